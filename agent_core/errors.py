@@ -66,7 +66,7 @@ class ModelBusy(ModelError):
         self.retry_after = retry_after
 
 
-class ModelCut(ModelError):
+class ModelInterrupted(ModelError):
     """The stream ended before the answer did."""
 
 
@@ -119,7 +119,7 @@ class SkillBroken(CoreError):
     """A skill can't be read; the text says what is wrong with it."""
 
 
-class SkillStays(CoreError):
+class SkillConflict(CoreError):
     """A skill is not moved or written back; the text says why, as a sentence."""
 
 
@@ -130,7 +130,9 @@ class EmbeddingFailed(CoreError):
 class QuotaExceeded(CoreError):
     """A model call was not made: a ceiling of the day has no room for it."""
 
-    def __init__(self, message: str, *, subject: str, unit: str, limit: int, resets_at: int) -> None:
+    def __init__(
+        self, message: str, *, subject: str, unit: str, limit: int, resets_at: int
+    ) -> None:
         """`subject` is "person" or "deployment"; `limit` is in micro-dollars or tokens, as `unit`
         ("money" or "tokens") says; `resets_at` is in milliseconds since the epoch, UTC.
         """
@@ -141,7 +143,7 @@ class QuotaExceeded(CoreError):
         self.resets_at = resets_at
 
 
-class StillAtWork(CoreError):
+class WorkInProgress(CoreError):
     """Something of a person's is under way: it can be done in a moment, not now."""
 
 

@@ -104,7 +104,7 @@ class Message:
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
 
 
-def mend_text(text: str) -> str:
+def repair_text(text: str) -> str:
     """Text that every store takes: halves of surrogate pairs, which a stream may cut apart,
     are joined again, and what stays half becomes a replacement character.
     """
@@ -115,15 +115,15 @@ def mend_text(text: str) -> str:
     return text
 
 
-def mend(message: Message) -> Message:
-    """A message whose words every store takes; see `mend_text`."""
-    parts = tuple(_mend_part(part) for part in message.parts)
+def repair_message(message: Message) -> Message:
+    """A message whose words every store takes; see `repair_text`."""
+    parts = tuple(_repair_part(part) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _mend_part(part: Part) -> Part:
+def _repair_part(part: Part) -> Part:
     """The same part where there is nothing to mend."""
-    if not isinstance(part, TextPart) or (text := mend_text(part.text)) is part.text:
+    if not isinstance(part, TextPart) or (text := repair_text(part.text)) is part.text:
         return part
     return replace(part, text=text)
 

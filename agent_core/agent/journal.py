@@ -1,53 +1,44 @@
-"""Keeps what a running turn must not lose: its beginning, answers, intents, results, last words."""
+"""Record a running turn, so that a crash loses no answer, tool call or result."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Protocol
+from typing import TypeVar
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models.catalog import Cost, bill
 from agent_core.models.contract import ModelAnswer
 from agent_core.state.conversations import messages, turns, usage
-from agent_core.state.conversations.messages import Shelf, StoredMessage
+from agent_core.state.conversations.messages import TranscriptPlace, StoredMessage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
 _STOPPED = "The turn was cut short before this call gave a result."
 
 
-class Tools(Protocol):
-    """What is to be known of tools; see `Toolbox`."""
-
-    def effect(self, name: str) -> str:
-        """What a repeat of a call would do."""
-
-    def needs_approval(self, name: str) -> bool:
-        """True for a tool whose calls begin only once they are allowed."""
-
-
+T = TypeVar("T")
 Work = Callable[[Connection], None]
-"""What is written within somebody's transaction."""
+"""Writes within the caller's transaction."""
 
 
 class TurnJournal:
-    """The journal of one turn over the database; what `loop.Journal` asks for.
+    """The loop's `Journal` of one turn, in the database.
 
-    A turn that is stopped in the middle of a record waits for the commit: what is on disk
-    and what the journal knows of it never differ. The turn itself is written down with the
-    first record, and not before: until then a crash leaves nothing of it.
+    A turn cancelled during a write waits for the commit, so that the journal and the disk never
+    differ. The turn itself is inserted with its first record; a crash before that leaves nothing.
     """
 
     def __init__(
         self,
         *,
         database: Database,
-        shelf: Shelf,
+        shelf: TranscriptPlace,
         payer_id: PersonId,
-        tools: Tools,
+        tools: Toolbox,
         price: Cost,
         now: Callable[[], int],
     ) -> None:
@@ -59,48 +50,47 @@ class TurnJournal:
         self._now = now
         self._open_calls: tuple[ToolCallPart, ...] = ()
         self._results: dict[CallId, ToolResult] = {}
-        self._last_words: list[Message] = []
-        self._unpaid: list[ModelAnswer] = []
-        self._unwritten: list[ModelAnswer] = []
+        self._last_messages: list[Message] = []
+        self._unbilled: list[ModelAnswer] = []
+        self._unrecorded: list[ModelAnswer] = []
         self._begin: Work | None = None
-        self._was_tried = False
+        self._was_attempted = False
         self._added: list[StoredMessage] = []
         self.is_over = False
-        """True while a turn is written down that ends in the same transaction."""
+        """True while the turn is inserted by the transaction that also ends it."""
         self.cannot_begin = False
-        """True once an attempt to write down how the turn begins has failed."""
+        """True once an attempt to insert the turn has failed."""
         self.model = ""
-        """The name of the model that answered last."""
+        """The model that answered last."""
         self.claimed: set[InboxId] = set()
-        """Events of the steers that are the turn's for good."""
+        """Events whose steers belong to this turn permanently."""
 
     def begin_with(self, work: Work) -> None:
-        """How the turn is written down; without this it was, by an earlier process."""
+        """Set how the turn is inserted; without this an earlier process inserted it."""
         self._begin = work
 
     @property
     def is_begun(self) -> bool:
-        """True once it is known that the turn is on disk."""
+        """True once the turn is known to be on disk."""
         return self._begin is None
 
     def ensure_begun(self, connection: Connection, *, is_over: bool = False) -> bool:
-        """Write down the turn, within the caller's transaction; False if it stands there.
+        """Insert the turn within the caller's transaction; False if it is on disk already.
 
-        `is_over` says that the same transaction ends it. Raises what the work raises that it
-        was given.
+        `is_over` means that the same transaction ends it. Raises what the insertion raises.
         """
         if self._begin is None:
             return False
-        if self._was_tried and turns.exists(connection, turn_id=self.shelf.turn_id):
+        if self._was_attempted and turns.exists(connection, turn_id=self.shelf.turn_id):
             return False
-        self._was_tried = self.cannot_begin = True
+        self._was_attempted = self.cannot_begin = True
         self._added, self.is_over = [], is_over
         self._begin(connection)
         self.cannot_begin = False
         return True
 
     def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:
-        """Add messages of the turn to the transcript, within the caller's transaction."""
+        """Append messages of the turn to the transcript, within the caller's transaction."""
         ids = messages.append(connection, self.shelf, added, now=now)
         turn_id = self.shelf.turn_id
         self._added += [
@@ -109,11 +99,11 @@ class TurnJournal:
         ]
 
     def list_added(self) -> tuple[StoredMessage, ...]:
-        """The whole turn as it stands in the transcript, if it is begun and ended at once."""
+        """The turn's messages, if one transaction began and ended it."""
         return tuple(self._added)
 
     async def begin(self) -> None:
-        """Write down the turn if it is not yet. Raises what `ensure_begun` raises."""
+        """Insert the turn if it isn't on disk yet. Raises what the insertion raises."""
         await self._write("turns.begin", lambda _: None)
 
     async def _write(self, name: str, work: Work) -> None:
@@ -125,13 +115,13 @@ class TurnJournal:
         self._begin = None
 
     def resume(self, calls: tuple[ToolCallPart, ...], results: dict[CallId, ToolResult]) -> None:
-        """Take over calls that an earlier process left open, with the results it recorded."""
+        """Take over the open calls of an earlier process, with the results it recorded."""
         self._open_calls = calls
         self._results = dict(results)
 
     async def record_answer(self, answer: ModelAnswer) -> None:
-        """Keep an answer and the intent of its calls before any of them is run."""
-        await _see_through(self._record_answer(answer))
+        """Record an answer and the intent of its calls, before any of them runs."""
+        await finish_write(self._record_answer(answer))
 
     async def _record_answer(self, answer: ModelAnswer) -> None:
         self.model = answer.model
@@ -145,17 +135,17 @@ class TurnJournal:
         def work(connection: Connection) -> None:
             messages.append(connection, self.shelf, [answer.message], now=now)
             turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
-            self._pay(connection, answer, now)
+            self._bill(connection, answer, now)
 
-        self._unwritten = [answer]
+        self._unrecorded = [answer]
         await self._write("turns.answer", work)
-        self._unwritten = []
+        self._unrecorded = []
         self._open_calls = answer.message.calls
         self._results = {}
 
     async def record_begin(self, call: ToolCallPart) -> None:
-        """Keep that a call which needed leave has it, before it is run."""
-        await _see_through(self._write("turns.begin_step", partial(self._begin_step, call)))
+        """Record that a call was approved, before it runs."""
+        await finish_write(self._write("turns.begin_step", partial(self._begin_step, call)))
 
     def _begin_step(self, call: ToolCallPart, connection: Connection) -> None:
         turns.begin_steps(
@@ -166,12 +156,12 @@ class TurnJournal:
         )
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
-        """Keep what a call gave, so that it is never run again."""
+        """Record a call's result, so that it never runs again."""
         self._results[call.call_id] = result
         now = self._now()
 
         def work(connection: Connection) -> None:
-            self._begin_step(call, connection)  # one that was refused was never begun
+            self._begin_step(call, connection)  # a refused call never began
             turns.end_step(
                 connection,
                 turn_id=self.shelf.turn_id,
@@ -181,11 +171,11 @@ class TurnJournal:
                 now=now,
             )
 
-        await _see_through(self._write("turns.result", work))
+        await finish_write(self._write("turns.result", work))
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
-        """Keep what goes in front of the next model call, and claim the steers in it."""
-        await _see_through(self._record_input(added, steers))
+        """Record the messages that precede the next model call, and claim the steers among them."""
+        await finish_write(self._record_input(added, steers))
 
     async def _record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         now = self._now()
@@ -203,34 +193,34 @@ class TurnJournal:
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
-        """Hold the turn's last words until it is settled."""
-        self._last_words = list(added)
-        self._unpaid = list(answers)
+        """Keep the turn's last messages until it is finalized."""
+        self._last_messages = list(added)
+        self._unbilled = list(answers)
         if answers:
             self.model = answers[-1].model
 
     def interrupt(self) -> None:
-        """Close a turn that was cut short: every open call gets a result."""
+        """Give every open call a result, because the turn was cancelled."""
         results = tuple(self._close(call) for call in self._open_calls)
-        self._last_words = [Message(role="tool", parts=results)] if results else []
-        self._unpaid = []
+        self._last_messages = [Message(role="tool", parts=results)] if results else []
+        self._unbilled = []
 
-    def finalize(self, connection: Connection, *, told: str, now: int) -> None:
-        """Write the last words within the caller's transaction.
+    def finalize(self, connection: Connection, *, notice: str, now: int) -> None:
+        """Write the last messages within the caller's transaction.
 
-        `told` is the sentence that the person reads where the model gave no answer; it
-        stands in the transcript then, so that the conversation stays whole.
+        `notice` is the sentence that the person reads instead of an answer; it joins the
+        transcript, so that every turn ends with a reply.
         """
-        words = list(self._last_words)
-        if told and not (words and words[-1].role == "assistant"):
-            words.append(Message(role="assistant", parts=(TextPart(text=told),)))
-        self.append(connection, words, now)
-        for answer in self._unpaid:
-            self._pay(connection, answer, now)
+        final = list(self._last_messages)
+        if notice and not (final and final[-1].role == "assistant"):
+            final.append(Message(role="assistant", parts=(TextPart(text=notice),)))
+        self.append(connection, final, now)
+        for answer in self._unbilled:
+            self._bill(connection, answer, now)
 
     async def write_off(self) -> None:
-        """The turn is never begun; what its model said meanwhile is paid for all the same."""
-        lost, now = [*self._unwritten, *self._unpaid], self._now()
+        """Bill the answers of a turn that could not be inserted."""
+        lost, now = [*self._unrecorded, *self._unbilled], self._now()
 
         def work(connection: Connection) -> None:
             for answer in lost:
@@ -246,23 +236,25 @@ class TurnJournal:
             call_id=call.call_id, name=call.name, text=result.text, is_error=result.is_error
         )
 
-    def _pay(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
+    def _bill(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
         usage.insert(
             connection,
-            bill(answer.model, answer.usage, "turn", self._price, answer.asked),
+            bill(answer.model, answer.usage, "turn", self._price, answer.fingerprint),
             person_id=self._payer_id,
             turn_id=self.shelf.turn_id,
             now=now,
         )
 
 
-async def _see_through(work: Coroutine[object, object, None]) -> None:
-    """Await `work` to its end even if the caller is cancelled meanwhile."""
-    task = asyncio.create_task(work)
+async def finish_write(write: Coroutine[object, object, T]) -> T:
+    """Await a write to its end even if the caller is cancelled, so that what is known of it
+    matches the disk.
+    """
+    task = asyncio.create_task(write)
     try:
-        await asyncio.shield(task)
+        return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # taken note of; the cancellation goes on all the same
+            task.exception()  # marks it as retrieved: the cancellation takes precedence
         raise

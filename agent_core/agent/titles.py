@@ -1,9 +1,7 @@
-"""Names a conversation after what it is about; background work of one cheap model call."""
+"""Name conversations in the background, by one call of the cheap model each."""
 
-from contextlib import aclosing
-
-from agent_core.agent.quotas.reservations import Quotas
-from agent_core.errors import ModelCut, QuotaExceeded
+from agent_core.agent.quotas.reservations import Quotas, call_in_background
+from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId, SessionId
 from agent_core.models.catalog import bill
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
@@ -18,42 +16,42 @@ _SYSTEM = (
 )
 _MOST_MESSAGES = 12
 _MOST_CHARACTERS = 400
-"""What is shown of each message; a title needs no more."""
+"""Characters shown of each message; a title needs no more."""
 _LONGEST_TITLE = 80
 _OUTPUT_TOKENS = 200
 
 
 class TitleGenerator:
-    """Gives sessions their titles."""
+    """Generates the titles of sessions."""
 
     def __init__(self, *, database: Database, model: Model, name: str, quotas: Quotas) -> None:
-        """`name` is the model to ask, the cheap one."""
+        """`name` is the model to call, normally the cheap one."""
         self._database = database
         self._model = model
         self._name = name
         self._quotas = quotas
 
-    async def give(self, session_id: SessionId, person_id: PersonId, now: int) -> None:
-        """Name one session; `person_id` is who pays.
+    async def generate(self, session_id: SessionId, person_id: PersonId, now: int) -> None:
+        """Name one session; `person_id` pays.
 
-        Near a ceiling of the day no model is asked: the first words have to do. Raises
-        `ModelError` and `StoreError`.
+        Uses the first message as the title if a quota is nearly exhausted. Raises `ModelError` and
+        `StoreError`.
         """
 
         def look(connection: Connection) -> list[tuple[str, str]]:
             owner_id = sessions.find_owner(connection, session_id=session_id, person_id=person_id)
             if owner_id is None:
                 return []
-            return messages.list_words(
+            return messages.list_texts(
                 connection, session_id=session_id, person_id=owner_id, limit=_MOST_MESSAGES
             )
 
         words = await self._database.read(look)
         if not words:
             return
-        talk = "\n".join(_show(role, text) for role, text in words)
+        text = "\n".join(_show(role, text) for role, text in words)
         try:
-            answer = await self._ask(talk, person_id)
+            answer = await self._ask(text, person_id)
         except QuotaExceeded:
             answer = None
         named = answer.message.text if answer else ""
@@ -67,33 +65,24 @@ class TitleGenerator:
 
         await self._database.write("titles.give", work)
 
-    async def _ask(self, talk: str, person_id: PersonId) -> ModelAnswer:
+    async def _ask(self, text: str, person_id: PersonId) -> ModelAnswer:
         request = ModelRequest(
             model=self._name,
             system=_SYSTEM,
             tools=(),
-            messages=(user_message(f"<conversation>\n{talk}\n</conversation>"),),
+            messages=(user_message(f"<conversation>\n{text}\n</conversation>"),),
             max_output_tokens=_OUTPUT_TOKENS,
         )
-        reserved = await self._quotas.reserve(person_id, request, is_background=True)
-        try:
-            async with aclosing(self._model.stream(request)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, ModelAnswer):
-                        reserved.finalize(piece.model, piece.usage)
-                        return piece
-        finally:
-            reserved.close()
-        raise ModelCut("the model gave no title")
+        return await call_in_background(self._model, self._quotas, person_id, request)
 
 
 def _show(role: str, text: str) -> str:
-    """One line, whatever the text holds; it can't end the block, nor pass for another line."""
+    """A message as one line that can neither end its block nor imitate another line."""
     return f"{role}: {quote(text, _MOST_CHARACTERS)}".replace("</", "<\\/")
 
 
 def choose_title(answer: str, *, first_words: str) -> str:
-    """The model's name for a talk if it reads like one, else the talk's first words."""
+    """The model's title if it is usable, else the beginning of the first message."""
     title = " ".join(answer.split()).strip("\"'“”. ")
     if 0 < len(title) <= _LONGEST_TITLE:
         return title

@@ -1,4 +1,4 @@
-"""The `chart` tool: numbers become a picture that goes out with the answer."""
+"""The `chart` tool: draws numbers as a picture that is sent with the answer."""
 
 import json
 import math
@@ -17,11 +17,11 @@ from agent_core.transcript import ToolSpec
 
 MOST_POINTS = 120
 MOST_FILES = 10
-"""Of one turn, those of `send_file` among them."""
+"""The largest number of files per turn, including those of `send_file`."""
 _LARGEST = 1e15
 _LONGEST = 200
 _SECONDS = 40.0
-"""The first drawing of a home looks for the machine's fonts, which takes a while."""
+"""Seconds; the first drawing in a home scans the machine's fonts, which takes a while."""
 _MOST_BYTES = 2_000_000
 _DRAWER = "agent_core.digest.readers.chart_drawer"
 
@@ -60,7 +60,7 @@ _SPEC = ToolSpec(
 
 
 class ChartTool:
-    """The `chart` tool. `fonts` is the folder in which what is known of fonts is kept."""
+    """The `chart` tool. `fonts` is the folder of the font cache."""
 
     spec: ToolSpec = _SPEC
     effect: Effect = "idempotent"
@@ -72,7 +72,7 @@ class ChartTool:
         self._fonts = fonts
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Draw, and keep the picture for the answer of this turn.
+        """Draw a chart, and attach it to the answer of this turn.
 
         Raises `ToolArgumentError` for numbers that can't be drawn, and `StoreError`.
         """
@@ -99,8 +99,8 @@ class ChartTool:
         name = _name_file(str(order["title"]))
 
         def work(connection: Connection) -> None:
-            key = files.keep(connection, data=picture, media_type="image/png", now=context.now)
-            files.give(
+            key = files.store(connection, data=picture, media_type="image/png", now=context.now)
+            files.attach(
                 connection,
                 turn_id=context.turn_id,
                 call_id=context.call_id,
@@ -109,20 +109,20 @@ class ChartTool:
                 now=context.now,
             )
 
-        await self._database.write("files.give", work)
+        await self._database.write("files.attach", work)
         return ToolResult(text=f"{name} goes out with your answer.")
 
 
 def _read_order(arguments: Mapping[str, object]) -> dict[str, object]:
-    """What the drawer is told. Raises `ToolArgumentError`."""
+    """Build the drawer's input. Raises `ToolArgumentError`."""
     labels = cast(list[str], arguments["labels"])
     values = cast(list[float], arguments["values"])
     if len(labels) != len(values):
         raise ToolArgumentError(
-            f"there are {len(labels)} labels and {len(values)} values; give as many of both"
+            f"there are {len(labels)} labels and {len(values)} values; give the same number of both"
         )
     if not all(math.isfinite(value) and abs(value) <= _LARGEST for value in values):
-        raise ToolArgumentError(f"a value lies beyond {_LARGEST:g}; take a larger unit")
+        raise ToolArgumentError(f"a value exceeds {_LARGEST:g}; use a larger unit")
     return {
         "kind": arguments["kind"],
         "title": flatten(str(arguments["title"]), _LONGEST),
@@ -133,7 +133,7 @@ def _read_order(arguments: Mapping[str, object]) -> dict[str, object]:
 
 
 def _name_file(title: str) -> str:
-    """A plain name after the title."""
+    """Derive a plain file name from the title."""
     plain = "".join(sign if sign.isalnum() else "-" for sign in title.lower())
     words = "-".join(word for word in plain.split("-") if word)[:60].strip("-")
     return f"{words or 'chart'}.png"

@@ -1,4 +1,4 @@
-"""What a person's own things have for a digest: jobs that come due, and open ends of talks."""
+"""A person's own sources for a digest: due jobs and open questions of past conversations."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
@@ -17,13 +17,13 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.search import passages
-from agent_core.state.search.search import Field
+from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.untrusted_text import quote
 
 _MOST_TIMES = 5
-"""Moments of one job that are named; a job that comes more often says so."""
+"""The number of times listed per job; a more frequent job is marked as continuing."""
 _MOST_TALKS = 30
 _MOST_HITS = 8
 _LONGEST = 200
@@ -32,19 +32,19 @@ _OPEN = (
     " erinnern morgen später versprochen offen rappeler demain plus tard promis"
     " recordar mañana luego pendiente"
 )
-"""Words that open ends are told with, in some languages; a `query` is better."""
+"""Words typical of open ends in several languages; a `query` is more precise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Whose things these are, and where they are told."""
+    """The database and the turn that asks."""
 
     connection: Connection
     context: ToolContext
 
 
 def list_due_jobs(reader: Reader, wanted: GatherRequest) -> str:
-    """The person's jobs that come due from now to the end of the days that are wanted."""
+    """Format the person's jobs that are due in the requested days."""
     connection, context = reader.connection, reader.context
     zone = find_zone(wanted.zone)
     last = datetime.combine(wanted.first + timedelta(days=wanted.days), time(), zone)
@@ -68,7 +68,7 @@ def list_due_jobs(reader: Reader, wanted: GatherRequest) -> str:
 
 
 def _list_times(job: Job, begin: int, end: int) -> list[int]:
-    """When a job comes due in a span of milliseconds: the first few, and one more."""
+    """List the first due times of a job within a span of milliseconds, and one more."""
     first = next_slot_of(job)
     if first is None:
         return []
@@ -83,9 +83,9 @@ def _list_times(job: Job, begin: int, end: int) -> list[int]:
 
 
 def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str:
-    """Questions that nobody answered, and what was said that sounds like a promise."""
+    """Format unanswered questions, and messages that sound like promises."""
     connection, context = reader.connection, reader.context
-    field = Field(
+    field = SearchFilter(
         person_id=context.owner_id,
         scope=context.scope,
         except_turn=context.turn_id,
@@ -100,8 +100,8 @@ def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str
     )
     asked = [one for one in overviews if one.last.rstrip().endswith(("?", "？", "؟"))]
     lines = [
-        f"- {local_time(one.last_at, wanted.zone):%Y-%m-%d %H:%M}, a talk ended with the question"
-        f" {quote(one.last[-_LONGEST:], _LONGEST)}"
+        f"- {local_time(one.last_at, wanted.zone):%Y-%m-%d %H:%M}, a conversation ended with the"
+        f" question {quote(one.last[-_LONGEST:], _LONGEST)}"
         for one in asked
     ]
     query = read_query(source.query or _OPEN)
@@ -117,7 +117,7 @@ def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str
         query, replace(found, hits=hits, count=len(hits)), (), View(zone=wanted.zone)
     ).splitlines()
     return fit(
-        f"{count(len(asked), 'open question')}, and what sounds like an open end",
+        f"{count(len(asked), 'open question')}, and possible open ends",
         [*lines, *told],
         wanted.room,
     )

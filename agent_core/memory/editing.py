@@ -48,7 +48,7 @@ def apply_edits(
     )
     if isinstance(planned, Refusal):
         return planned
-    origin = evidence.rest_on_turn(connection, origin)
+    origin = evidence.add_turn_evidence(connection, origin)
     done: list[AppliedEdit] = []
     made_so_far = 0
     for index, (edit, changes) in enumerate(zip(edits, planned, strict=True)):

@@ -8,7 +8,7 @@ from agent_core.memory.numbering import ChangeIndex
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import evidence as grounds
 from agent_core.state.memory import ledger
-from agent_core.state.memory.evidence import Ground
+from agent_core.state.memory.evidence import Evidence
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.transcript import TextPart
 
@@ -107,7 +107,7 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
     """Find the sources of a change that the reader may see. Raises `StoreDamaged`."""
     source = _find_source(connection, row)
     message_ids = source.origin.message_ids
-    found = grounds.list_grounds(
+    found = grounds.list_evidence(
         connection,
         message_ids=message_ids,
         person_id=reader.person_id,
@@ -133,13 +133,13 @@ def _find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
     return row
 
 
-def _read(ground: Ground) -> SourceMessage:
+def _read(ground: Evidence) -> SourceMessage:
     return SourceMessage(
         author=find_author(ground), text=ground.text, platform=ground.platform, at=ground.created_at
     )
 
 
-def find_author(ground: Ground) -> str:
+def find_author(ground: Evidence) -> str:
     """Find the author's name in the facts of a message; "" if it has none."""
     facts = (part.text for part in ground.parts if isinstance(part, TextPart) and part.is_fact)
     for line in "\n".join(facts).split("\n"):

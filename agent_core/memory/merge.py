@@ -47,7 +47,7 @@ def merge(
     """
     for person in (kept, absorbed):
         store.adopt_hand_edits(connection, person.id, person.slug, now)
-    for asleep in merge_people.list_joined(connection, person_id=absorbed.id):
+    for asleep in merge_people.list_absorbed(connection, person_id=absorbed.id):
         for target in TARGETS:
             memory_list = multi_write.memory_list(store, asleep, target)
             _drop_forgotten(connection, memory_list, absorbed.id, Origin(actor=actor, now=now))
@@ -169,7 +169,7 @@ def divide(
     for person in (kept, back):
         store.adopt_hand_edits(connection, person.id, person.slug, now)
     asleep = [
-        one for one in merge_people.list_joined(connection, person_id=kept.id) if one != back.id
+        one for one in merge_people.list_absorbed(connection, person_id=kept.id) if one != back.id
     ]
     moved = 0
     for target in TARGETS:

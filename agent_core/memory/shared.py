@@ -73,7 +73,7 @@ class SharedMemory:
         """
         found = [await self._load_team(now)]
         if await self._has_blocks():
-            seen = await self._database.read(lambda c: blocks.list_seen(c, person_id=reader))
+            seen = await self._database.read(lambda c: blocks.list_visible(c, person_id=reader))
             found += await self.open(seen, now)
         return tuple(found)
 

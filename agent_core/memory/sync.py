@@ -14,7 +14,7 @@ from agent_core.memory.files import ABSENT, FileText, digest, parse, render
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger, memory_owners, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection, Target
-from agent_core.state.memory.memory_owners import Remembering
+from agent_core.state.memory.memory_owners import StoredOwner
 from agent_core.state.people.people import Kind
 
 _log = logging.getLogger(__name__)
@@ -260,7 +260,7 @@ async def scan_all(store: FileComparison, database: Database, now: Callable[[], 
         _log.info("compared the memory files of %d owners with the ledger", compared)
 
 
-async def _scan(store: FileComparison, memory_owner: Remembering, now: int) -> None:
+async def _scan(store: FileComparison, memory_owner: StoredOwner, now: int) -> None:
     try:
         differences = await store.compare(
             memory_owner.person_id, memory_owner.folder, now, kind=memory_owner.kind

@@ -191,10 +191,10 @@ def _find_newest_change_set(
     for row, memory_list in own:
         history = histories[memory_list]
         if name is None and _is_undoable(connection, memory_list, history, row):
-            name = ledger.name_stroke(row)
+            name = ledger.identify_group(row)
         if name is None:
             continue
-        if ledger.name_stroke(row) != name:
+        if ledger.identify_group(row) != name:
             break
         if history.counts(row.id):
             stroke.append(row.id)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from agent_core.models.contract import Fingerprint, ModelRequest, Usage
 from agent_core.models.images import IMAGE_TOKENS, UNSEEN
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import (
     ImagePart,
     Message,
@@ -116,9 +116,9 @@ Cost = Callable[[str, Usage], int | None]
 
 def bill(
     model: str, taken: Usage, purpose: str, cost: Cost, asked: Fingerprint | None = None
-) -> Spent:
+) -> ModelCall:
     """The row of a call; `model` is the name that answered, `asked` what it was made of."""
-    return Spent(
+    return ModelCall(
         purpose=purpose,
         model=model,
         input_tokens=taken.input_tokens,

@@ -20,6 +20,16 @@ class Usage:
     cache_write_tokens: int = 0
     output_tokens: int = 0
 
+    @property
+    def read_tokens(self) -> int:
+        """The whole input, cached or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output together."""
+        return self.read_tokens + self.output_tokens
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
@@ -71,7 +81,7 @@ class ModelAnswer:
     usage: Usage
     model: str
     refusal: str = ""
-    asked: Fingerprint | None = field(default=None, compare=False)
+    fingerprint: Fingerprint | None = field(default=None, compare=False)
 
 
 class Model(Protocol):

@@ -13,7 +13,7 @@ from agent_core.recall.ranking import TIME, Clock, Ranked, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.search import passages, search
 from agent_core.state.search.passages import FoundMessage
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import cut, fold
 
 MOST_HOLDERS = 600
@@ -48,7 +48,7 @@ class Found:
     is_exact: bool = True
 
 
-def find(connection: Connection, field: Field, query: Query, *, limit: int, clock: Clock) -> Found:
+def find(connection: Connection, field: SearchFilter, query: Query, *, limit: int, clock: Clock) -> Found:
     """Search the messages of a field. Damaged ones are skipped and logged."""
     if not query.terms:
         return _scan(connection, field, query, limit)
@@ -71,7 +71,7 @@ def find(connection: Connection, field: Field, query: Query, *, limit: int, cloc
 
 
 def _gather(
-    connection: Connection, field: Field, terms: Sequence[Term]
+    connection: Connection, field: SearchFilter, terms: Sequence[Term]
 ) -> tuple[dict[Term, set[MessageId]], dict[Term, float], bool]:
     """Collect messages and a weight per term, and whether the messages are complete."""
     holders_by_term = {
@@ -104,7 +104,7 @@ def _gather(
 
 
 def _list_in_months(
-    connection: Connection, field: Field, query: Query, terms: Iterable[Term]
+    connection: Connection, field: SearchFilter, query: Query, terms: Iterable[Term]
 ) -> set[MessageId]:
     """Find messages with any of the terms from the months that the query names.
 
@@ -132,7 +132,7 @@ def _list_in_months(
 
 
 def _read_around(
-    connection: Connection, field: Field, message_ids: Sequence[MessageId]
+    connection: Connection, field: SearchFilter, message_ids: Sequence[MessageId]
 ) -> list[list[FoundMessage]]:
     """Load the messages, given best first, with their neighbours."""
     windows = [
@@ -152,7 +152,7 @@ def _read_around(
     return [[messages[one] for one in window if one in messages] for window in windows]
 
 
-def _scan(connection: Connection, field: Field, query: Query, limit: int) -> Found:
+def _scan(connection: Connection, field: SearchFilter, query: Query, limit: int) -> Found:
     """Scan the newest messages for fragments; an exact phrase ranks first."""
     newest = search.list_holders(connection, field=field, terms=(), limit=MOST_READ)
     phrase = " ".join(query.fragments)

@@ -12,7 +12,7 @@ from agent_core.recall.search import Found, find
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
-from agent_core.state.search.search import Field
+from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
@@ -53,7 +53,7 @@ class _SearchResult:
     """A query with its field, its hits and their view."""
 
     query: Query
-    field: Field
+    field: SearchFilter
     found: Found
     view: View
 
@@ -134,11 +134,11 @@ def _view(connection: Connection, context: ToolContext, zone: str) -> View:
     )
 
 
-def _read_field(words: Mapping[str, str], context: ToolContext, zone: str) -> Field:
+def _read_field(words: Mapping[str, str], context: ToolContext, zone: str) -> SearchFilter:
     since, until = words.get("since"), words.get("until")
     end = context.now + _DAY_MS if since else None
     role = words.get("role")
-    return Field(
+    return SearchFilter(
         person_id=context.owner_id,
         scope=context.scope,
         except_turn=context.turn_id,
@@ -171,7 +171,7 @@ def _format(connection: Connection, result: _SearchResult) -> str:
 
 
 def _format_around(
-    connection: Connection, field: Field, moment: int, limit: int, view: View
+    connection: Connection, field: SearchFilter, moment: int, limit: int, view: View
 ) -> str:
     """Format the messages around the first one after a moment, or else the last one before it."""
     wide = replace(field, role=None, platform=None)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
-from agent_core.errors import SkillMissing, SkillStays
+from agent_core.errors import SkillMissing, SkillConflict
 from agent_core.memory.files import sync_folder
 from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_folders, show_name
 from agent_core.skills.curator import CuratorView, Difference, Found, Step
@@ -80,8 +80,8 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
         own=[one for one in everything if one.origin == "home"],
         others={one.name for one in everything if one.origin == "bundled"},
         away=catalog.list_away(),
-        known={row.name: row for row in skills.list_there(connection)},
-        wanted=skills.list_wanted(connection),
+        known={row.name: row for row in skills.list_present(connection)},
+        wanted=skills.list_needed(connection),
         changes=_compare(connection, catalog.folder),
     )
 
@@ -95,11 +95,11 @@ def note_found(
     for step in steps:
         match step.kind:
             case "see":
-                skills.see(connection, name=step.name, now=origin.now)
+                skills.note_seen(connection, name=step.name, now=origin.now)
             case "archived":
                 skills.set_state(connection, name=step.name, state="archived")
             case "returned":
-                skills.take_back(connection, name=step.name, now=origin.now)
+                skills.restore(connection, name=step.name, now=origin.now)
             case "forget":
                 skills.forget(connection, name=step.name)
     for name, change in view.changes.items():
@@ -116,20 +116,20 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
         return
     row = skills.find(connection, name=name)
     if row and row.state == "archived":
-        skills.take_back(connection, name=name, now=origin.now)
+        skills.restore(connection, name=name, now=origin.now)
     record_text(connection, name=name, text=read_snapshot(place), origin=origin)
 
 
 def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
     """Move a skill into the archive; returns its name there.
 
-    Raises `SkillStays` if it is pinned or in use, and the errors of `archive_folder`.
+    Raises `SkillConflict` if it is pinned or in use, and the errors of `archive_folder`.
     """
     row = skills.find(connection, name=name)
     if row and row.is_pinned:
-        raise SkillStays(f"The skill {name} is pinned; `talaria skills unpin {name}` unpins it.")
-    if name in skills.list_wanted(connection):
-        raise SkillStays(f"A job uses the skill {name}; change or delete that job first.")
+        raise SkillConflict(f"The skill {name} is pinned; `talaria skills unpin {name}` unpins it.")
+    if name in skills.list_needed(connection):
+        raise SkillConflict(f"A job uses the skill {name}; change or delete that job first.")
     kept = archive_folder(folder, name)
     hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
     record_text(connection, name=name, text=read_snapshot(folder / ARCHIVE / kept), origin=hand)
@@ -144,7 +144,7 @@ def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origi
     Raises the errors of `restore_folder`.
     """
     name = restore_folder(folder, kept)
-    skills.take_back(connection, name=name, now=origin.now)
+    skills.restore(connection, name=name, now=origin.now)
     with_place = _with_place(origin, f"restored from {kept}")
     record_text(connection, name=name, text=read_snapshot(folder / name), origin=with_place)
     return name
@@ -155,7 +155,7 @@ def record_text(
 ) -> LedgerEntry | None:
     """Record the text of a skill, None for a removed one; returns None if nothing changed."""
     if text is not None:
-        skills.see(connection, name=name, now=origin.now)
+        skills.note_seen(connection, name=name, now=origin.now)
     row = skills.find(connection, name=name)
     team = blocks.make_team(connection, now=origin.now)
     newest = row and skill_changes.find_newest(connection, person_id=team, skill_id=row.id)

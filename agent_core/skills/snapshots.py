@@ -6,7 +6,7 @@ import re
 import stat
 from pathlib import Path
 
-from agent_core.errors import SkillStays
+from agent_core.errors import SkillConflict
 from agent_core.memory import files
 from agent_core.skills.catalog import FILE, MOST_BYTES
 
@@ -57,16 +57,16 @@ def explain_omission(note: str) -> str:
 def write_back(place: Path, text: str, seen: str) -> None:
     """Restore the text of a skill, durably and atomically, if it still reads as `seen`.
 
-    Blocks. Raises `SkillStays`, and `OSError` if it is unwritable.
+    Blocks. Raises `SkillConflict`, and `OSError` if it is unwritable.
     """
     path = place / FILE
     try:
         _find_file(place)
     except _NotRegular as error:
-        raise SkillStays(f"{path} is not overwritten: {error}.") from error
+        raise SkillConflict(f"{path} is not overwritten: {error}.") from error
     was = files.read(path).hash
     if read_snapshot(place) != seen or not files.write(path, text, was):
-        raise SkillStays(f"{path} was changed meanwhile; check it and try again.")
+        raise SkillConflict(f"{path} was changed meanwhile; check it and try again.")
 
 
 def _find_file(place: Path) -> Path | None:

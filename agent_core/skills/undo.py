@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.errors import SkillStays
+from agent_core.errors import SkillConflict
 from agent_core.ids import PersonId
 from agent_core.memory import files
 from agent_core.skills import ledger_sync
@@ -34,13 +34,13 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneS
     """Undo a ledger row of a skill; files and ledger must be in sync.
 
     A new text is undone only while the file still has it. An added skill is archived whatever its
-    text is now, and a removed one returns. Raises `SkillStays`, the errors of moving a folder,
+    text is now, and a removed one returns. Raises `SkillConflict`, the errors of moving a folder,
     `OSError` and `StoreDamaged`.
     """
     team, row, skill = _find(connection, row_id)
     later = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=row_id)
     if undo_row := _find_undo_row(row_id, later):
-        raise SkillStays(f"Row {row_id} is already undone, by row {undo_row}.")
+        raise SkillConflict(f"Row {row_id} is already undone, by row {undo_row}.")
     newest = later[-1] if later else row
     origin = Origin(actor="house", now=now, undoes=row_id)
     is_text_only = False
@@ -49,11 +49,11 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneS
             _write(connection, folder / skill.name, row, newest, origin)
         case "add":
             if newest.change.after is None:
-                raise SkillStays(f"The skill {skill.name} no longer exists since row {newest.id}.")
+                raise SkillConflict(f"The skill {skill.name} no longer exists since row {newest.id}.")
             ledger_sync.archive_skill(connection, folder, skill.name, origin)
         case "remove":
             if newest.change.after is not None:
-                raise SkillStays(f"The skill {skill.name} exists again since row {newest.id}.")
+                raise SkillConflict(f"The skill {skill.name} exists again since row {newest.id}.")
             is_text_only = _restore(connection, folder, skill.name, row, origin)
     made = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=newest.id)[
         -1
@@ -70,7 +70,7 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneS
 def _find(connection: Connection, row_id: int) -> tuple[PersonId, LedgerEntry, SkillRow]:
     found = ledger.find_row(connection, entry_id=row_id)
     if found is None or found[1].target != "skill":
-        raise SkillStays(f"Row {row_id} does not belong to a skill; see `talaria skills log`.")
+        raise SkillConflict(f"Row {row_id} does not belong to a skill; see `talaria skills log`.")
     team, row = found
     return (
         team,
@@ -90,11 +90,11 @@ def _write(
 ) -> None:
     before, after = row.change.before, row.change.after
     if newest.change.after != after or before is None or after is None:
-        raise SkillStays(
+        raise SkillConflict(
             f"The skill {place.name} has changed since row {row.id}; undo row {newest.id} first."
         )
     if not is_whole(before):
-        raise SkillStays(
+        raise SkillConflict(
             f"The text of skill {place.name} before row {row.id} was not kept:"
             f" {explain_omission(before)}."
         )
@@ -116,13 +116,13 @@ def _restore(
         ledger_sync.restore_skill(connection, folder, away[-1].name, origin)
         return False
     if not is_whole(text):
-        raise SkillStays(
+        raise SkillConflict(
             f"The skill {name} is not in the archive, and its text was not kept:"
             f" {explain_omission(text)}."
         )
     place = folder / name
     place.mkdir(mode=0o700, parents=True)
     files.write(place / FILE, text, files.ABSENT.hash)
-    skills.take_back(connection, name=name, now=origin.now)
+    skills.restore(connection, name=name, now=origin.now)
     ledger_sync.record_text(connection, name=name, text=text, origin=origin)
     return True

@@ -47,7 +47,7 @@ class UsageFile:
         Raises `StoreError`, and `OSError` if it is unwritable.
         """
         async with self._order:
-            rows = await self._database.read(skills.list_there)
+            rows = await self._database.read(skills.list_present)
             await asyncio.to_thread(_write, self._folder, dump(rows))
 
 

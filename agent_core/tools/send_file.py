@@ -66,8 +66,8 @@ class SendFileTool:
             calls = {one.call_id for one in given} | {context.call_id}
             if len(calls) > MOST_FILES:
                 return False
-            key = files.keep(connection, data=data, media_type=media_type, now=context.now)
-            files.give(
+            key = files.store(connection, data=data, media_type=media_type, now=context.now)
+            files.attach(
                 connection,
                 turn_id=context.turn_id,
                 call_id=context.call_id,
@@ -77,7 +77,7 @@ class SendFileTool:
             )
             return True
 
-        if not await self._database.write("files.give", work):
+        if not await self._database.write("files.attach", work):
             return ToolResult(
                 text=f"Not sent: an answer carries at most {MOST_FILES} files.", is_error=True
             )

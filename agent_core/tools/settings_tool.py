@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 from agent_core.errors import ToolArgumentError
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
-from agent_core.state.people.people import Person, Wishes
+from agent_core.state.people.people import Person, Preferences
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
@@ -77,7 +77,7 @@ class SettingsTool:
                     delivery_targets.set_days_off(connection, person_id=person.id, days=days)
                 else:
                     person = apply_setting(person, name, str(value))
-            people.set_wishes(connection, list_settings(person), person_id=person.id)
+            people.set_preferences(connection, list_settings(person), person_id=person.id)
             self._ease(connection, person, context.now)
             days = delivery_targets.find(connection, person_id=person.id).days_off
             return f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
@@ -113,9 +113,9 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
             raise ToolArgumentError(f'there is no setting "{name}"; there are {", ".join(NAMES)}')
 
 
-def list_settings(person: Person) -> Wishes:
+def list_settings(person: Person) -> Preferences:
     """What a person has set."""
-    return Wishes(
+    return Preferences(
         time_zone=person.time_zone,
         language=person.language,
         quiet_from=person.quiet_from,

@@ -32,12 +32,12 @@ from agent_core.recall.ranking import Ranked
 from agent_core.recall.rerank import Reranker
 from agent_core.recall.search import find
 from agent_core.state.conversations import messages, sessions, turns
-from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.people import people, rooms
-from agent_core.state.search.search import Field
+from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
 from gateway.bootstrap.plugins import load_embedder
 
@@ -68,7 +68,7 @@ class Sample:
     """One conversation in a database of its own."""
 
     connection: sqlite3.Connection
-    field: Field
+    field: SearchFilter
     turns: Mapping[str, MessageId]
 
 
@@ -168,7 +168,7 @@ def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) 
             message = Message(role="user", parts=(TextPart(text=text),))
             (said[turn["dia_id"]],) = messages.append(connection, shelf, [message], now=now)
     connection.execute("COMMIT")
-    field = Field(person_id=talk.person_id, scope=talk.scope, except_turn=TurnId(0))
+    field = SearchFilter(person_id=talk.person_id, scope=talk.scope, except_turn=TurnId(0))
     return Sample(connection=connection, field=field, turns=said)
 
 
@@ -178,16 +178,16 @@ def _open_turn(
     session_id: Any,
     person_id: PersonId,
     now: int,
-) -> Shelf:
+) -> TranscriptPlace:
     turn_id = turns.insert(
         connection,
         conversation=talk,
         session_id=session_id,
-        asked=Asked(person_id=person_id, account_id=None, place=("telegram", "{}", None)),
+        request=TurnRequest(person_id=person_id, account_id=None, place=("telegram", "{}", None)),
         prompt_hash=PROMPT,
         now=now,
     )
-    return Shelf(
+    return TranscriptPlace(
         session_id=session_id,
         turn_id=turn_id,
         person_id=talk.person_id,

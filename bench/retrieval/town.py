@@ -16,8 +16,8 @@ from pathlib import Path
 
 from agent_core.ids import PromptHash
 from agent_core.state.conversations import messages, sessions, turns
-from agent_core.state.conversations.messages import Shelf
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.messages import TranscriptPlace
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.people import people
 from agent_core.state.tokenizer import ENGLISH
@@ -110,7 +110,7 @@ class _Writer:
         self._platform = ("telegram", "discord", "slack")[number % 3]
         self._turns = 0
 
-    def begin_turn(self, now: int) -> Shelf:
+    def begin_turn(self, now: int) -> TranscriptPlace:
         """Open a turn, and a session where it is time."""
         if self._turns % _TURNS_OF_SESSION == 0:
             self._session_id = sessions.insert(
@@ -121,13 +121,13 @@ class _Writer:
             self._connection,
             conversation=self._talk,
             session_id=self._session_id,
-            asked=Asked(
+            request=TurnRequest(
                 person_id=self._person.id, account_id=None, place=(self._platform, "{}", None)
             ),
             prompt_hash=PROMPT,
             now=now,
         )
-        return Shelf(
+        return TranscriptPlace(
             session_id=self._session_id,
             turn_id=turn_id,
             person_id=self._person.id,
@@ -135,7 +135,7 @@ class _Writer:
             platform=self._platform,
         )
 
-    def say(self, shelf: Shelf, texts: list[str], now: int) -> None:
+    def say(self, shelf: TranscriptPlace, texts: list[str], now: int) -> None:
         roles = ("user", "assistant")
         said = [
             Message(role="user" if role == "user" else "assistant", parts=(TextPart(text=text),))

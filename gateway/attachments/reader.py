@@ -182,9 +182,9 @@ class Reader:
         now = self._now()
 
         def work(connection: Connection) -> str:
-            return files.keep(connection, data=data, media_type=media_type, now=now)
+            return files.store(connection, data=data, media_type=media_type, now=now)
 
-        key = await self._database.write("files.keep", work)
+        key = await self._database.write("files.store", work)
         return Picture(
             name=attachment_texts.name_attachment(attachment),
             file_key=key,

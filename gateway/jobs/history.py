@@ -1,4 +1,4 @@
-"""Keeps what jobs said by themselves where their people can find it: in their history."""
+"""The history of messages that jobs sent without a model."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,37 +8,37 @@ from agent_core.agent.caches import IdAllocator
 from agent_core.agent.loop.messages import has_visible_text
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions
-from agent_core.state.conversations.messages import PRIVATE, Shelf
+from agent_core.state.conversations.messages import PRIVATE, TranscriptPlace
 from agent_core.state.jobs import job_history
-from agent_core.state.jobs.job_history import Saying
+from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.tools.untrusted_text import is_hidden
-from agent_core.transcript import Message, TextPart, mend_text
+from agent_core.transcript import Message, TextPart, repair_text
 from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
 from gateway.texts.job_results import describe_left_out
 
 FILE = "output.txt"
-"""Holds the whole of what is told by its ends."""
+"""The full output, attached to a message that shows only its beginning and end."""
 _BEGIN, _END = 2000, 1000
-"""Characters that are shown of a long output: with their title they fill a message or two."""
+"""Characters shown of a long output: with the title, they fill one or two messages."""
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-"""Colours, moves of the cursor and titles of windows: what terminals do, and nobody reads."""
+"""Terminal escape sequences: colours, cursor movements and window titles."""
 
 
 def clean(text: str) -> str:
-    """The text with nothing in it that is not to be read; "" if there is nothing to read."""
+    """Remove control characters and escape sequences; return "" if nothing readable is left."""
     plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
     kept = "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
     return kept if has_visible_text(kept) else ""
 
 
 def shorten(text: str) -> str:
-    """The text, or its begin and its end around a line that says how much is left out."""
+    """Return the text, or its beginning and end with a line about what is left out."""
     text = text.strip()
     if len(text) <= _BEGIN + _END:
         return text
@@ -48,20 +48,20 @@ def shorten(text: str) -> str:
 
 
 def _cut_behind(text: str) -> str:
-    """Up to the last end of a line in the second half; all of it if there is none."""
+    """Cut after the last line break in the second half, if there is one."""
     place = text.rfind("\n", len(text) // 2)
     return text if place < 0 else text[:place]
 
 
 def _cut_before(text: str) -> str:
-    """From the first end of a line in the first half on; all of it if there is none."""
+    """Cut before the first line break in the first half, if there is one."""
     place = text.find("\n", 0, len(text) // 2)
     return text if place < 0 else text[place:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What says something by itself. `whole` is to be a file where it is longer than the words."""
+    """The run of a message; `whole` is attached as a file if the message shows only a part."""
 
     job: Job
     run: Run
@@ -69,7 +69,7 @@ class Source:
 
 
 class JobHistory:
-    """Turns without a model. Their numbers are the agent's, which promises some ahead."""
+    """Records job messages as turns without a model."""
 
     def __init__(self, load_ids: Callable[[], Awaitable[IdAllocator]]) -> None:
         """`load_ids` returns the agent's allocator, so that both number turns in one sequence."""
@@ -81,12 +81,12 @@ class JobHistory:
         self._ids = await self._load_ids()
 
     def note(
-        self, known: Recipients, source: Source, person: Person, spots: Sequence[ChatRef]
-    ) -> Shelf:
-        """A job has something to say at these places; where its words belong once they go out."""
+        self, known: Recipients, source: Source, person: Person, chat_refs: Sequence[ChatRef]
+    ) -> TranscriptPlace:
+        """Record a turn for a job message; return its place in the transcript."""
         assert self._ids  # noqa: S101 - no job runs before `prepare`
-        room_id = _find_room(known, source.job, person, spots)
-        account_id = known.find_account(person, spots[0][0])
+        room_id = _find_room(known, source.job, person, chat_refs)
+        account_id = known.find_account(person, chat_refs[0][0])
         talk_id, session_id = self._open(known, source.job, person, room_id)
         if session_id is None:
             session_id = self._ids.next_session()
@@ -98,30 +98,34 @@ class JobHistory:
                 title=source.job.title,
                 now=known.now,
             )
-        saying = Saying(
+        saying = JobMessage(
             turn_id=self._ids.next_turn(),
             run_id=source.run.id,
             conversation_id=talk_id,
             session_id=session_id,
             person_id=person.id,
             account_id=account_id,
-            place=spots[0],
+            place=chat_refs[0],
         )
-        job_history.note(known.connection, saying, now=known.now)
-        return _find_shelf(known, saying, room_id)
+        job_history.record(known.connection, saying, now=known.now)
+        return _find_place(known, saying, room_id)
 
     def _open(
         self, known: Recipients, job: Job, person: Person, room_id: RoomId | None
     ) -> tuple[ConversationId, SessionId | None]:
-        """The talk of a job, and the session in which it says all that it says, if it is open."""
+        """Return a job's conversation, and its open session if it has one."""
         connection, key = known.connection, name_job_conversation(job, room_id)
-        found = job_history.find_talk(connection, key=key, person_id=person.id)
+        found = job_history.find_conversation(connection, key=key, person_id=person.id)
         if found and found[1] is not None:
-            job_history.go_on(connection, session_id=found[1], title=job.title, now=known.now)
+            job_history.continue_session(
+                connection, session_id=found[1], title=job.title, now=known.now
+            )
         if found:
             return found
         if room_id is None:
-            talk_id = job_history.open_talk(connection, key=key, person_id=person.id, now=known.now)
+            talk_id = job_history.open_conversation(
+                connection, key=key, person_id=person.id, now=known.now
+            )
             return talk_id, None
         talk = sessions.ensure_conversation(
             connection,
@@ -134,16 +138,16 @@ class JobHistory:
         return talk.id, None
 
     def attach(
-        self, known: Recipients, source: Source, shelf: Shelf
+        self, known: Recipients, source: Source, place: TranscriptPlace
     ) -> tuple[tuple[str, str], ...]:
-        """The file that goes with what was noted, as (key, name), if there has to be one."""
+        """Attach the full output to a recorded turn; return its (key, name), if there is one."""
         if not source.whole:
             return ()
         data = source.whole.encode()
-        key = files.keep(known.connection, data=data, media_type="text/plain", now=known.now)
-        files.give(
+        key = files.store(known.connection, data=data, media_type="text/plain", now=known.now)
+        files.attach(
             known.connection,
-            turn_id=shelf.turn_id,
+            turn_id=place.turn_id,
             call_id=CallId(FILE),
             key=key,
             name=FILE,
@@ -151,30 +155,30 @@ class JobHistory:
         )
         return ((key, FILE),)
 
-    def tell(self, known: Recipients, shelf: Shelf, words: str) -> None:
-        """What was noted goes out: these words are part of the history from now on."""
-        said = Message(role="assistant", parts=(TextPart(text=mend_text(words)),))
-        messages.append(known.connection, shelf, [said], now=known.now)
+    def tell(self, known: Recipients, place: TranscriptPlace, words: str) -> None:
+        """Add the words of a recorded turn to the transcript, as they are sent now."""
+        said = Message(role="assistant", parts=(TextPart(text=repair_text(words)),))
+        messages.append(known.connection, place, [said], now=known.now)
 
     def record_late(self, known: Recipients, turn_id: TurnId, person: Person, words: str) -> None:
-        """What was noted, and held back, goes out to a first place, or to one more."""
+        """Add the words of a deferred message to the transcript, unless an earlier copy did."""
         found = job_history.find(known.connection, turn_id=turn_id, person_id=person.id)
         if found and not found.has_words:
-            self.tell(known, _find_shelf(known, found, found.room_id), words)
+            self.tell(known, _find_place(known, found, found.room_id), words)
 
 
 def _find_room(
-    known: Recipients, job: Job, person: Person, spots: Sequence[ChatRef]
+    known: Recipients, job: Job, person: Person, chat_refs: Sequence[ChatRef]
 ) -> RoomId | None:
     try:
-        return find_room(known.connection, job, person, spots)
+        return find_room(known.connection, job, person, chat_refs)
     except UnknownRoom:
         return None  # whoever reads it there, nobody there can search for it
 
 
-def _find_shelf(known: Recipients, saying: Saying, room_id: RoomId | None) -> Shelf:
+def _find_place(known: Recipients, saying: JobMessage, room_id: RoomId | None) -> TranscriptPlace:
     room = rooms.find_by_id(known.connection, room_id=room_id) if room_id is not None else None
-    return Shelf(
+    return TranscriptPlace(
         session_id=saying.session_id,
         turn_id=saying.turn_id,
         person_id=saying.person_id,

@@ -1,4 +1,4 @@
-"""What nobody asked for just now: where it goes, and whether it waits for a quiet time's end."""
+"""Routes unsolicited messages to their chats, and defers them during quiet hours."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,30 +8,30 @@ from itertools import groupby
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.ids import RunId, TurnId
+from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
-from agent_core.state.queues.deferred_messages import Held, NewDeferredMessage
+from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
-from gateway.texts import general
-from gateway.texts import job_results
+from gateway.texts import general, job_results
 
 _log = logging.getLogger(__name__)
 
 _BATCH = 200
-"""Messages that are let go in one transaction, and those to the same people."""
+"""Deferred messages released in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """What is to be delivered: words below a title, and files as (key, name).
+    """An unsolicited message: words below a title, and files as (key, name).
 
-    Words that no turn of the agent made have a `source`, and are kept in its person's history.
+    Words that the agent did not write have a `source`, and are recorded in the job's history.
     """
 
     person: Person
@@ -45,7 +45,7 @@ class Notification:
 
 
 class Notifier:
-    """Owes what comes by itself, at once or when its person may be disturbed again."""
+    """Enqueues unsolicited messages, at once or after the person's quiet hours."""
 
     def __init__(
         self,
@@ -58,80 +58,81 @@ class Notifier:
         self._zone_of = zone_of
         self.history = history
 
-    def look(self, connection: Connection, now: int) -> Recipients:
-        """What one transaction has to know of people to send them something."""
+    def load_recipients(self, connection: Connection, now: int) -> Recipients:
+        """Return the recipients as one transaction sees them."""
         return Recipients(connection, now, zone_of=self._zone_of)
 
     def deliver(
-        self, known: Recipients, parcel: Notification, targets: Sequence[Target]
+        self, known: Recipients, notification: Notification, targets: Sequence[Target]
     ) -> list[OutboxRow]:
-        """Owe or hold a parcel for each of its places, within the caller's transaction."""
-        person = parcel.person
-        spots = self._find_spots(known, person, targets)
-        if not spots:
+        """Enqueue or defer a notification for each of its chats, in the caller's transaction."""
+        person = notification.person
+        chat_refs = self._resolve(known, person, targets)
+        if not chat_refs:
             return []
-        shelf = None
-        if parcel.source:
-            shelf = self.history.note(known, parcel.source, person, spots)
-            files = (*parcel.files, *self.history.attach(known, parcel.source, shelf))
-            parcel = replace(parcel, turn_id=shelf.turn_id, files=files)
-        until = None if parcel.is_urgent else known.quiet_until(person)
+        place = None
+        if notification.source:
+            place = self.history.note(known, notification.source, person, chat_refs)
+            files = (*notification.files, *self.history.attach(known, notification.source, place))
+            notification = replace(notification, turn_id=place.turn_id, files=files)
+        until = None if notification.is_urgent else known.quiet_until(person)
         rows: list[OutboxRow] = []
-        for spot in spots:
+        for chat_ref in chat_refs:
             if until is None:
-                rows += self._enqueue(known, spot, parcel)
+                rows += self._enqueue(known, chat_ref, notification)
             else:
-                _hold(known, spot, parcel, until)
-        if shelf and until is None:
-            self.history.tell(known, shelf, parcel.body)
+                _defer(known, chat_ref, notification, until)
+        if place and until is None:
+            self.history.tell(known, place, notification.body)
         return rows
 
     def release(self, connection: Connection, now: int) -> list[OutboxRow]:
-        """Owe what was held until now: what goes to the same place in one message.
+        """Enqueue a batch of due deferred messages, one message for each chat.
 
-        Of a crowd's it is some of it; the rest is still due then.
+        Messages beyond the batch stay due.
         """
-        known = self.look(connection, now)
+        known = self.load_recipients(connection, now)
         due = deferred_messages.list_due(connection, now=now, limit=_BATCH)
         rows: list[OutboxRow] = []
-        for key, group in groupby(sorted(due, key=_key_of), key=_key_of):
-            together = list(group)
-            person = known.find_person(together[0].person_id)
+        for key, found in groupby(sorted(due, key=_key_of), key=_key_of):
+            group = list(found)
+            person = known.find_person(group[0].person_id)
             if person is None:  # damaged on disk: it is nobody's
-                deferred_messages.drop(connection, ids=[one.id for one in together])
+                deferred_messages.drop(connection, ids=[one.id for one in group])
                 continue
             until = known.quiet_until(person)
             if until is not None:  # their quiet time has become longer meanwhile
-                deferred_messages.hold_on(connection, ids=[one.id for one in together], at=until)
+                deferred_messages.postpone(connection, ids=[one.id for one in group], at=until)
                 continue
-            deferred_messages.drop(connection, ids=[one.id for one in together])
-            rows += self._let_go(known, person, together, (key[1], key[2]))
+            deferred_messages.drop(connection, ids=[one.id for one in group])
+            with use_language(person.language):
+                rows += self._release_chat(known, person, group, (key[1], key[2]))
         return rows
 
-    def _let_go(
-        self, known: Recipients, person: Person, together: Sequence[Held], place: ChatRef
+    def _release_chat(
+        self, known: Recipients, person: Person, group: Sequence[DeferredMessage], place: ChatRef
     ) -> list[OutboxRow]:
-        """Owe what was held for one place."""
-        words = [one for one in together if one.file is None and one.is_whole]
+        """Enqueue the deferred messages of one chat."""
+        words = [one for one in group if one.file is None and one.is_whole]
         told = [(one.title, one.body) for one in words]
-        lost = sum(not one.is_whole for one in together)
+        lost = sum(not one.is_whole for one in group)
         if lost:
             _log.error("%d messages held for person %d are damaged", lost, person.id)
             told.append(job_results.describe_lost(lost))
-        parcel = Notification(
+        notification = Notification(
             person=person,
             title=told[0][0] if len(told) == 1 else "",
             body=job_results.join_deferred(told),
-            files=tuple(one.file for one in together if one.file),
-            run_id=together[0].run_id,
-            turn_id=together[0].turn_id if len(words) == 1 else None,
+            files=tuple(one.file for one in group if one.file),
+            run_id=group[0].run_id,
+            turn_id=group[0].turn_id if len(words) == 1 else None,
         )
         there = Target(kind="place", platform=place[0], chat=place[1])
         if not conversion.is_chat(place[1]):
             there = Target(kind="home")  # damaged on disk
         rows: list[OutboxRow] = []
-        for spot in self._find_spots(known, person, [there]):
-            rows += self._enqueue(known, spot, parcel)
+        for chat_ref in self._resolve(known, person, [there]):
+            rows += self._enqueue(known, chat_ref, notification)
         for one in words if rows else ():
             if one.turn_id:
                 self.history.record_late(known, one.turn_id, person, one.body)
@@ -140,21 +141,23 @@ class Notifier:
     def find_open(
         self, connection: Connection, person: Person, targets: Sequence[Target], now: int
     ) -> list[ChatRef]:
-        """Those of the places where something can be sent now."""
-        known = self.look(connection, now)
-        spots = self._find_spots(known, person, targets)
-        return [spot for spot in spots if self._is_open(known, spot)]
+        """Return those chats of the targets that can receive a message now."""
+        known = self.load_recipients(connection, now)
+        chat_refs = self._resolve(known, person, targets)
+        return [chat_ref for chat_ref in chat_refs if self._is_open(known, chat_ref)]
 
     def reroute(self, connection: Connection, row: OutboxRow, now: int) -> OutboxRow | None:
-        """Owe what came by itself, and whose chat turned out to be gone, where its person was
-        seen last. An answer belongs where it was asked for, and nowhere else.
+        """Enqueue an unsolicited message for the person's latest chat, if its own chat is
+        unreachable.
+
+        An answer is never sent elsewhere.
         """
-        known = self.look(connection, now)
+        known = self.load_recipients(connection, now)
         person = known.find_person(row.person_id)
         if person is None or row.answers is not None or row.question_id is not None:
             return None
         target = Target(kind="place", platform=row.platform, chat=row.chat)
-        for platform, chat in self._find_spots(known, person, (target,)):
+        for platform, chat in self._resolve(known, person, (target,)):
             if (platform, chat) == (row.platform, row.chat):
                 return None
             file = (row.file_key, row.file_name or "") if row.file_key else None
@@ -171,27 +174,27 @@ class Notifier:
             return outbox.enqueue(connection, outgoing, now=now)
         return None
 
-    def _find_spots(
+    def _resolve(
         self, known: Recipients, person: Person, targets: Sequence[Target]
     ) -> list[ChatRef]:
-        """The places that targets come to now, each once.
+        """Return the chats that targets stand for now, each once.
 
-        Where one can't be reached, it is where the person was seen last in a direct talk.
+        An unreachable chat is replaced with the person's latest direct chat.
         """
         home = known.find_home(person).place
         found: list[ChatRef] = []
         for target in targets:
-            wished = self._wish_of(known, person, target, home)
-            spot = wished
-            if wished is None or not self._is_open(known, wished):
-                is_last = wished is not None and not known.is_off(wished)
+            preferred = self._choose_chat(known, person, target, home)
+            chat_ref = preferred
+            if preferred is None or not self._is_open(known, preferred):
+                is_last = preferred is not None and not known.is_off(preferred)
                 seen = self._list_seen(known, person)
-                spot = next(seen, wished if is_last else None)
-            if spot and spot not in found:
-                found.append(spot)
+                chat_ref = next(seen, preferred if is_last else None)
+            if chat_ref and chat_ref not in found:
+                found.append(chat_ref)
         return found
 
-    def _wish_of(
+    def _choose_chat(
         self, known: Recipients, person: Person, target: Target, home: ChatRef | None
     ) -> ChatRef | None:
         if target.kind == "place":
@@ -199,24 +202,27 @@ class Notifier:
         seen = self._list_seen(known, person)
         if target.kind == "home":
             return home or next(seen, None)
-        return next((spot for spot in seen if spot[0] == target.platform), None)
+        return next((chat_ref for chat_ref in seen if chat_ref[0] == target.platform), None)
 
     def _list_seen(self, known: Recipients, person: Person) -> Iterator[ChatRef]:
-        return (spot for spot in known.list_seen(person) if self._is_open(known, spot))
+        return (chat_ref for chat_ref in known.list_seen(person) if self._is_open(known, chat_ref))
 
-    def _is_open(self, known: Recipients, spot: ChatRef) -> bool:
-        """True where something can be sent unasked; a ticket is good for minutes only."""
-        if spot[0] not in self._adapters or known.is_gone(spot):
+    def _is_open(self, known: Recipients, chat_ref: ChatRef) -> bool:
+        """Return whether a chat accepts unsolicited messages; a ticket expires after minutes."""
+        if chat_ref[0] not in self._adapters or known.is_gone(chat_ref):
             return False
-        return conversion.read_chat(spot[1]).ticket is None and not known.is_off(spot)
+        return conversion.read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
 
-    def _enqueue(self, known: Recipients, spot: ChatRef, parcel: Notification) -> list[OutboxRow]:
-        platform, chat = spot
+    def _enqueue(
+        self, known: Recipients, chat_ref: ChatRef, notification: Notification
+    ) -> list[OutboxRow]:
+        platform, chat = chat_ref
         adapter = self._adapters.get(platform)
-        files = parcel.files
-        body = parcel.body
+        files = notification.files
+        body = notification.body
         if files and not isinstance(adapter, CanSendFiles):
-            names = general.describe_unsent_files([name for _, name in files])
+            with use_language(notification.person.language):
+                names = general.describe_unsent_files([name for _, name in files])
             body, files = f"{body}\n\n{names}", ()
         outgoings = [(part, None) for part in (adapter.split(body) if adapter else (body,)) if part]
         rows = []
@@ -225,8 +231,8 @@ class Notifier:
                 platform=platform,
                 chat=chat,
                 body=part,
-                person_id=parcel.person.id,
-                turn_id=parcel.turn_id,
+                person_id=notification.person.id,
+                turn_id=notification.turn_id,
                 part=number,
                 is_silent=number > 0,
                 file=file,
@@ -235,23 +241,23 @@ class Notifier:
         return rows
 
 
-def _hold(known: Recipients, spot: ChatRef, parcel: Notification, until: int) -> None:
-    for body, file in [(parcel.body, None), *(("", file) for file in parcel.files)]:
+def _defer(known: Recipients, chat_ref: ChatRef, notification: Notification, until: int) -> None:
+    for body, file in [(notification.body, None), *(("", file) for file in notification.files)]:
         if not body and file is None:
             continue
         kept = NewDeferredMessage(
-            person_id=parcel.person.id,
-            platform=spot[0],
-            chat=spot[1],
-            title=parcel.title,
+            person_id=notification.person.id,
+            platform=chat_ref[0],
+            chat=chat_ref[1],
+            title=notification.title,
             body=body,
             release_at=until,
-            run_id=parcel.run_id,
-            turn_id=parcel.turn_id,
+            run_id=notification.run_id,
+            turn_id=notification.turn_id,
             file=file,
         )
-        deferred_messages.hold(known.connection, kept, now=known.now)
+        deferred_messages.defer(known.connection, kept, now=known.now)
 
 
-def _key_of(one: Held) -> tuple[int, str, str]:
+def _key_of(one: DeferredMessage) -> tuple[int, str, str]:
     return one.person_id, one.platform, one.chat

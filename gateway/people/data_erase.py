@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.digest.formatting import SOURCES
-from agent_core.errors import StillAtWork
+from agent_core.errors import WorkInProgress
 from agent_core.ids import PersonId
 from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure.person import PersonErasure
@@ -47,7 +47,7 @@ class DataErase:
     async def erase(self, person_id: PersonId) -> None:
         """Erase a person; return once no byte is left.
 
-        Raises `StillAtWork` if their work does not end in time, `LastOwner`, `StoreError` and
+        Raises `WorkInProgress` if their work does not end in time, `LastOwner`, `StoreError` and
         `OSError`.
         """
         for attempt in range(_ATTEMPTS):
@@ -55,7 +55,7 @@ class DataErase:
                 async with self.lock:
                     await self.erase_now(person_id)
                     break
-            except StillAtWork:
+            except WorkInProgress:
                 if attempt == _ATTEMPTS - 1:
                     raise
             await asyncio.sleep(_RETRY_PAUSE)

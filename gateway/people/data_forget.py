@@ -43,7 +43,7 @@ class DataForget:
     async def remove(self, person_id: PersonId, text: str, *, has_messages: bool) -> str:
         """Remove the words of `text`, and return the report for the person.
 
-        Raises `StillAtWork`, `StoreError` and `OSError`.
+        Raises `WorkInProgress`, `StoreError` and `OSError`.
         """
         words = parse_words(text)
         if words is None:

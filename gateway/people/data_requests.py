@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
-from agent_core.errors import LastOwner, StillAtWork, StoreDamaged, StoreError
+from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
 from agent_core.privacy.erasure import scrub as scrubbing
 from agent_core.privacy.erasure.scrub import scrub
@@ -135,7 +135,7 @@ class DataRequests:
             attempts[key] = attempts.get(key, 0) + 1
             try:
                 report = await self._carry_out(key, request, attempts[key])
-            except StillAtWork:
+            except WorkInProgress:
                 is_left = True
             except (StoreDamaged, OSError) as error:
                 _log.error("a data request waits: %s", error)
@@ -158,7 +158,7 @@ class DataRequests:
         self._enqueue([row])
 
     async def _carry_out(self, key: str, request: DataRequest, attempt: int) -> str:
-        """Carry out a request and return the report. Raises `StillAtWork`."""
+        """Carry out a request and return the report. Raises `WorkInProgress`."""
         person_id = request.person_id
         if key.startswith(_FORGET):
             try:
@@ -170,7 +170,7 @@ class DataRequests:
         if attempt <= _FAREWELLS and await self._database.read(
             lambda c: erase_person.has_queued(c, person_id=person_id)
         ):
-            raise StillAtWork
+            raise WorkInProgress
         try:
             await self.erasing.erase_now(person_id)
         except LastOwner:

@@ -1,4 +1,4 @@
-"""Makes two people one once that is confirmed, and splits an account off again."""
+"""Merging of two people after both sides have confirmed, and unlinking of an account."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +31,10 @@ _HOME = Target(kind="home")
 
 
 def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
-    """An account has come or gone: what jobs make goes to no direct chat but this person's own.
+    """Restrict a person's jobs to their own direct chats, after an account was added or removed.
 
-    A home that is not theirs any more is none, a job that sends there sends home, and what is
-    held for there goes where they were last, if anywhere.
+    A home chat that is no longer theirs is unset, and a job that sends there sends to the home
+    chat. Deferred messages go to their latest direct chat, if any.
     """
     asked = delivery_targets.list_asked(connection, person_id=person_id)
 
@@ -71,40 +71,40 @@ def _redirect(
         deferred_messages.drop(connection, ids=[one.id for one in astray])
         return
     for one in astray:
-        deferred_messages.redirect(connection, held_id=one.id, place=last)
+        deferred_messages.redirect(connection, deferred_id=one.id, place=last)
 
 
 _MERGE_LASTS = 30 * 24 * 3_600_000
-"""Milliseconds that the question about notes stays open; `/accounts keep` asks for no answer."""
+"""Milliseconds during which the question about notes stays open; `/accounts keep` works later."""
 
 YES, NO, KEEP, LEAVE = "yes", "no", "keep", "leave"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlinkRequest:
-    """An account that is to be split off, and whether it may talk by a right of its own."""
+    """An account to unlink, and whether it may talk in its own right."""
 
     account: Account
     is_admitted: bool
 
 
 class AccountMerging:
-    """What joins and splits people; every function works in its caller's transaction.
+    """Merges and splits people; every method works in its caller's transaction.
 
-    Caches of people and their talks have to be dropped once that has committed.
+    Drop cached people and conversations after that transaction has committed.
     """
 
     def __init__(self, memory: MemoryStore) -> None:
         self._memory = memory
 
     def answerers(self) -> Mapping[Kind, Answerer]:
-        """What to do with answers to the questions that joining asks."""
+        """Return the handlers of the questions asked while merging."""
         return {"link": self.answer_link, "merge": self.answer_merge}
 
     def answer_link(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
     ) -> Outcome:
-        """The first side has said whether the other account is theirs."""
+        """Handle the first side's answer whether the other account is theirs."""
         link = account_links.find(connection, link_id=LinkId(int(question.payload)))
         other = link.other if link else None
         if (
@@ -150,7 +150,7 @@ class AccountMerging:
         gone = them or _meet(connection, other, now)
         rows = end_live(connection, person, now) + end_live(connection, gone, now)
         rename = _rename(gone, person)
-        merge_people.merge(connection, keeper=person.id, gone=gone.id, rename=rename, now=now)
+        merge_people.merge(connection, kept=person.id, absorbed=gone.id, rename=rename, now=now)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
         told = people_texts.describe_linked_notice(link.platform, person.name)
@@ -164,7 +164,7 @@ class AccountMerging:
     def _merge(
         self, connection: Connection, link: Link, person: Person, them: Person, now: int
     ) -> list[str]:
-        """One memory of two; what did not fit."""
+        """Merge two memories; return the notes that did not fit."""
         merge.merge(
             connection, self._memory, kept=person, absorbed=them, actor=f"link:{link.id}", now=now
         )
@@ -173,7 +173,7 @@ class AccountMerging:
     def answer_merge(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
     ) -> Outcome:
-        """They have said what becomes of the notes that did not fit."""
+        """Handle the answer about the notes that did not fit."""
         if key != KEEP:
             return Outcome(words=people_texts.MERGE_LEFT())
         words, is_done = self.keep(connection, person, f"question:{question.id}", now)
@@ -182,9 +182,9 @@ class AccountMerging:
     def keep(
         self, connection: Connection, person: Person, occasion: str, now: int
     ) -> tuple[str, bool]:
-        """Take in all notes that were left out; the words that tell of it, and if it is done.
+        """Add all notes that were left out; return the answer, and whether it is done.
 
-        `occasion` is a name for it that is used once.
+        `occasion` identifies the request, so that a repeated one changes nothing.
         """
         if self._memory.is_at_work(person.id):
             return people_texts.BUSY(), False
@@ -204,14 +204,14 @@ class AccountMerging:
         return people_texts.describe_kept(kept), True
 
     def count_left(self, connection: Connection, person: Person) -> int:
-        """How many notes were left out when others were joined to a person."""
+        """Count the notes that were left out when people were merged."""
         gone = merge_people.list_absorbed(connection, person_id=person.id)
         return len(merge.list_left(connection, kept=person.id, absorbed=gone))
 
     def unlink(
         self, connection: Connection, person: Person, leaving: UnlinkRequest, now: int
     ) -> tuple[str, list[OutboxRow]]:
-        """Split an account off, with all that began there; the words that tell of it."""
+        """Unlink an account with everything that began there; return the answer and outbox rows."""
         account = leaving.account
         mine = people.list_accounts(connection, person_id=person.id)
         if account.platform == LOCAL_PLATFORM:
@@ -271,19 +271,19 @@ class AccountMerging:
             self._enqueue_files(connection, one, f"unlink:{account.id}:{now}:{one.id}", now)
 
     def _is_busy(self, connection: Connection, person: Person) -> bool:
-        """True while a turn of theirs runs, or something is done to their memory's files."""
+        """Return whether a turn of the person runs, or their memory files are being written."""
         is_running = merge_people.has_running(connection, person_id=person.id)
         return is_running or self._memory.is_at_work(person.id)
 
     def _enqueue_files(self, connection: Connection, person: Person, key: str, now: int) -> None:
-        """The files of a memory are written anew soon, also after a crash."""
+        """Enqueue a task that writes a person's memory files; it survives a crash."""
         tasks.enqueue(
             connection, kind="memory", key=key, person_id=person.id, payload=person.slug, now=now
         )
 
 
 def find_question(connection: Connection, link: Link) -> Question | None:
-    """The open question whether two accounts are to be joined, if it was asked already."""
+    """Return the open question about a link request, if it was asked already."""
     for question in questions.find_open(connection, person_id=link.person_id):
         if question.kind == "link" and question.payload == str(link.id):
             return question
@@ -291,16 +291,16 @@ def find_question(connection: Connection, link: Link) -> Question | None:
 
 
 def end(connection: Connection, link: Link, words: str, now: int) -> list[OutboxRow]:
-    """Nothing more comes of a wish to join; what asked about it ends in these words."""
+    """End a link request; its question is replaced with these words."""
     account_links.close(connection, link_id=link.id, outcome="over", now=now)
     question = find_question(connection, link)
     return drop(connection, question, words, now) if question else []
 
 
 def end_live(connection: Connection, person: Person, now: int) -> list[OutboxRow]:
-    """End every wish of a person to be joined, and every one to be joined with them.
+    """End all open link requests of a person and to a person.
 
-    It was agreed to before they became somebody else, or lost an account.
+    They were made before the person was merged, or lost an account.
     """
     live = account_links.list_live(connection, person_id=person.id)
     for account in people.list_accounts(connection, person_id=person.id):
@@ -311,7 +311,7 @@ def end_live(connection: Connection, person: Person, now: int) -> list[OutboxRow
 
 
 def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
-    """What the first side is asked."""
+    """Return the question for the first side."""
     account = people_texts.name_account(other.platform, other.user_id, other.name)
     return NewQuestion(
         person_id=link.person_id,
@@ -368,7 +368,7 @@ def _tell(connection: Connection, other: OtherSide, words: str, now: int) -> Out
 
 
 def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
-    """A stranger becomes somebody, to be joined; their account has no right to talk of its own."""
+    """Create a person for a stranger's account; the account itself is not admitted."""
     person = _make_person(connection, other.name, now)
     account = NewAccount(
         platform=other.platform,
@@ -381,7 +381,7 @@ def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
 
 
 def _find_old(connection: Connection, account: Account) -> Person | None:
-    """Who an account was before, if that one has not left already with another account."""
+    """Return the account's former person, unless another account has taken them along already."""
     was = account.came_from
     if was is None or was not in merge_people.list_absorbed(
         connection, person_id=account.person_id
@@ -395,7 +395,9 @@ def _make_person(connection: Connection, name: str, now: int) -> Person:
 
 
 def _part(account: Account, mine: Sequence[Account]) -> UnlinkedAccount:
-    """What an account takes along of who it was: all, if it is the last that was that one."""
+    """Return the accounts whose data leaves with an account: all, if it is the last of its
+    person.
+    """
     others = {one.came_from for one in mine if one != account}
     was = None if account.came_from in others else account.came_from
     return UnlinkedAccount(account_id=account.id, was=was)

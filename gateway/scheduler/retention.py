@@ -1,4 +1,4 @@
-"""Lets go of what has grown old, in small strokes with pauses between them."""
+"""Deletes expired data in small batches."""
 
 import asyncio
 import logging
@@ -13,18 +13,18 @@ from gateway.config import RetentionSettings
 
 _log = logging.getLogger(__name__)
 
-_STROKE = 200
+_BATCH = 200
 """Rows that one transaction looks at."""
 _PAUSE = 0.05
-"""Seconds between two strokes that changed something."""
+"""Seconds between two batches that deleted something, so that other writers get their turn."""
 _FILES = 500
-"""Files that are looked at at once."""
+"""Files looked at in one batch."""
 _EXPORTS = 1
-"""Days that an export is kept after it was sent."""
+"""Days for which an export is kept after delivery."""
 
 
 class Sweeper:
-    """Sweeps. A kind whose days are 0 is kept for ever."""
+    """Deletes expired rows and files. Data whose days are 0 never expires."""
 
     def __init__(
         self,
@@ -34,20 +34,20 @@ class Sweeper:
         now: Callable[[], int],
         renew: Callable[[], None],
     ) -> None:
-        """`renew` lets talks be read afresh, once messages are gone."""
+        """`renew` drops cached conversations after messages were deleted."""
         self._database = database
         self._settings = settings
         self._now = now
         self._renew = renew
 
     async def work(self) -> str:
-        """Sweep once, merge the indexes, and say what went. Raises `StoreError`."""
-        swept = await self.sweep()
+        """Delete once, merge the search indexes, and return a report. Raises `StoreError`."""
+        deleted = await self.sweep()
         await merge_indexes(self._database)
-        return ", ".join(f"{number} {kind}" for kind, number in swept.items() if number)
+        return ", ".join(f"{number} {kind}" for kind, number in deleted.items() if number)
 
     async def sweep(self) -> Mapping[str, int]:
-        """Sweep everything once; how many rows of each kind were let go of. Raises `StoreError`."""
+        """Delete once; return the number of deleted rows by kind. Raises `StoreError`."""
         days: Mapping[Kind, int] = {
             "inbox": self._settings.inbox_days,
             "exports": _EXPORTS,
@@ -56,28 +56,28 @@ class Sweeper:
             "usage": self._settings.usage_days,
             "messages": self._settings.messages_days,
         }
-        swept = {kind: await self._sweep_kind(kind, number) for kind, number in days.items()}
-        if swept["messages"]:
+        deleted = {kind: await self._sweep_kind(kind, number) for kind, number in days.items()}
+        if deleted["messages"]:
             self._renew()
-        return swept | {"files": await self._sweep_files()}
+        return deleted | {"files": await self._sweep_files()}
 
     async def _sweep_kind(self, kind: Kind, days: int) -> int:
         if not days:
             return 0
         before = self._now() - days * DAY
         newest = await self._database.read(lambda c: retention.find_newest(c, kind=kind))
-        swept = 0
-        for after in range(0, newest, _STROKE):
-            span = Span(after=after, until=after + _STROKE, before=before)
+        deleted = 0
+        for after in range(0, newest, _BATCH):
+            span = Span(after=after, until=after + _BATCH, before=before)
             if not await self._database.read(partial(retention.has_old, kind=kind, span=span)):
                 continue
-            work = partial(_STROKES[kind], span=span)
-            swept += await self._database.write(f"sweep.{kind}", work)
+            work = partial(_DELETIONS[kind], span=span)
+            deleted += await self._database.write(f"sweep.{kind}", work)
             await asyncio.sleep(_PAUSE)
-        return swept
+        return deleted
 
     async def _sweep_files(self) -> int:
-        """Files that are in no message, no turn and no debt any more."""
+        """Delete files that no message, turn or outbox row refers to."""
         if not self._settings.files_days:
             return 0
         before = self._now() - self._settings.files_days * DAY
@@ -86,25 +86,25 @@ class Sweeper:
             keys = retention.list_old_files(
                 connection, after_key=after_key, before=before, limit=_FILES
             )
-            return keys, person_data.list_held(connection, keys=keys)
+            return keys, person_data.list_referenced(connection, keys=keys)
 
-        swept = 0
+        deleted = 0
         keys = [""]
         while keys:
             keys, held = await self._database.browse(partial(look, after_key=keys[-1]))
-            gone = [key for key in keys if key not in held]
-            if gone:
-                work = partial(retention.sweep_files, keys=gone, before=before)
-                swept += await self._database.write("sweep.files", work)
+            unused = [key for key in keys if key not in held]
+            if unused:
+                work = partial(retention.sweep_files, keys=unused, before=before)
+                deleted += await self._database.write("sweep.files", work)
                 await asyncio.sleep(_PAUSE)
-        return swept
+        return deleted
 
 
 def _sweep_exports(connection: Connection, span: Span) -> int:
     return len(retention.sweep_exports(connection, span=span))
 
 
-_STROKES: Mapping[Kind, Callable[..., int]] = {
+_DELETIONS: Mapping[Kind, Callable[..., int]] = {
     "inbox": retention.sweep_inbox,
     "outbox": retention.sweep_outbox,
     "steps": retention.sweep_steps,

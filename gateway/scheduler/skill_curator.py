@@ -1,4 +1,4 @@
-"""The curator of the home's skills: what it would do, and does, about those nobody uses."""
+"""The curator: archives skills that nobody uses, and reports broken ones."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,36 +30,39 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillServices:
-    """The skills of a house, what is known of their use, and the curator's rules."""
+    """The skills of a home directory, their usage, and the curator's rules."""
 
     database: Database
-    shelf: SkillCatalog
+    catalog: SkillCatalog
     usage: UsageFile
     rules: CuratorRules
 
 
 def make_skill_services(home: Path, settings: SkillSettings, database: Database) -> SkillServices:
-    """The skills of a home."""
+    """Return the skill services of a home directory."""
     folder = home / SKILLS
     rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
     return SkillServices(
         database=database,
-        shelf=SkillCatalog(folder),
+        catalog=SkillCatalog(folder),
         usage=UsageFile(database, folder),
         rules=rules,
     )
 
 
-async def plan_round(room: SkillServices, now: int) -> CuratorReport:
-    """What the curator would do, without doing it. Raises `SkillBroken`, `StoreError`."""
-    return (await room.database.read(lambda connection: _look(connection, room, now)))[1]
+async def plan_round(services: SkillServices, now: int) -> CuratorReport:
+    """Return the curator's next changes without making them. Raises `SkillBroken`, `StoreError`."""
+    return (await services.database.read(lambda connection: _look(connection, services, now)))[1]
 
 
-def compare(connection: Connection, room: SkillServices, now: int, evidence: str) -> CuratorReport:
-    """Write down what was done to skills by hand, or before a crash; `evidence` says where that
-    was found. Raises `SkillBroken` if their folder can't be read.
+def compare(
+    connection: Connection, services: SkillServices, now: int, evidence: str
+) -> CuratorReport:
+    """Record changes made to skills by hand, or before a crash, with this evidence.
+
+    Raises `SkillBroken` if the folder can't be read.
     """
-    view, found = _look(connection, room, now)
+    view, found = _look(connection, services, now)
     found = replace(found, steps=[step for step in found.steps if step.kind in ledger_sync.FOUND])
     if found.has_folder:
         origin = Origin(actor="hand", now=now, evidence=evidence)
@@ -67,14 +70,14 @@ def compare(connection: Connection, room: SkillServices, now: int, evidence: str
     return found
 
 
-async def sync_at_start(room: SkillServices, now: int) -> None:
+async def sync_at_start(services: SkillServices, now: int) -> None:
     """Compare the skills with the ledger before anything uses them.
 
-    Where that can't be done a warning says so. Raises `StoreError`.
+    A folder that can't be read is logged as a warning. Raises `StoreError`.
     """
     try:
-        found = await room.database.write(
-            "skills.compare", lambda c: compare(c, room, now, "found so at the start")
+        found = await services.database.write(
+            "skills.compare", lambda c: compare(c, services, now, "found so at the start")
         )
     except (SkillBroken, StoreDamaged) as error:
         _log.warning("the skills can't be compared with what they were: %s", error)
@@ -84,83 +87,85 @@ async def sync_at_start(room: SkillServices, now: int) -> None:
 
 
 def _look(
-    connection: Connection, room: SkillServices, now: int
+    connection: Connection, services: SkillServices, now: int
 ) -> tuple[CuratorView, CuratorReport]:
-    view = ledger_sync.inspect_skills(connection, room.shelf)
-    has_folder = room.shelf.is_there()
-    steps = plan_steps(view, room.rules, now) if has_folder else ()
+    view = ledger_sync.inspect_skills(connection, services.catalog)
+    has_folder = services.catalog.is_there()
+    steps = plan_steps(view, services.rules, now) if has_folder else ()
     return view, CuratorReport(count=len(view.own), has_folder=has_folder, steps=steps)
 
 
 class Curator:
-    """Looks the home's skills over; tells owners of broken ones, once of each fault."""
+    """Reviews the skills; notifies owners once of each broken one."""
 
     def __init__(
         self,
-        room: SkillServices,
+        services: SkillServices,
         notices: Notices,
         *,
         enqueue: Callable[[Sequence[OutboxRow]], None],
         now: Callable[[], int],
     ) -> None:
-        self._room = room
+        self._services = services
         self._notices = notices
         self._enqueue = enqueue
         self._now = now
 
     async def work(self) -> str:
-        """Do what is to be done, and say what that was.
+        """Review the skills and return a report.
 
-        Raises `SkillBroken`, `StoreError`, and `OSError` if the file of uses can't be written.
+        Raises `SkillBroken`, `StoreError`, and `OSError` if the usage file can't be written.
         """
         now = self._now()
 
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
-            view, found = _look(connection, self._room, now)
+            view, found = _look(connection, self._services, now)
             if not found.has_folder:
                 return found, []
             hand = Origin(actor="hand", now=now, evidence="found so by the curator")
             ledger_sync.note_found(connection, view, found.steps, hand)
-            done = self._move(connection, found, now)
+            done = self._archive(connection, found, now)
             for step in done.steps:
-                _write_down(connection, step)
+                _record_marks(connection, step)
             faults = [step.fault for step in done.steps if step.kind == "tell"]
-            words = system_jobs.describe_broken(faults) if faults else ""
-            return done, self._notices.enqueue_for_owners(connection, words, now) if words else []
+            if not faults:
+                return done, []
+            notice = partial(system_jobs.describe_broken, faults)
+            return done, self._notices.enqueue_for_owners(connection, notice, now)
 
-        done, owed = await self._room.database.write("skills.curate", work)
+        done, owed = await self._services.database.write("skills.curate", work)
         self._enqueue(owed)
-        await self._room.usage.write()
+        await self._services.usage.write()
         return system_jobs.describe_round(done)
 
-    def _move(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
-        """Put away what is to be; what can't be moved stays, and is tried again next time."""
+    def _archive(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
+        """Archive unused skills; one that can't be moved stays until the next review."""
         steps: list[Step] = []
-        stuck: list[tuple[str, str]] = []
+        failed: list[tuple[str, str]] = []
         for step in found.steps:
             if step.kind != "archive":
                 steps.append(step)
                 continue
             why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
-            folder = self._room.shelf.folder
+            folder = self._services.catalog.folder
             try:
                 kept = ledger_sync.archive_skill(connection, folder, step.name, why)
             except SkillMissing:
                 continue  # somebody was faster
             except OSError as error:
-                stuck.append((step.name, error.strerror or str(error)))
+                failed.append((step.name, error.strerror or str(error)))
             else:
                 steps.append(replace(step, kept=kept))
-        return replace(found, steps=steps, stuck=stuck)
+        return replace(found, steps=steps, stuck=failed)
 
 
-def _write_down(connection: Connection, step: Step) -> None:
-    """What is told and called; what was found and moved is written down already."""
+def _record_marks(connection: Connection, step: Step) -> None:
+    """Record a review's marks; changes found and moves are recorded already."""
     match step.kind:
         case "tell":
-            skills.note_told(connection, name=step.name, fault=hash_fault(step.fault))
+            skills.note_fault_reported(connection, name=step.name, fault=hash_fault(step.fault))
         case "mended":
-            skills.note_told(connection, name=step.name, fault="")
+            skills.note_fault_reported(connection, name=step.name, fault="")
         case "stale":
             skills.set_state(connection, name=step.name, state="stale")
         case "fresh":

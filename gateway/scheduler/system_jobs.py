@@ -43,11 +43,11 @@ def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int)
     A row damaged on disk is replaced: it holds no person's data.
     """
     known = set()
-    for found in jobs.list_of_house(connection):
+    for found in jobs.list_system(connection):
         if found.is_whole:
             known.add(found.body)
         elif found.person_id is None:
-            jobs.bury(connection, job_id=found.id)
+            jobs.redact(connection, job_id=found.id)
     for name, (title, expression) in SCHEDULES.items():
         if name in known or name not in wanted:
             continue

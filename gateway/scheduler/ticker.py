@@ -130,10 +130,10 @@ class Scheduler:
         now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow]:
-            known = self._outcomes.look(connection, now)
+            known = self._outcomes.load_recipients(connection, now)
             return [
                 row
-                for job in jobs.list_of_house(connection)
+                for job in jobs.list_system(connection)
                 if job.body == name and job.state == "active"
                 if job.next_slot and job.next_slot[1] <= now
                 for row in self._claim(known, job)
@@ -158,15 +158,15 @@ class Scheduler:
             rows: list[OutboxRow] = []
             for job in jobs.list_waiting(connection, after=now):
                 if not job.is_whole:
-                    rows += self._outcomes.set_aside(connection, job, now)
+                    rows += self._outcomes.pause_damaged(connection, job, now)
                     continue
                 slot = _find_nearer(job, now)
                 if slot is None or slot == job.next_slot:
                     continue
                 jobs.await_slot(connection, job_id=job.id, slot=slot, is_over=False)
                 moved += 1
-            job_runs.hasten(connection, after=now + LONGEST_PAUSE, at=now)
-            deferred_messages.hasten(connection, after=now + LONGEST_QUIET, at=now)
+            job_runs.expedite(connection, after=now + LONGEST_PAUSE, at=now)
+            deferred_messages.expedite(connection, after=now + LONGEST_QUIET, at=now)
             return moved, rows
 
         moved, rows = await self._database.write("jobs.align", work)
@@ -205,7 +205,7 @@ class Scheduler:
         batch, breath = self._find_pace()
 
         def work(connection: Connection) -> tuple[list[OutboxRow], int]:
-            known = self._outcomes.look(connection, now)
+            known = self._outcomes.load_recipients(connection, now)
             due = jobs.list_due(connection, now=now, limit=batch)
             rows: list[OutboxRow] = []
             for job in due:
@@ -234,7 +234,7 @@ class Scheduler:
         connection, now = known.connection, known.now
         waited = job.next_slot
         if not job.is_whole or waited is None:
-            return self._outcomes.set_aside(connection, job, now)
+            return self._outcomes.pause_damaged(connection, job, now)
         try:
             found = _plan(job.timing, job.zone, job.late, waited, now)
         except (ValueError, OverflowError) as error:
@@ -258,8 +258,10 @@ class Scheduler:
         """Claim one slot, and send a message job at once. False for a slot claimed before."""
         connection, named = known.connection, (slot.name, slot.at)
         if job.kind == "message":
-            run = job_runs.take(connection, job_id=job.id, slot=named, missed=missed, now=known.now)
-            return run is not None, self._outcomes.say(known, job, run) if run else ()
+            run = job_runs.claim_finished(
+                connection, job_id=job.id, slot=named, missed=missed, now=known.now
+            )
+            return run is not None, self._outcomes.send_message(known, job, run) if run else ()
         taken = job_runs.claim(connection, job_id=job.id, slot=named, due_at=slot.at, missed=missed)
         return taken is not None, ()
 
@@ -267,7 +269,7 @@ class Scheduler:
         self, connection: Connection, job: Job, slot: Slot, missed: int, now: int
     ) -> Sequence[OutboxRow]:
         """Record a missed slot that the job's late rule skips."""
-        is_fresh = job_runs.pass_over(
+        is_fresh = job_runs.skip(
             connection,
             job_id=job.id,
             slot=(slot.name, slot.at),

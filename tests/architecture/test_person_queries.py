@@ -16,9 +16,9 @@ from agent_core.ids import PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.memory import archive
-from agent_core.state.memory.archive import Drawer
+from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.search import search
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from tests.architecture.source import Module, list_modules, parse
 from tests.architecture.statements import Statement, list_statements, list_unread
 
@@ -55,10 +55,10 @@ EXCEPTIONS = {
     "archive.insert": "gives the next number; it tells a time, and nothing of what is there",
     "erase_person.delete_questions": BY_NUMBER,
     "erase_person.delete_rows": BY_NUMBER,
-    "erase_person.forget_answers": "takes out who answered, whoever was asked",
+    "erase_person.erase_answers": "takes out who answered, whoever was asked",
     "erase_person.list_messages": IN_SESSION,
     "compactions.move": IN_SESSION,
-    "compactions.sum_up_ground": IN_SESSION,
+    "compactions.fingerprint": IN_SESSION,
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
     "ledger.drop_evidence": BY_NUMBER,
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",
@@ -78,9 +78,9 @@ EXCEPTIONS = {
     "external_sync.revive": "what was set aside is owed again, to each person's own place outside",
     "passages.list_damaged": BY_NUMBER,
     "questions.answer": QUESTIONS,
-    "questions.end": QUESTIONS,
+    "questions.close": QUESTIONS,
     "questions.find": QUESTIONS,
-    "questions.list_asked": "start of the house: whose questions are still open",
+    "questions.list_people_asked": "start of the house: whose questions are still open",
     "questions.move": QUESTIONS,
     "search._list_sessions": IN_SESSION,
     "search.drop_message": "tells the index; every word that it is given has its person in front",
@@ -98,7 +98,7 @@ FORGETTING = {
 PERSON = PersonId(7)
 TERMS = [Term(word="tea"), Term(word="茶", is_start=True)]
 FIELDS = [
-    Field(
+    SearchFilter(
         person_id=PERSON,
         scope=scope,
         except_turn=TurnId(0),
@@ -109,7 +109,7 @@ FIELDS = [
     )
     for scope in ("p7", "c3", "p8")
 ]
-DRAWER = Drawer(person_id=PERSON, tags=("warm-drinks", "käse"), since=1)
+DRAWER = ArchiveFilter(person_id=PERSON, tags=("warm-drinks", "käse"), since=1)
 
 
 def list_said(connection: Connection) -> None:

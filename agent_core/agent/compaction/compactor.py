@@ -1,55 +1,47 @@
-"""Makes a talk shorter for its next calls: plans, has it summed up, and writes down the fold."""
+"""Compact conversations: plan, summarize and store the result."""
 
-import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from agent_core.agent.compaction.compacted_view import apply_compaction, show
+from agent_core.agent.compaction.compacted_view import apply_compaction, show_compacted
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
 from agent_core.agent.compaction.token_meter import TokenMeter
+from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
-from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.ids import PersonId, PromptHash, SessionId, TurnId
 from agent_core.models.catalog import estimate_input, estimate_messages
 from agent_core.models.contract import ModelRequest
 from agent_core.state.conversations import compactions, messages, sessions, usage
-from agent_core.state.conversations.compactions import Compaction, FoldReason, NewCompaction
+from agent_core.state.conversations.compactions import Compaction, CompactionReason, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message
 
 _TARGET_PERCENT, _ROOF_PERCENT = 50, 90
-"""Of the threshold: what a fold aims at, and what has to do."""
+"""Percent of the threshold: the size that a compaction aims at, and the size that is still
+acceptable.
+"""
 _MOST_SUMMARY = 2_500
 _SUMMARY_SHARE = 8
-"""A summary takes an eighth of what there is, or should be, and no more tokens than that."""
+"""A summary may take an eighth of the available tokens, up to `_MOST_SUMMARY`."""
 _BLOCK = 100
 """Tokens of the block around a summary."""
 _LEAST_GAIN = 0.03
 _MOST_SESSIONS = 4096
 
-T = TypeVar("T")
-
 _log = logging.getLogger(__name__)
 
-_Ground = tuple[int, int, int]
-
-Pinned = Callable[[Sequence[StoredMessage]], Collection[MessageId]]
-"""Which messages of a transcript are never folded, whatever they are."""
-
-
-def pin_nothing(stored: Sequence[StoredMessage]) -> Collection[MessageId]:
-    """Nothing is kept besides the first request and the newest turns."""
-    return ()
+_Revision = tuple[int, int, int]
+"""The state of a session: newest message, sum of checksums, newest compaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionTarget:
-    """The session that is made shorter, whose it is, who pays, and the turn that runs in it."""
+    """The session to compact, its owner, the payer, and the turn that runs in it, if any."""
 
     session_id: SessionId
     owner_id: PersonId
@@ -59,13 +51,13 @@ class CompactionTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRequest:
-    """Why a request has to become shorter, and how much of it there is.
+    """Why and how far a request must become shorter.
 
-    `tokens` is how long it is, `estimated` the same by the plain estimate, and `threshold`
-    what it should be below. `shown` are the keys of pictures in it.
+    `tokens` is its measured length, `estimated` its plain estimate, and `threshold` the length to
+    get below. `shown` are the keys of the images in it; `hint` is what the person wants kept.
     """
 
-    reason: FoldReason
+    reason: CompactionReason
     tokens: int
     estimated: int
     threshold: int
@@ -75,34 +67,32 @@ class CompactionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionResult:
-    """The fold that now counts, what calls see under it, and what making it took."""
+    """The compaction that now applies, the messages under it, and the usage of its calls."""
 
     compaction: Compaction
     messages: tuple[Message, ...]
-    paid: tuple[Spent, ...]
+    paid: tuple[ModelCall, ...]
 
 
 class Compactor:
-    """Folds the talks of a house."""
+    """Compacts conversations, and caches the newest compaction of each session."""
 
     def __init__(
         self,
         *,
         database: Database,
-        summaries: Summarizer,
+        summarizer: Summarizer,
         meter: TokenMeter,
         now: Callable[[], int],
-        pinned: Pinned = pin_nothing,
     ) -> None:
         self._database = database
-        self._summaries = summaries
+        self._summarizer = summarizer
         self.meter = meter
         self._now = now
-        self._pinned = pinned
         self._newest: OrderedDict[SessionId, Compaction | None] = OrderedDict()
 
     async def find(self, session_id: SessionId, owner_id: PersonId) -> Compaction | None:
-        """The fold that counts for a session's next call. Raises `StoreError`."""
+        """The compaction that applies to a session's next call. Raises `StoreError`."""
         if session_id in self._newest:
             return self._newest[session_id]
         found = await self._database.read(
@@ -110,67 +100,66 @@ class Compactor:
         )
         if session_id in self._newest:  # one was made while this was read
             return self._newest[session_id]
-        self.note(session_id, found)
+        self.remember(session_id, found)
         return found
 
-    def note(self, session_id: SessionId, compaction: Compaction | None) -> None:
-        """This is the fold that counts for a session; None for one that is new."""
+    def remember(self, session_id: SessionId, compaction: Compaction | None) -> None:
+        """Cache the newest compaction of a session; None for a new session."""
         self._newest[session_id] = compaction
         self._newest.move_to_end(session_id)
         if len(self._newest) > _MOST_SESSIONS:
             self._newest.popitem(last=False)
 
     def forget(self) -> None:
-        """Something was done to talks from outside: folds are read anew."""
+        """Drop the cache, because something other than a turn changed the sessions."""
         self._newest.clear()
 
     async def compact(
-        self, talk: CompactionTarget, need: CompactionRequest
+        self, target: CompactionTarget, wanted: CompactionRequest
     ) -> CompactionResult | None:
-        """Fold as much as is needed; None where nothing is gained, and then nothing changes.
+        """Compact as much as the request needs; None, without any change, if nothing is gained.
 
-        Where no summary is to be had, outputs of tools are shortened, if that gains anything.
-        Raises `StoreError`.
+        Shortens tool outputs if no model returns a summary. Raises `StoreError`.
         """
-        stored, former, ground = await self._database.read(lambda c: _look(c, talk))
-        sizes = _Sizes(need, apply_compaction(stored, former))
+        stored, former, revision = await self._database.read(lambda c: _load(c, target))
+        sizes = _Sizes(wanted, apply_compaction(stored, former))
         planner = Planner(
             stored,
             former,
-            sizes.room(),
-            turn_id=talk.turn_id,
-            pinned=self._pinned(stored),
+            sizes.budget(),
+            turn_id=target.turn_id,
         )
-        plan = planner.choose_largest() if need.reason == "asked" else planner.choose()
+        plan = planner.choose_largest() if wanted.reason == "asked" else planner.choose()
         summary = former.summary if former else ""
-        paid: list[Spent] = []
-        if plan and plan.told:
-            told = await self._sum_up(plan, summary, talk, need, paid)
-            plan, summary = (plan, told) if told else (planner.shorten_only(), summary)
-        made = self._draw_up(plan, summary, stored, talk, sizes) if plan else None
-        compaction = await see_through(self._write(talk, made, ground, paid))
+        paid: list[ModelCall] = []
+        if plan and plan.summarized:
+            summarized = await self._summarize(plan, summary, target, wanted, paid)
+            plan, summary = (plan, summarized) if summarized else (planner.only_shorten(), summary)
+        built = self._build(plan, summary, stored, target, sizes) if plan else None
+        compaction = await finish_write(self._write(target, built, revision, paid))
         if compaction is None:
             return None
         _log.info(
             "session %d: %d tokens became %d (%s)",
-            talk.session_id,
+            target.session_id,
             compaction.tokens_before,
             compaction.tokens_after,
             compaction.reason,
         )
         return CompactionResult(
-            compaction=compaction, messages=show(stored, compaction), paid=tuple(paid)
+            compaction=compaction, messages=show_compacted(stored, compaction), paid=tuple(paid)
         )
 
     async def compact_now(
-        self, talk: CompactionTarget, prompt_hash: PromptHash | None, hint: str
+        self, target: CompactionTarget, prompt_hash: PromptHash | None, hint: str
     ) -> CompactionResult | None:
-        """Fold all but the newest turns of a talk in which nothing runs, because somebody asked;
-        `hint` is what they want kept. None where nothing is gained. Raises `StoreError`.
+        """Compact everything but the newest turns of an idle conversation, on request.
+
+        `hint` is what the person wants kept. None if nothing is gained. Raises `StoreError`.
         """
 
         def look(connection: Connection) -> tuple[str, tuple[Message, ...]]:
-            stored, compaction, _ = _look(connection, talk)
+            stored, compaction, _ = _load(connection, target)
             prompt = prompt_hash and sessions.get_prompt(connection, prompt_hash=prompt_hash)
             return "".join(prompt[:2]) if prompt else "", apply_compaction(stored, compaction)
 
@@ -179,146 +168,134 @@ class Compactor:
             model=self.meter.model, system=system, tools=(), messages=shown, max_output_tokens=0
         )
         estimated = estimate_input(request)
-        need = CompactionRequest(
+        wanted = CompactionRequest(
             reason="asked",
-            tokens=self.meter.estimate(talk.session_id, request.model, estimated),
+            tokens=self.meter.estimate(target.session_id, request.model, estimated),
             estimated=estimated,
             threshold=self.meter.bounds(request, None).threshold,
             hint=hint,
         )
-        return await self.compact(talk, need) if shown else None
+        return await self.compact(target, wanted) if shown else None
 
-    async def _sum_up(
+    async def _summarize(
         self,
         plan: CompactionPlan,
         earlier: str,
-        talk: CompactionTarget,
-        need: CompactionRequest,
-        paid: list[Spent],
+        target: CompactionTarget,
+        wanted: CompactionRequest,
+        paid: list[ModelCall],
     ) -> str:
-        """What a plan folds, in words; empty where no model gives any."""
-        order = SummaryRequest(
-            messages=tuple(one.message for one in plan.told),
+        """The summary of a plan's messages; empty if no model returns one."""
+        request = SummaryRequest(
+            messages=tuple(one.message for one in plan.summarized),
             earlier=earlier,
-            tokens=_summary_tokens(need),
-            room=need.threshold,
-            payer_id=talk.payer_id,
-            hint=need.hint,
+            tokens=_summary_tokens(wanted),
+            room=wanted.threshold,
+            payer_id=target.payer_id,
+            hint=wanted.hint,
         )
         try:
-            return await self._summaries.give(order, paid)
+            return await self._summarizer.summarize(request, paid)
         except (ModelError, QuotaExceeded, TimeoutError) as error:
-            _log.warning("session %d is not summed up: %r", talk.session_id, error)
+            _log.warning("session %d is not summarized: %r", target.session_id, error)
             return ""
 
-    def _draw_up(
+    def _build(
         self,
         plan: CompactionPlan,
         summary: str,
         stored: list[StoredMessage],
-        talk: CompactionTarget,
+        target: CompactionTarget,
         sizes: "_Sizes",
     ) -> NewCompaction | None:
-        """The fold of a plan; None if it gains too little to be worth it."""
+        """The compaction of a plan; None if it gains too little."""
         compaction = NewCompaction(
-            turn_id=talk.turn_id,
+            turn_id=target.turn_id,
             made_after=stored[-1].id,
             shortened_to=plan.shortened_to,
             summarized_to=plan.summarized_to,
             kept=plan.kept,
             summary=summary,
-            reason=sizes.need.reason,
-            tokens_before=sizes.need.tokens,
+            reason=sizes.wanted.reason,
+            tokens_before=sizes.wanted.tokens,
             tokens_after=0,
             created_at=self._now(),
         )
-        after = sizes.of(show(stored, compaction))
-        if after > sizes.need.tokens * (1 - _LEAST_GAIN):
+        after = sizes.of(show_compacted(stored, compaction))
+        if after > sizes.wanted.tokens * (1 - _LEAST_GAIN):
             return None
         return replace(compaction, tokens_after=after)
 
     async def _write(
         self,
-        talk: CompactionTarget,
-        made: NewCompaction | None,
-        ground: _Ground,
-        paid: list[Spent],
+        target: CompactionTarget,
+        built: NewCompaction | None,
+        revision: _Revision,
+        paid: list[ModelCall],
     ) -> Compaction | None:
-        """Write down a fold, unless its talk went on meanwhile, and what making it cost."""
-        if made is None and not paid:
+        """Store a compaction, unless the conversation went on meanwhile, and the usage of its
+        calls.
+        """
+        if built is None and not paid:
             return None
         now = self._now()
 
         def work(connection: Connection) -> Compaction | None:
             for spent in paid:
                 usage.insert(
-                    connection, spent, person_id=talk.payer_id, turn_id=talk.turn_id, now=now
+                    connection, spent, person_id=target.payer_id, turn_id=target.turn_id, now=now
                 )
-            if made is None:
+            if built is None:
                 return None
-            if compactions.sum_up_ground(connection, session_id=talk.session_id) != ground:
+            if compactions.fingerprint(connection, session_id=target.session_id) != revision:
                 return None
-            if talk.turn_id is None:  # a turn that is being prepared is prepared anew then
-                compactions.drop_prompt(connection, session_id=talk.session_id)
+            if target.turn_id is None:  # makes a turn that is being prepared start over
+                compactions.drop_prompt(connection, session_id=target.session_id)
             return compactions.insert(
-                connection, made, session_id=talk.session_id, person_id=talk.owner_id
+                connection, built, session_id=target.session_id, person_id=target.owner_id
             )
 
         compaction = await self._database.write("folds.make", work)
         if compaction:
-            self.note(talk.session_id, compaction)
+            self.remember(target.session_id, compaction)
         return compaction
 
 
-async def see_through(work: Coroutine[object, object, T]) -> T:
-    """Await `work` to its end even if the caller is cancelled meanwhile: what is on disk and
-    what is known of it never differ.
-    """
-    task = asyncio.create_task(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # taken note of; the cancellation goes on all the same
-        raise
-
-
 class _Sizes:
-    """Tokens of what is shown, learned from how long the whole request is."""
+    """Estimates sizes, calibrated by the measured length of the whole request."""
 
-    def __init__(self, need: CompactionRequest, shown_now: Sequence[Message]) -> None:
-        self.need = need
-        self._scale = need.tokens / max(need.estimated, 1)
-        talk = self._scale * estimate_messages(shown_now, need.shown)
-        self._fixed = max(need.tokens - talk, 0.0)
+    def __init__(self, wanted: CompactionRequest, shown_now: Sequence[Message]) -> None:
+        self.wanted = wanted
+        self._scale = wanted.tokens / max(wanted.estimated, 1)
+        target = self._scale * estimate_messages(shown_now, wanted.shown)
+        self._fixed = max(wanted.tokens - target, 0.0)
 
     def of(self, shown: Sequence[Message]) -> int:
-        """The whole request with these messages instead."""
-        return int(self._fixed + self._scale * estimate_messages(shown, self.need.shown))
+        """The size of the whole request with these messages instead."""
+        return int(self._fixed + self._scale * estimate_messages(shown, self.wanted.shown))
 
-    def room(self) -> TokenBudget:
-        """What a plan has to keep to."""
+    def budget(self) -> TokenBudget:
+        """The sizes that a plan must keep to."""
         return TokenBudget(
             fixed=self._fixed,
             scale=self._scale,
-            target=self.need.threshold * _TARGET_PERCENT / 100,
-            roof=self.need.threshold * _ROOF_PERCENT / 100,
-            summary=self._scale * (_summary_tokens(self.need) + _BLOCK),
-            shown=self.need.shown,
+            target=self.wanted.threshold * _TARGET_PERCENT / 100,
+            roof=self.wanted.threshold * _ROOF_PERCENT / 100,
+            summary=self._scale * (_summary_tokens(self.wanted) + _BLOCK),
+            shown=self.wanted.shown,
         )
 
 
-def _summary_tokens(need: CompactionRequest) -> int:
-    return min(_MOST_SUMMARY, min(need.threshold, need.tokens) // _SUMMARY_SHARE)
+def _summary_tokens(wanted: CompactionRequest) -> int:
+    return min(_MOST_SUMMARY, min(wanted.threshold, wanted.tokens) // _SUMMARY_SHARE)
 
 
-def _look(
-    connection: Connection, talk: CompactionTarget
-) -> tuple[list[StoredMessage], Compaction | None, _Ground]:
-    session_id, person_id = talk.session_id, talk.owner_id
+def _load(
+    connection: Connection, target: CompactionTarget
+) -> tuple[list[StoredMessage], Compaction | None, _Revision]:
+    session_id, person_id = target.session_id, target.owner_id
     return (
         messages.list_session(connection, session_id=session_id, person_id=person_id),
         compactions.find_newest(connection, session_id=session_id, person_id=person_id),
-        compactions.sum_up_ground(connection, session_id=session_id),
+        compactions.fingerprint(connection, session_id=session_id),
     )

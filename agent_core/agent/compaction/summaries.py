@@ -1,17 +1,16 @@
-"""Has a model sum up what is folded: the cheap one, else the one that talks; bounded in time."""
+"""Summarize messages with the cheap model, or the main model if that fails, within a time limit."""
 
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
-from agent_core.agent.quotas.reservations import Quotas
-from agent_core.errors import ModelCut, ModelError
+from agent_core.agent.quotas.reservations import Quotas, call_in_background
+from agent_core.errors import ModelInterrupted, ModelError
 from agent_core.ids import PersonId
 from agent_core.models.catalog import bill, estimate_messages
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.tools.untrusted_text import quote
 from agent_core.transcript import (
     DocumentPart,
@@ -21,7 +20,7 @@ from agent_core.transcript import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    mend_text,
+    repair_text,
     user_message,
 )
 
@@ -30,9 +29,9 @@ _FACTS = 600
 _DOCUMENT = 2000
 _ARGUMENTS = 600
 _OUTPUT_HEAD, _OUTPUT_TAIL = 900, 300
-"""Characters that are told of each; what is longer ends in an ellipsis."""
+"""Characters shown of each; longer ones are cut."""
 PIECE = 100_000
-"""Characters of one call, about 25,000 tokens: cheap models read that much with care."""
+"""Characters per call, about 25,000 tokens: cheap models read that much reliably."""
 
 _SYSTEM = """\
 You are shown a part of a talk between people and an assistant. Sum it up, so that the assistant \
@@ -54,26 +53,26 @@ _HINT_LIMIT = 500
 
 
 def instruct(words: int) -> str:
-    """What the model is told to do, in at most so many words."""
+    """The system prompt for a summary of at most so many words."""
     return _SYSTEM.format(words=words)
 
 
-def ask(earlier: str, lines: Iterable[str], hint: str) -> str:
-    """One piece of a talk, as the model is shown it."""
-    before = [f"earlier summary: {_quoted(line, _WORDS)}" for line in earlier.splitlines() if line]
+def render_piece(earlier: str, lines: Iterable[str], hint: str) -> str:
+    """One piece of a conversation as the model reads it."""
+    before = [f"earlier summary: {_quote(line, _WORDS)}" for line in earlier.splitlines() if line]
     block = "\n".join(["<talk>", *before, *lines, "</talk>"])
     if not hint:
         return block
-    return f"{block}\n{_HINT.format(hint=_quoted(hint, _HINT_LIMIT))}"
+    return f"{block}\n{_HINT.format(hint=_quote(hint, _HINT_LIMIT))}"
 
 
-def tell(messages: Iterable[Message]) -> list[str]:
-    """Messages as lines. No text in them can end the block or pass for another line."""
-    return [line for message in messages for line in _tell(message)]
+def render_lines(messages: Iterable[Message]) -> list[str]:
+    """Messages as lines. No text in them can end the block or imitate another line."""
+    return [line for message in messages for line in _render(message)]
 
 
-def cut(lines: Sequence[str], most: int = PIECE) -> Iterator[list[str]]:
-    """Lines in pieces of at most `most` characters, or of a single longer line."""
+def split_lines(lines: Sequence[str], most: int = PIECE) -> Iterator[list[str]]:
+    """Split lines into pieces of at most `most` characters; a longer line is a piece of its own."""
     piece: list[str] = []
     size = 0
     for line in lines:
@@ -86,29 +85,29 @@ def cut(lines: Sequence[str], most: int = PIECE) -> Iterator[list[str]]:
         yield piece
 
 
-def _tell(message: Message) -> Iterator[str]:
+def _render(message: Message) -> Iterator[str]:
     speaker = "assistant" if message.role == "assistant" else "person"
     for part in message.parts:
-        line = _tell_part(part, speaker)
+        line = _render_part(part, speaker)
         if line:
             yield line
 
 
-def _tell_part(part: Part, speaker: str) -> str:
+def _render_part(part: Part, speaker: str) -> str:
     match part:
         case TextPart(is_fact=True):
-            return f"facts: {_quoted(part.text, _FACTS)}"
+            return f"facts: {_quote(part.text, _FACTS)}"
         case TextPart():
-            return f"{speaker}: {_quoted(part.text, _WORDS)}" if part.text.strip() else ""
+            return f"{speaker}: {_quote(part.text, _WORDS)}" if part.text.strip() else ""
         case ToolCallPart():
-            return f"assistant calls {_name(part.name)}: {_quoted(part.arguments, _ARGUMENTS)}"
+            return f"assistant calls {_name(part.name)}: {_quote(part.arguments, _ARGUMENTS)}"
         case ToolResultPart():
             word = "fails" if part.is_error else "gives"
-            return f"{_name(part.name)} {word}: {_quoted(_ends(part.text), _WORDS)}"
+            return f"{_name(part.name)} {word}: {_quote(_ends(part.text), _WORDS)}"
         case ImagePart():
             return f"{speaker} shows a picture ({_name(part.media_type)})"
         case DocumentPart():
-            name, text = _quoted(part.name, 200), _quoted(part.text, _DOCUMENT)
+            name, text = _quote(part.name, 200), _quote(part.text, _DOCUMENT)
             return f"{speaker} shows the file {name}: {text}"
         case _:
             return ""  # what only its provider can read
@@ -125,34 +124,34 @@ def _name(text: str) -> str:
     return "".join(sign for sign in text if sign.isalnum() or sign in "-_./")[:64]
 
 
-def _quoted(text: str, limit: int) -> str:
+def _quote(text: str, limit: int) -> str:
     return quote(text, limit).replace("</", "<\\/")
 
 
 PURPOSE = "compaction"
-"""What such calls stand under in `usage`."""
+"""The purpose of these calls in `usage`."""
 _SECONDS = 90.0
 _MOST_PIECES = 8
-"""Calls for one summary. Of a longer part of a talk the pieces in the middle are left out."""
+"""Calls per summary. The middle pieces of a longer conversation are left out."""
 _LEFT_OUT = "[a long part of the talk is left out here]"
 _TOKENS_A_WORD = 2
-"""More than in most languages, so that what is asked for fits."""
+"""More than most languages need, so that a summary of the requested length fits."""
 
 _CHARACTERS = 3
-"""Of a token, on the careful side; whoever reads little reads the talk in more pieces."""
+"""Characters per token, a low estimate: a model with a small window reads more, smaller pieces."""
 _LEAST_PIECE = 20_000
 _THOUGHT = 1000
-"""Tokens that a model may think before it writes."""
+"""Tokens that a model may use for thinking before it writes."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRequest:
-    """What is to be summed up, in at most so many tokens; `earlier` is the summary before.
+    """Messages to summarize in at most `tokens` tokens; `earlier` is the previous summary.
 
-    No call is shown more than `room` tokens of it, about. `payer_id` pays; `hint` is what the
-    person wants kept above all.
+    Each call shows about `room` tokens at most. `payer_id` pays; `hint` is what the person wants
+    kept.
     """
 
     messages: tuple[Message, ...]
@@ -167,70 +166,60 @@ class Summarizer:
     """Makes summaries."""
 
     def __init__(self, *, model: Model, names: tuple[str, ...], quotas: Quotas) -> None:
-        """`names` are the models to ask, the cheap one first."""
+        """`names` are the models to try, the cheap one first."""
         self._model = model
         self._names = tuple(dict.fromkeys(names))
         self._quotas = quotas
 
-    async def give(self, order: SummaryRequest, paid: list[Spent]) -> str:
-        """A summary; what its calls cost is added to `paid`, also where it fails.
+    async def summarize(self, request: SummaryRequest, paid: list[ModelCall]) -> str:
+        """Return a summary, and append the usage of its calls to `paid`, even if it fails.
 
         Raises `ModelError`, `QuotaExceeded`, `StoreError`, and `TimeoutError`.
         """
-        most = min(PIECE, max(order.room * _CHARACTERS, _LEAST_PIECE))
-        pieces = list(cut(tell(order.messages), most))
+        most = min(PIECE, max(request.room * _CHARACTERS, _LEAST_PIECE))
+        pieces = list(split_lines(render_lines(request.messages), most))
         if len(pieces) > _MOST_PIECES:
             half = _MOST_PIECES // 2
             pieces = [*pieces[:half], [_LEFT_OUT, *pieces[-half]], *pieces[1 - half :]]
-        told = order.earlier
+        summary = request.earlier
         async with asyncio.timeout(_SECONDS):
             for piece in pieces:
-                told = await self._sum_up(ask(told, piece, order.hint), order, paid)
-        return told
+                text = render_piece(summary, piece, request.hint)
+                summary = await self._summarize_piece(text, request, paid)
+        return summary
 
-    async def _sum_up(self, talk: str, order: SummaryRequest, paid: list[Spent]) -> str:
+    async def _summarize_piece(self, text: str, request: SummaryRequest, paid: list[ModelCall]) -> str:
         for place, name in enumerate(self._names, start=1):
             try:
-                answer = await self._ask(name, talk, order, paid)
+                answer = await self._ask(name, text, request, paid)
             except ModelError as error:
                 if place == len(self._names):
                     raise
-                _log.warning("%s gave no summary (%s), the next model is asked", name, error)
+                _log.warning("%s returned no summary (%s); trying the next model", name, error)
             else:
-                return _bound(answer, order.tokens)
-        raise ModelCut("there is no model to ask for a summary")
+                return _bound(answer, request.tokens)
+        raise ModelInterrupted("no model is configured for summaries")
 
     async def _ask(
-        self, name: str, talk: str, order: SummaryRequest, paid: list[Spent]
+        self, name: str, text: str, wanted: SummaryRequest, paid: list[ModelCall]
     ) -> ModelAnswer:
         request = ModelRequest(
             model=name,
-            system=instruct(order.tokens // _TOKENS_A_WORD),
+            system=instruct(wanted.tokens // _TOKENS_A_WORD),
             tools=(),
-            messages=(user_message(talk),),
-            max_output_tokens=order.tokens * 2 + _THOUGHT,
+            messages=(user_message(text),),
+            max_output_tokens=wanted.tokens * 2 + _THOUGHT,
         )
-        reserved = await self._quotas.reserve(order.payer_id, request, is_background=True)
-        streamed = 0
-        try:
-            async with aclosing(self._model.stream(request)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, ModelAnswer):
-                        reserved.finalize(piece.model, piece.usage)
-                        cost = self._quotas.prices.cost
-                        paid.append(bill(piece.model, piece.usage, PURPOSE, cost))
-                        if piece.stop not in ("end", "length") or not piece.message.text.strip():
-                            raise ModelCut(f"the summary ended with {piece.stop!r}")
-                        return piece
-                    streamed += len(piece.text)
-        finally:
-            reserved.close(streamed=streamed)
-        raise ModelCut("the model gave no summary")
+        answer = await call_in_background(self._model, self._quotas, wanted.payer_id, request)
+        paid.append(bill(answer.model, answer.usage, PURPOSE, self._quotas.prices.cost))
+        if answer.stop not in ("end", "length") or not answer.message.text.strip():
+            raise ModelInterrupted(f"the summary ended with {answer.stop!r}")
+        return answer
 
 
 def _bound(answer: ModelAnswer, tokens: int) -> str:
-    """The words of an answer, cut at what a summary may be long."""
-    text = mend_text(answer.message.text).strip()
+    """An answer's text, cut to the length that a summary may have."""
+    text = repair_text(answer.message.text).strip()
     size = estimate_messages((user_message(text),), ())
     if size <= tokens:
         return text

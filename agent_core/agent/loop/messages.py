@@ -1,4 +1,4 @@
-"""Keeps what a watcher shows in step with what of the answer still stands."""
+"""The loop's own messages, checks of the model's, and the text that a watcher sees."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 from agent_core.agent.loop.guards import Exhausted
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -21,24 +21,22 @@ from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 
 def strip_calls(message: Message) -> Message:
-    """An answer whose calls are not run. Without them only its words can stand: a
-    provider's own blocks belong to the calls after them.
-    """
+    """Remove calls that are not run, and the provider's own blocks, which belong to them."""
     if not message.calls:
         return message
-    words = tuple(part for part in message.parts if isinstance(part, TextPart))
-    return replace(message, parts=words)
+    texts = tuple(part for part in message.parts if isinstance(part, TextPart))
+    return replace(message, parts=texts)
 
 
 def has_visible_text(text: str) -> bool:
-    """True if there is something in a text that a screen would show."""
+    """True if a screen would show anything of a text."""
     return any(not letter.isspace() and unicodedata.category(letter) != "Cf" for letter in text)
 
 
 def is_answer(message: Message) -> bool:
-    """True for words of the model that end a turn.
+    """True for a message of the model that ends a turn.
 
-    An answer that was only paused has a call or a provider's own block at its end.
+    An answer that was only paused ends with a call or a provider's own block.
     """
     if message.role != "assistant" or message.calls or not message.parts:
         return False
@@ -57,10 +55,10 @@ def list_call_ids(messages: Iterable[Message]) -> set[CallId]:
 
 
 def make_call_ids_unique(message: Message, taken: set[CallId]) -> Message:
-    """The message with no call id that is empty, used twice or `taken`; adds its ids to that.
+    """Replace call ids that are empty, duplicate or `taken`; adds the ids to `taken`.
 
-    Some servers count calls anew in every answer, or give no id. Results are kept by id,
-    and a request with one id twice is refused by some providers.
+    Some OpenAI-compatible servers restart their count in every answer, or send no id at all.
+    Results are stored by id, and some providers refuse a request with a duplicate id.
     """
     parts: list[Part] = []
     for part in message.parts:
@@ -77,82 +75,82 @@ def make_call_ids_unique(message: Message, taken: set[CallId]) -> Message:
 
 
 def join_answers(answers: Sequence[str]) -> str:
-    """Answers of one turn as one text."""
+    """Join the answers of one turn to one text."""
     return "\n\n".join(answers)
 
 
 class Display:
-    """What a watcher sees of one turn: the answers given so far, then the text of now."""
+    """The text that a watcher sees: the answers so far, then the answer that is streaming."""
 
     def __init__(self, answers: Sequence[str]) -> None:
-        """`answers` are those of an earlier process, which nobody has been shown yet."""
+        """`answers` are those of an earlier process; this process has not shown them yet."""
         self._kept = "".join(f"{answer}\n\n" for answer in answers)
-        self._lead = self._kept
-        """Text that has to come before the next text."""
+        self._prefix = self._kept
+        """Text to show before the next delta."""
         self._is_stale = False
-        """What is on display has to go before the next text."""
+        """The shown text must be reset before the next delta."""
         self._is_empty = True
         self._has_text = False
-        """The present call has put text on display."""
+        """The current call has shown text."""
 
-    def grow(self, delta: str) -> Sequence[TextReset | TextGrew]:
-        """More text of the present call."""
+    def append(self, delta: str) -> Sequence[TextReset | TextGrew]:
+        """Show more text of the current call."""
         self._has_text, self._is_empty = True, False
-        if not (self._is_stale or self._lead):
+        if not (self._is_stale or self._prefix):
             return (TextGrew(delta=delta),)
         events: list[TextReset | TextGrew] = [TextReset()] if self._is_stale else []
-        if self._lead:
-            events.append(TextGrew(delta=self._lead))
+        if self._prefix:
+            events.append(TextGrew(delta=self._prefix))
         events.append(TextGrew(delta=delta))
-        self._is_stale, self._lead = False, ""
+        self._is_stale, self._prefix = False, ""
         return events
 
-    def wipe(self) -> Sequence[TextReset]:
-        """The text of the present call is void: it goes now."""
+    def discard(self) -> Sequence[TextReset]:
+        """Take back the text of the current call at once."""
         if not self._has_text:
             return ()
-        self._has_text, self._is_empty, self._lead = False, True, self._kept
+        self._has_text, self._is_empty, self._prefix = False, True, self._kept
         return (TextReset(),)
 
-    def outdate(self) -> None:
-        """The text of the present call was interim: it goes when the next text comes."""
+    def mark_interim(self) -> None:
+        """Keep the text of the current call on display until the next text replaces it."""
         if self._has_text:
-            self._has_text, self._is_stale, self._lead = False, True, self._kept
+            self._has_text, self._is_stale, self._prefix = False, True, self._kept
 
     def keep(self, answer: str) -> None:
-        """The text of the present call is an answer, and there is more to come after it."""
+        """Keep the text of the current call: it is an answer, and the turn goes on."""
         self._kept += f"{answer}\n\n"
         if self._has_text:
-            self._lead = "\n\n"
-        else:  # it came whole at the end of its stream and was never on display
-            self._lead, self._is_stale = self._kept, not self._is_empty
+            self._prefix = "\n\n"
+        else:  # the whole answer came at the end of its stream, without a delta
+            self._prefix, self._is_stale = self._kept, not self._is_empty
         self._has_text = False
 
 
 _FAILURES: tuple[tuple[type[ModelError], str], ...] = (
     (ModelBusy, "model_busy"),
-    (ModelCut, "model_cut"),
+    (ModelInterrupted, "model_cut"),
     (ModelOverflow, "overflow"),
     (ModelUnknown, "model_unknown"),
     (ModelDenied, "model_denied"),
     (ModelError, "model_rejected"),
 )
 INCOMPLETE_REASONS: dict[StopReason, str] = {"length": "length", "unknown": "unknown_stop"}
-"""Why an answer may not be whole, as an ending's reason."""
+"""Reasons of an ending whose answer may be incomplete."""
 
 
 def describe_failure(error: ModelError) -> str:
-    """What a model call ended in, as an ending's reason."""
-    return next(word for kind, word in _FAILURES if isinstance(error, kind))
+    """The ending's reason for a failed model call."""
+    return next(reason for kind, reason in _FAILURES if isinstance(error, kind))
 
 
-def describe_quota(reached: QuotaExceeded) -> ReachedQuota:
-    """The ceiling that has no room for a turn any more."""
+def describe_quota(error: QuotaExceeded) -> ReachedQuota:
+    """The exhausted quota, as the ending reports it."""
     return ReachedQuota(
-        subject=reached.subject,
-        unit=reached.unit,
-        limit=reached.limit,
-        resets_at=reached.resets_at,
+        subject=error.subject,
+        unit=error.unit,
+        limit=error.limit,
+        resets_at=error.resets_at,
     )
 
 
@@ -160,7 +158,7 @@ UNKNOWN_OUTCOME = (
     "It is not known whether this call took effect: the process ended while it ran."
     " Check before repeating it."
 )
-"""The result of a call that a crash cut off and that must not simply be made again."""
+"""The result of a call that a crash interrupted and that is not safe to repeat."""
 
 _LIMITS: dict[Exhausted, str] = {
     "steps": "This turn has reached the number of steps it may take.",
@@ -171,7 +169,7 @@ _LIMITS: dict[Exhausted, str] = {
 
 
 def ask_for_summary(limit: Exhausted, circle: str) -> Message:
-    """What leads the last call of a turn that has to end; `circle` says what went in circles."""
+    """Ask for a last answer without tools; `circle` names the call that made no progress."""
     why = circle or _LIMITS[limit]
     return _fact(
         f"{why} No tool is run any more in this turn. Tell the person in a few sentences what"
@@ -180,7 +178,7 @@ def ask_for_summary(limit: Exhausted, circle: str) -> Message:
 
 
 def ask_for_answer() -> Message:
-    """What follows an answer without words."""
+    """Ask again after an answer without text."""
     return _fact("Your answer held no words. Answer the person now.")
 
 

@@ -1,72 +1,74 @@
-"""What one person, or everybody together, has spent and reserved in a day; no I/O."""
+"""The balance of one day for one quota; no I/O."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Literal
 
-from agent_core.state.conversations.usage import Charged
+from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.tools.clock import local_time
 
-_SHORTEST = 20 * 3_600_000
-"""Milliseconds. Days of 23 hours exist; shorter ones would come of a time zone that is changed
-to have a fresh day, and have to be waited out."""
+_SHORTEST_DAY = 20 * 3_600_000
+"""Milliseconds. Days of 23 hours exist at clock changes; a shorter day would come of a time zone
+changed to get a new quota.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaDay:
-    """From its first moment to that of the next one; milliseconds since the epoch, UTC."""
+    """From the first moment of a day to that of the next; milliseconds since the epoch, UTC."""
 
     start: int
     end: int
 
 
 def day_of(now: int, zone: str, before: QuotaDay | None = None) -> QuotaDay:
-    """The day that `now` lies in, by the clock of an IANA time zone.
+    """The day of `now` by the clock of an IANA time zone.
 
-    Where the clocks skip midnight, the day begins with the skip. `before` is the day that was
-    current last: no other one begins until 20 hours after it did, in whatever time zone, and
-    none that began earlier, unless the machine's clock was set back before its beginning.
+    A day whose midnight is skipped begins with the skip. `before` is the last known day: the next
+    one begins at least 20 hours after it did, in any time zone, and never before it, unless the
+    machine's clock was set back.
     """
     start, end = _midnight(now, zone, 0), _midnight(now, zone, 1)
-    if before is None or before.start > now or start - before.start >= _SHORTEST:
+    if before is None or before.start > now or start - before.start >= _SHORTEST_DAY:
         return QuotaDay(start=start, end=end)
-    if end - before.start < _SHORTEST:
+    if end - before.start < _SHORTEST_DAY:
         end = _midnight(now, zone, 2)
     return QuotaDay(start=before.start, end=end)
 
 
 def _midnight(now: int, zone: str, later: int) -> int:
-    """The beginning of the local day that is `later` days after that of `now`."""
+    """The start of the local day that is `later` days after that of `now`."""
     local = local_time(now, zone)
     day = local.date() + timedelta(days=later)
     return round(datetime.combine(day, time(), local.tzinfo).timestamp() * 1000)
 
 
 Unit = Literal["money", "tokens"]
-"""What a call counts in: micro-dollars where its price is known, else tokens."""
+"""Unit of a call's cost: micro-dollars if its price is known, else tokens."""
 Whose = Literal["person", "deployment"]
-Verdict = Literal["room", "busy", "shut"]
-"""There is room, there may be once what is reserved is settled, there is none today."""
+Verdict = Literal["available", "busy", "exhausted"]
+"""The call fits, may fit once running calls end, or doesn't fit today."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyLimit:
-    """What may be spent in a day, in micro-dollars and in tokens; 0 for no ceiling."""
+    """The most that may be spent in a day, in micro-dollars and in tokens; 0 means no limit."""
 
     money: int
     tokens: int
 
     def amount(self, unit: Unit) -> int:
-        """The ceiling in a unit."""
+        """The limit in this unit."""
         return self.money if unit == "money" else self.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """What a call may come to: `least` if all is read from the cache and nothing answered,
-    `most` if nothing is and the answer is as long as it may be. `sent` is the estimate of its
-    input, in tokens.
+    """The range of a call's cost.
+
+    `least` assumes a cached input and no output, `most` an uncached input and the longest output.
+    `sent` is the estimated input in tokens.
     """
 
     sent: int
@@ -76,9 +78,9 @@ class CostEstimate:
 
 
 class Balance:
-    """The sums of one day, for one ceiling.
+    """Spent and reserved amounts of one day against one limit.
 
-    `spent` is what came of calls, `reserved` the most that calls under way may come to.
+    `reserved` is the most that running calls may cost.
     """
 
     def __init__(self, subject: Whose, limit: DailyLimit) -> None:
@@ -88,11 +90,11 @@ class Balance:
         self.spent: dict[Unit, int] = {"money": 0, "tokens": 0}
         self.reserved: dict[Unit, int] = {"money": 0, "tokens": 0}
 
-    def load(self, day: QuotaDay, rows: Iterable[Charged]) -> None:
-        """Take over what the database holds of a day.
+    def load(self, day: QuotaDay, rows: Iterable[QuotaUsage]) -> None:
+        """Load the amounts that the database holds for a day.
 
-        What this process knows of the same day and is not written yet stays; what was
-        written elsewhere (by an account that was joined) comes in.
+        For the same day, the higher of the known and the loaded amount counts: this process may not
+        have written everything yet, and a merge of accounts adds rows elsewhere.
         """
         spent: dict[Unit, int] = {"money": 0, "tokens": 0}
         for row in rows:
@@ -102,21 +104,21 @@ class Balance:
             spent = {unit: max(amount, self.spent[unit]) for unit, amount in spent.items()}
         self.day, self.spent = day, spent
 
-    def judge(self, need: CostEstimate) -> Verdict:
-        """Whether a call may be made.
+    def judge(self, cost: CostEstimate) -> Verdict:
+        """Decide whether a call may be made.
 
-        One call alone may begin although its most does not fit: how long an answer gets is
-        known afterwards, and the rest of the ceiling would else never be used.
+        A single call may begin although its highest cost does not fit: the length of an answer is
+        known only afterwards, and the rest of the quota would never be used otherwise.
         """
-        limit, spent = self.limit.amount(need.unit), self.spent[need.unit]
-        reserved = self.reserved[need.unit]
-        if not limit or not need.most or spent + reserved + need.most <= limit:
-            return "room"
-        if spent >= limit or spent + need.least > limit:
-            return "shut"
-        return "busy" if reserved else "room"
+        limit, spent = self.limit.amount(cost.unit), self.spent[cost.unit]
+        reserved = self.reserved[cost.unit]
+        if not limit or not cost.most or spent + reserved + cost.most <= limit:
+            return "available"
+        if spent >= limit or spent + cost.least > limit:
+            return "exhausted"
+        return "busy" if reserved else "available"
 
-    def is_near(self, need: CostEstimate, percent: int) -> bool:
-        """True once so much of the ceiling is spent."""
-        limit = self.limit.amount(need.unit)
-        return bool(limit and need.most) and self.spent[need.unit] * 100 >= limit * percent
+    def is_near(self, cost: CostEstimate, percent: int) -> bool:
+        """True once this percentage of the limit is spent."""
+        limit = self.limit.amount(cost.unit)
+        return bool(limit and cost.most) and self.spent[cost.unit] * 100 >= limit * percent

@@ -1,8 +1,9 @@
-"""Reserves money and tokens of the day for model calls, and settles what they took."""
+"""Reserve the cost of model calls against daily quotas, before they are made."""
 
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from agent_core.agent.quotas.balance import (
@@ -13,50 +14,50 @@ from agent_core.agent.quotas.balance import (
     Unit,
     day_of,
 )
-from agent_core.errors import QuotaExceeded, StoreError
+from agent_core.errors import ModelInterrupted, QuotaExceeded, StoreError
 from agent_core.ids import PersonId
 from agent_core.models.catalog import Prices, bill, estimate_input
-from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
 from agent_core.state.conversations import usage
-from agent_core.state.conversations.usage import Charged, Spent
+from agent_core.state.conversations.usage import QuotaUsage, ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 
 _MOST_RATIO = 4.0
-"""Of the tokens of a request to their estimate: Chinese has about a token a character."""
+"""Upper bound of real to estimated tokens: Chinese has about one token per character."""
 _RATIO_KEPT = 0.95
-"""What is left of a ratio that was seen after each call that shows a lower one."""
+"""Decay of a learned ratio with each call that shows a lower one."""
 
 PricedRequest = tuple[ModelRequest, CostEstimate]
-"""A call, and what it may come to."""
+"""A request and its estimated cost."""
 
 
 class CostEstimator:
-    """Estimates for all models; what each took corrects those to come."""
+    """Estimates costs by model, corrected by the usage of earlier calls."""
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
         self._ratios: dict[str, float] = {}
 
     def measure(self, request: ModelRequest) -> PricedRequest:
-        """The call with the model that is wished for."""
+        """Estimate a request's cost with its own model."""
         sent, most = estimate_input(request), request.max_output_tokens
-        return request, self._need(request.model, sent, most)
+        return request, self._estimate(request.model, sent, most)
 
-    def list_all(self, wish: PricedRequest, cheap: str) -> list[PricedRequest]:
-        """The call with each model that may be asked, the one that is wished for first."""
-        request, need = wish
+    def list_options(self, priced: PricedRequest, cheap: str) -> list[PricedRequest]:
+        """The request with each model that may be called, the wanted one first."""
+        request, cost = priced
         if not cheap or cheap == request.model:
-            return [wish]
-        cheaper = self._need(cheap, need.sent, request.max_output_tokens)
-        return [wish, (replace(request, model=cheap), cheaper)]
+            return [priced]
+        cheaper = self._estimate(cheap, cost.sent, request.max_output_tokens)
+        return [priced, (replace(request, model=cheap), cheaper)]
 
     def learn(self, model: str, estimated: int, taken: int) -> None:
-        """A request of so many estimated tokens was `taken` tokens long."""
+        """Record that a request with this estimate had `taken` tokens."""
         seen = min(taken / estimated, _MOST_RATIO) if estimated else 1.0
         self._ratios[model] = max(1.0, seen, self._ratios.get(model, 1.0) * _RATIO_KEPT)
 
-    def _need(self, model: str, sent: int, written: int) -> CostEstimate:
+    def _estimate(self, model: str, sent: int, written: int) -> CostEstimate:
         read = math.ceil(sent * self._ratios.get(model, 1.0))
         low = self._prices.cost(model, Usage(cache_read_tokens=sent))
         high = self._prices.cost(model, Usage(cache_write_tokens=read, output_tokens=written))
@@ -65,72 +66,73 @@ class CostEstimator:
         return CostEstimate(sent=sent, unit="money", least=low, most=high)
 
 
-_FRESH = 60_000
-"""Milliseconds for which what was read stands; accounts are joined and clocks set rarely."""
+_TRUSTED_MS = 60_000
+"""Milliseconds for which a loaded balance is trusted; merges and clock changes are rare."""
 _LONGEST_WAIT = 60.0
-"""Seconds for which a call waits while others have reserved what is left of a day."""
-_CHARACTERS = 4
-"""Of a token, about, in an answer that broke off."""
+"""Seconds that a call waits for the reservations of others."""
+_CHARACTERS_PER_TOKEN = 4
+"""Approximate characters per token of an interrupted answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaRules:
-    """The ceilings of a house. `cheap_from` is the percentage from which the cheap model
-    answers and background work stops; `zone` is that of the house, and of people without one.
+    """The deployment's quotas.
+
+    From `cheap_from` percent on, the cheap model answers and background work stops. `zone` applies
+    to the deployment, and to people without a time zone of their own.
     """
 
     person: DailyLimit
-    house: DailyLimit
+    deployment: DailyLimit
     cheap_from: int
     zone: str
 
 
 class Reservation:
-    """What is set aside for one call. Settle it or close it, always."""
+    """The amount set aside for one call. Always finalize or close it."""
 
     def __init__(
         self,
         quotas: "Quotas",
         person_id: PersonId,
         balances: tuple[Balance, Balance],
-        wish: tuple[ModelRequest, CostEstimate],
+        priced: tuple[ModelRequest, CostEstimate],
         *,
         used_cheap_model: bool,
     ) -> None:
-        self.request, need = wish
-        """What to ask: what was wished for, or the same of the cheap model."""
+        self.request, cost = priced
+        """The request to send: the wanted one, or the same for the cheap model."""
         self.used_cheap_model = used_cheap_model
-        """True where the cheap model answers because a ceiling is near."""
+        """True if the cheap model answers because a quota is nearly exhausted."""
         self._person_id = person_id
         self._balances = balances
-        self._need = need
+        self._estimate = cost
         self._quotas = quotas
         self._is_open = True
         for balance in balances:
-            balance.reserved[need.unit] += need.most
+            balance.reserved[cost.unit] += cost.most
 
     def finalize(self, model: str, spent: Usage) -> None:
-        """The call took this; `model` is the name that answered."""
-        tokens = spent.input_tokens + spent.cache_read_tokens + spent.cache_write_tokens
-        self._quotas.needs.learn(self.request.model, self._need.sent, tokens)
+        """Replace the reserved amount by the call's usage; `model` is the name that answered."""
+        self._quotas.estimator.learn(self.request.model, self._estimate.sent, spent.read_tokens)
         cost = self._quotas.prices.cost(model, spent)
         if cost is None:
-            self._close("tokens", tokens + spent.output_tokens)
+            self._close("tokens", spent.total_tokens)
         else:
             self._close("money", cost)
 
     def close(self, *, streamed: int = 0) -> None:
-        """Give back what was not settled.
+        """Release what was not finalized.
 
-        A call of which `streamed` characters came before it broke off was begun and is
-        billed by its provider: the least that it can have cost is spent, and gets its row.
+        The provider bills a call that broke off after `streamed` characters: its least possible
+        cost is spent and recorded.
         """
         if not (self._is_open and streamed):
-            self._close(self._need.unit, 0)
+            self._close(self._estimate.unit, 0)
             return
         taken = Usage(
-            cache_read_tokens=self._need.sent,
-            output_tokens=-(-streamed // _CHARACTERS),
+            cache_read_tokens=self._estimate.sent,
+            output_tokens=-(-streamed // _CHARACTERS_PER_TOKEN),
         )
         self._quotas.record_broken(self._person_id, self.request.model, taken)
         self.finalize(self.request.model, taken)
@@ -140,22 +142,22 @@ class Reservation:
             return
         self._is_open = False
         for balance in self._balances:
-            balance.reserved[self._need.unit] -= self._need.most
+            balance.reserved[self._estimate.unit] -= self._estimate.most
             balance.spent[unit] += amount
         self._quotas.notify_waiters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaStatus:
-    """How a person stands today, or everybody together."""
+    """Today's balance of a person or of the deployment."""
 
     day: QuotaDay
-    spent: Charged
+    spent: QuotaUsage
     limit: DailyLimit
 
 
 class Quotas:
-    """Keeps the tills of everybody. One for a process; reservations end with it."""
+    """The balances of everyone; one object per process, which holds the reservations."""
 
     def __init__(
         self,
@@ -166,20 +168,20 @@ class Quotas:
         now: Callable[[], int],
         max_wait: float = _LONGEST_WAIT,
     ) -> None:
-        """`max_wait` is how long a call waits for what others have reserved, in seconds."""
+        """`max_wait` is how long a call waits for the reservations of others, in seconds."""
         self.rules = rules
         self.prices = prices
         self._database = database
         self._now = now
-        self._house = Balance("deployment", rules.house)
+        self._deployment = Balance("deployment", rules.deployment)
         self._people: dict[PersonId, Balance] = {}
-        self._read_at: dict[PersonId, int] = {}
+        self._loaded_at: dict[PersonId, int] = {}
         self._opening = asyncio.Lock()
-        self.needs = CostEstimator(prices)
-        self._patience = max_wait
+        self.estimator = CostEstimator(prices)
+        self._max_wait = max_wait
         self._changed = asyncio.Event()
-        self._broken: list[tuple[PersonId, Spent, int]] = []
-        """Rows of calls that broke off, written before the next call is made."""
+        self._broken: list[tuple[PersonId, ModelCall, int]] = []
+        """Usage of calls that broke off, recorded before the next call."""
 
     async def reserve(
         self,
@@ -189,39 +191,39 @@ class Quotas:
         cheap: str = "",
         is_background: bool = False,
     ) -> Reservation:
-        """Set aside what a call may take, before it is made.
+        """Set aside the most that a call may cost.
 
-        Near a ceiling the model `cheap` is chosen instead; background work is refused there.
-        While others have reserved what is left, it waits. Raises `QuotaExceeded`, `StoreError`.
+        Chooses the model `cheap` if a quota is nearly exhausted, and refuses background work then.
+        Waits while other calls have reserved the rest. Raises `QuotaExceeded` and `StoreError`.
         """
         await self._write_broken()
-        wish = self.needs.measure(request)
-        until = asyncio.get_running_loop().time() + self._patience
+        priced = self.estimator.measure(request)
+        until = asyncio.get_running_loop().time() + self._max_wait
         while True:
             balances = await self._open(person_id)
             changed = self._changed
-            found = self._choose(balances, wish, cheap, is_background=is_background)
+            found = self._choose(balances, priced, cheap, is_background=is_background)
             if not isinstance(found, _Refusal):
-                used_cheap_model = found is not wish
+                used_cheap_model = found is not priced
                 return Reservation(
                     self, person_id, balances, found, used_cheap_model=used_cheap_model
                 )
             if not found.may_wait:
-                raise found.quota
+                raise found.error
             try:
                 async with asyncio.timeout_at(until):
                     await changed.wait()
             except TimeoutError:
-                raise found.quota from None
+                raise found.error from None
 
-    async def look(self, person_id: PersonId) -> tuple[QuotaStatus, QuotaStatus]:
-        """How a person stands today, and everybody together. Raises `StoreError`."""
+    async def status(self, person_id: PersonId) -> tuple[QuotaStatus, QuotaStatus]:
+        """Today's status of a person and of the deployment. Raises `StoreError`."""
         await self._write_broken()
-        person, house = await self._open(person_id)
-        return _standing(person), _standing(house)
+        person, deployment = await self._open(person_id)
+        return _status(person), _status(deployment)
 
     def record_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
-        """A call broke off that is billed all the same: it gets a row."""
+        """Record the usage of a call that broke off and is billed all the same."""
         spent = bill(model, taken, "broken", self.prices.cost)
         self._broken.append((person_id, spent, self._now()))
 
@@ -235,95 +237,121 @@ class Quotas:
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=at)
 
         try:
-            await self._database.write("ceilings.broken", work)
+            await self._database.write("quotas.broken", work)
         except StoreError:
             self._broken += rows
             raise
 
     def notify_waiters(self) -> None:
-        """Something was given back: those who wait look again."""
+        """Wake the calls that wait, because a reservation was released."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     def _choose(
         self,
         balances: tuple[Balance, Balance],
-        wished: PricedRequest,
+        wanted: PricedRequest,
         cheap: str,
         *,
         is_background: bool,
     ) -> "PricedRequest | _Refusal":
-        """What there is room for, or why there is none. Nothing is awaited until it is taken."""
-        need = wished[1]
-        near = [balance for balance in balances if balance.is_near(need, self.rules.cheap_from)]
+        """Choose a request that fits, or explain the refusal. Awaits nothing, so that no other call
+        can reserve in between.
+        """
+        cost = wanted[1]
+        near = [balance for balance in balances if balance.is_near(cost, self.rules.cheap_from)]
         if near and is_background:
-            return _Refusal(quota=_explain(near, need), may_wait=False)
-        if not near and all(balance.judge(need) == "room" for balance in balances):
-            return wished  # as nearly always: what the cheap model would take is not asked
-        wishes = self.needs.list_all(wished, cheap)
+            return _Refusal(error=_explain(near, cost), may_wait=False)
+        if not near and all(balance.judge(cost) == "available" for balance in balances):
+            return wanted  # the usual case: skip the estimate for the cheap model
+        options = self.estimator.list_options(wanted, cheap)
         may_wait, tight = False, near
-        for wish in wishes[::-1] if near else wishes:
-            need = wish[1]
-            verdicts = {balance: balance.judge(need) for balance in balances}
-            tight = [balance for balance, verdict in verdicts.items() if verdict != "room"]
+        for priced in options[::-1] if near else options:
+            cost = priced[1]
+            verdicts = {balance: balance.judge(cost) for balance in balances}
+            tight = [balance for balance, verdict in verdicts.items() if verdict != "available"]
             if not tight:
-                return wish
-            may_wait = may_wait or "shut" not in verdicts.values()
-        quota = _explain(tight, need)
-        return _Refusal(quota=quota, may_wait=may_wait and not is_background)
+                return priced
+            may_wait = may_wait or "exhausted" not in verdicts.values()
+        error = _explain(tight, cost)
+        return _Refusal(error=error, may_wait=may_wait and not is_background)
 
     async def _open(self, person_id: PersonId) -> tuple[Balance, Balance]:
-        """The tills of a person and of the house, of today. Raises `StoreError`."""
-        now, zone, house = self._now(), self.rules.zone, self._house
-        if not house.day.start <= now < house.day.end:
-            await self._open_house(now)
+        """Today's balances of a person and of the deployment. Raises `StoreError`."""
+        now, zone, deployment = self._now(), self.rules.zone, self._deployment
+        if not deployment.day.start <= now < deployment.day.end:
+            await self._load_deployment(now)
         person = self._people.setdefault(person_id, Balance("person", self.rules.person))
-        age = now - self._read_at.get(person_id, now - _FRESH)
-        if 0 <= age < _FRESH and now < person.day.end:
-            return person, house
+        age = now - self._loaded_at.get(person_id, now - _TRUSTED_MS)
+        if 0 <= age < _TRUSTED_MS and now < person.day.end:
+            return person, deployment
 
-        def look(connection: Connection) -> tuple[QuotaDay, Charged]:
+        def look(connection: Connection) -> tuple[QuotaDay, QuotaUsage]:
             known = people.find(connection, person_id=person_id)
             day = day_of(now, (known and known.time_zone) or zone, person.day)
             return day, usage.charged_since(connection, person_id=person_id, since=day.start)
 
         day, spent = await self._database.read(look)
         person.load(day, [spent])
-        self._read_at[person_id] = now
-        return person, house
+        self._loaded_at[person_id] = now
+        return person, deployment
 
-    async def _open_house(self, now: int) -> None:
-        """Sum up the day once, however many ask: that takes tens of milliseconds in a big house."""
+    async def _load_deployment(self, now: int) -> None:
+        """Load the deployment's day once for all waiting calls: it takes tens of milliseconds with
+        many people.
+        """
         async with self._opening:
-            day = day_of(now, self.rules.zone, self._house.day)
-            if day != self._house.day:
+            day = day_of(now, self.rules.zone, self._deployment.day)
+            if day != self._deployment.day:
                 rows = await self._database.read(
                     lambda c: usage.charged_by_person(c, since=day.start)
                 )
-                self._house.load(day, [charged for _, _, charged in rows])
+                self._deployment.load(day, [charged for _, _, charged in rows])
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a call has to wait, or can't be made today."""
+    """The error to raise, and whether waiting may help."""
 
-    quota: QuotaExceeded
+    error: QuotaExceeded
     may_wait: bool
 
 
-def _explain(balances: Sequence[Balance], need: CostEstimate) -> QuotaExceeded:
-    """Of ceilings that leave no room, the one that does so longest."""
+def _explain(balances: Sequence[Balance], cost: CostEstimate) -> QuotaExceeded:
+    """The error of the exhausted quota that resets last."""
     balance = max(balances, key=lambda balance: balance.day.end)
-    limit = balance.limit.amount(need.unit)
+    limit = balance.limit.amount(cost.unit)
+    spent = balance.spent[cost.unit]
     return QuotaExceeded(
-        f"the {need.unit} of the {balance.subject} for today: {balance.spent[need.unit]} of {limit} spent",
+        f"the {balance.subject} has spent {spent} of {limit} {cost.unit} for today",
         subject=balance.subject,
-        unit=need.unit,
+        unit=cost.unit,
         limit=limit,
         resets_at=balance.day.end,
     )
 
 
-def _standing(balance: Balance) -> QuotaStatus:
-    spent = Charged(micro_dollars=balance.spent["money"], unpriced_tokens=balance.spent["tokens"])
+def _status(balance: Balance) -> QuotaStatus:
+    spent = QuotaUsage(micro_dollars=balance.spent["money"], unpriced_tokens=balance.spent["tokens"])
     return QuotaStatus(day=balance.day, spent=spent, limit=balance.limit)
+
+
+async def call_in_background(
+    model: Model, quotas: Quotas, person_id: PersonId, request: ModelRequest
+) -> ModelAnswer:
+    """Make one call without showing it, within the quotas of who pays.
+
+    Raises `ModelError`, `QuotaExceeded` and `StoreError`.
+    """
+    reserved = await quotas.reserve(person_id, request, is_background=True)
+    streamed = 0
+    try:
+        async with aclosing(model.stream(request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, ModelAnswer):
+                    reserved.finalize(piece.model, piece.usage)
+                    return piece
+                streamed += len(piece.text)
+    finally:
+        reserved.close(streamed=streamed)
+    raise ModelInterrupted("the stream ended before the answer did")

@@ -1,4 +1,4 @@
-"""Reckons what fills the context of a talk: tokens by source, and what could be saved; pure."""
+"""Report what fills a conversation's context, in tokens by source; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,28 +17,28 @@ from agent_core.agent.replay.records import TurnRecord
 from agent_core.models.catalog import estimate_input, estimate_messages
 from agent_core.models.contract import ModelRequest
 from agent_core.models.images import choose
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
 
 Source = Literal["identity", "memory", "files", "tools", "talk", "outputs", "summary"]
-"""`outputs` are calls of tools and what they gave; `summary` tells folded turns."""
+"""`outputs` are tool calls and results; `summary` covers compacted turns."""
 
 _LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
-"""Of tokens to their estimate; outside of it a server did not count all that it read."""
+"""Plausible ratios of real to estimated tokens; outside, the server did not count everything."""
 _WHOLE_TURNS = 2
-"""The newest, which are not folded when somebody asks for that and there are others."""
+"""Newest turns that `/compact` keeps."""
 _MOST_SUMMARY = 2_500
 _SUMMARY_SHARE = 8
-"""What a summary may take: an eighth of what it stands for, and no more than that."""
+"""A summary takes an eighth of the tokens it replaces, up to `_MOST_SUMMARY`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReport:
-    """What the next call of a talk reads before anything is said, in tokens by source.
+    """The input of a conversation's next call before anything is said, in tokens by source.
 
-    `saved_by_compaction` is what `/compact` would about save. `read` and `cached` are what all
-    calls of the last turn read, and read from the cache; `grown` is by how much its last call
-    was longer than that of the turn before, None where there was none.
+    `saved_by_compaction` is what `/compact` would save, about. `read` and `cached` are the input of
+    all calls of the last turn, and its cached part; `grown` is the growth of the last call's input
+    since the previous turn, None for the first turn.
     """
 
     sources: Mapping[Source, int]
@@ -52,19 +52,19 @@ class ContextReport:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """All sources together."""
         return sum(self.sources.values())
 
     @property
     def history(self) -> int:
-        """What a new session would not have."""
+        """What a new session would save."""
         return sum(self.sources[name] for name in ("talk", "outputs", "summary"))
 
 
 def report_context(
-    record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall], before: Sequence[Spent]
+    record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall], before: Sequence[ModelCall]
 ) -> ContextReport:
-    """Reckon after a turn. `calls` are its calls, `before` those of the turn before it."""
+    """Report the context after a turn; `before` are the calls of the previous turn."""
     ratio = _calibrate(prompt, calls)
     compaction = find_compaction(record.transcript, record.compactions)
     shown = apply_compaction(record.transcript, compaction)
@@ -93,7 +93,7 @@ def report_context(
 
 
 def _calibrate(prompt: FrozenPrompt, calls: Sequence[RebuiltCall]) -> float:
-    """Tokens of what is estimated as one, by what the turn's last call took."""
+    """Real tokens per estimated token, by the turn's last call."""
     call = calls[-1]
     if call.sent is None:
         return 1.0
@@ -110,7 +110,7 @@ def _calibrate(prompt: FrozenPrompt, calls: Sequence[RebuiltCall]) -> float:
 
 
 def _gain(record: TurnRecord, shown: Sequence[Message]) -> int:
-    """What is saved, about, when all but the newest turns and the first words are folded."""
+    """Approximate tokens saved by summarizing all but the newest turns and the first message."""
     stored = record.transcript
     starts = [
         place

@@ -1,4 +1,4 @@
-"""Compares requests that were made again with those that were made; pure."""
+"""Compare replayed requests with the recorded ones; pure."""
 
 import difflib
 from collections.abc import Sequence
@@ -10,20 +10,21 @@ from agent_core.agent.replay.replayer import ReplayedRequest
 from agent_core.transcript import Message, dump_parts
 
 Verdict = Literal["identical", "differs", "fewer", "not_noted"]
-"""All are the same; one is another; the turn ended before one was made; one can't be compared,
-because no fingerprint was noted then."""
+"""All requests are equal; one differs; the turn ended before one was made; one can't be compared,
+because no fingerprint was recorded.
+"""
 
 _MOST_LINES = 24
 _LONGEST = 240
-"""Characters of a line that are shown, around where it differs."""
+"""Characters of a line that are shown, around the difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What came of a turn that was played again.
+    """The result of a replay.
 
-    `compared` counts the requests that were the same. The next one, where there is one, is
-    what the verdict is about; `lines` show how it differs, as far as that can be told.
+    `compared` counts the equal requests. The verdict is about the next one, if any; `lines` show
+    the difference as far as it is known.
     """
 
     verdict: Verdict
@@ -32,7 +33,7 @@ class Comparison:
 
 
 def compare(calls: Sequence[RebuiltCall], made: Sequence[ReplayedRequest]) -> Comparison:
-    """Hold the requests that were made again against the noted fingerprints, in order."""
+    """Compare the replayed requests with the recorded fingerprints, in order."""
     for number, call in enumerate(calls):
         if call.spent.request_hash is None:
             return Comparison(verdict="not_noted", compared=number)
@@ -45,7 +46,7 @@ def compare(calls: Sequence[RebuiltCall], made: Sequence[ReplayedRequest]) -> Co
 
 
 def differ_in_words(before: str, after: str) -> tuple[str, ...]:
-    """How one text became another, as a unified diff; nothing where they are the same."""
+    """The unified diff of two texts; empty if they are equal."""
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), "then", "now", lineterm="", n=1
     )
@@ -53,7 +54,7 @@ def differ_in_words(before: str, after: str) -> tuple[str, ...]:
 
 
 def _differ(call: RebuiltCall, made: ReplayedRequest) -> tuple[str, ...]:
-    """The first places where a request is another than the one that was made."""
+    """The first differences between a replayed request and the recorded one."""
     request, spent = made.request, call.spent
     before = [f"model {spent.asked_model}", f"at most {spent.output_limit} tokens"]
     after = [f"model {request.model}", f"at most {request.max_output_tokens} tokens"]
@@ -77,13 +78,13 @@ def _tell(message: Message) -> str:
 
 
 def _where(olds: Sequence[str], news: Sequence[str]) -> int:
-    """Where the first two lines part ways."""
+    """The position of the first difference between the first two lines."""
     pairs = zip(olds[0] if olds else "", news[0] if news else "", strict=False)
     return next((place for place, (old, new) in enumerate(pairs) if old != new), 0)
 
 
 def _cut(line: str, start: int) -> str:
-    """A line around the place where it differs."""
+    """The part of a line around its difference."""
     begin = max(0, start - _LONGEST // 3)
     part = line[begin : begin + _LONGEST]
     return f"{'…' if begin else ''}{part}{'…' if begin + len(part) < len(line) else ''}"

@@ -1,4 +1,4 @@
-"""Rebuilds every request of a turn, and proves each by its fingerprint; pure."""
+"""Rebuild every request of a turn, and prove each by its fingerprint; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,24 +14,25 @@ from agent_core.models.fingerprint import Fingerprints
 from agent_core.models.images import choose
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message
 
 UnprovenReason = Literal["", "not_noted", "prompt_gone", "forgotten", "differs"]
-"""Why a rebuilt request is not proved: no fingerprint was noted then, its prompt or words of
-its transcript were forgotten since, or what stands there is something else. "" is proved."""
+"""Why a rebuilt request is unproven: no fingerprint was recorded, the prompt or messages were
+deleted since, or the transcript differs. Empty for a proven one.
+"""
 
 _QUESTIONS_AT = 2
-"""How many places from the end a turn's question for a summary can have stood: it is written
-down only with the answer to it, and behind it may stand what the person was told instead."""
+"""Places from the end where a turn's question for a summary may have been. It is recorded only with
+its answer, and the person's notice may follow.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentRequest:
-    """What stood in a request when the first `end` of the turn's own messages were there.
+    """The contents of a request after the first `end` of the turn's own messages.
 
-    `compaction` is the one it was made under, `shown` are the keys of the pictures whose bytes were
-    in it.
+    `compaction` is the one it was made under; `shown` are the keys of the images in it.
     """
 
     end: int
@@ -42,18 +43,18 @@ class SentRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuiltCall:
-    """One model call. `sent` is None where it can't be told at all what was sent."""
+    """One model call. `sent` is None if its request can't be rebuilt."""
 
-    spent: Spent
+    spent: ModelCall
     sent: SentRequest | None
     doubt: UnprovenReason
 
 
 def rebuild(record: TurnRecord) -> tuple[RebuiltCall, ...]:
-    """The calls of a turn, in the order in which they were made.
+    """Rebuild the calls of a turn, in the order in which they were made.
 
-    No row says what stood in a request: there are only so many it can have been, and the
-    fingerprint tells which.
+    No row stores a request. The possible requests are few, and the fingerprint tells which one was
+    sent.
     """
     proofs = _fingerprint_all(record)
     found = [proofs.get(spent.request_hash or "") for spent in record.calls]
@@ -70,13 +71,13 @@ def rebuild(record: TurnRecord) -> tuple[RebuiltCall, ...]:
 
 
 def _place(record: TurnRecord, call: RebuiltCall) -> tuple[int, int]:
-    """When a call was made: behind which message, and behind which fold."""
+    """Sort key of a call: its last message, then its compaction."""
     if call.sent is None:
         return record.own + 1, 0
     return call.sent.end, call.sent.compaction.id if call.sent.compaction else 0
 
 
-def _doubt(record: TurnRecord, spent: Spent) -> UnprovenReason:
+def _doubt(record: TurnRecord, spent: ModelCall) -> UnprovenReason:
     if spent.request_hash is None:
         return "not_noted"
     if record.prompt is None:
@@ -85,7 +86,7 @@ def _doubt(record: TurnRecord, spent: Spent) -> UnprovenReason:
 
 
 def _fingerprint_all(record: TurnRecord) -> dict[str, SentRequest]:
-    """All requests that this turn can have made, by their hashes."""
+    """Every request that this turn may have made, by hash."""
     prompt = record.prompt
     asked = {(one.asked_model or one.model, one.output_limit or 0) for one in record.calls}
     known = Fingerprints()
@@ -121,7 +122,7 @@ def _list_possible(record: TurnRecord) -> Iterator[SentRequest]:
 
 
 def _list_likely(record: TurnRecord) -> list[SentRequest]:
-    """What was sent for each of the answers that stand in the transcript."""
+    """The likely request of each answer in the transcript."""
     likely = []
     for end, stored in enumerate(record.said):
         if end and stored.message.role == "assistant":
@@ -143,8 +144,8 @@ def _part(record: TurnRecord, end: int) -> Sequence[StoredMessage]:
 def _list_compactions(
     part: Sequence[StoredMessage], compactions: Sequence[Compaction]
 ) -> Iterator[Compaction | None]:
-    """The fold that counted, as far as messages tell: the newest, or, where that was made when
-    no more was said, one before it.
+    """The compactions that may have applied: the newest, or an earlier one if that was made at the
+    same message.
     """
     newest = part[-1].id
     made = [compaction for compaction in compactions if compaction.made_after <= newest]
@@ -154,7 +155,7 @@ def _list_compactions(
 
 
 def _list_questions(record: TurnRecord) -> Iterator[Message]:
-    """What the last call of a turn that has to end can have been led by."""
+    """The messages that may have asked for the last answer of an exhausted turn."""
     limits: tuple[Exhausted, ...] = get_args(Exhausted)
     yield from (ask_for_summary(limit, "") for limit in limits if limit)
     watcher = Guardrails()

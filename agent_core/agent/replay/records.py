@@ -1,4 +1,4 @@
-"""Reads all that is recorded of one turn, of which its requests were made."""
+"""Read the record of one turn, from which its requests are rebuilt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,24 +12,23 @@ from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_history
 from agent_core.state.people import people, rooms
 from agent_core.tools.contract import ToolResult
 
 ANSWERS = "turn"
-"""The purpose of the calls that a turn is made of; others are made for it on the side."""
+"""The purpose of a turn's own calls; other calls are made on its behalf."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
-    """A turn as the database has it.
+    """A turn as it is stored.
 
-    `transcript` is its session up to the turn's end; the last `own` messages are the turn's.
-    `prompt` is None where its text is not the one that was frozen: it was forgotten since.
-    `forgotten` counts the messages of the transcript whose words were taken out since;
-    `images` are the keys of those whose bytes are still there.
+    `transcript` is its session up to the turn's end; the last `own` messages belong to the turn.
+    `prompt` is None if it was redacted since. `forgotten` counts the redacted messages of the
+    transcript; `images` are the keys of images that still exist.
     """
 
     turn: Turn
@@ -38,21 +37,21 @@ class TurnRecord:
     transcript: tuple[StoredMessage, ...]
     own: int
     compactions: tuple[Compaction, ...]
-    calls: tuple[Spent, ...]
+    calls: tuple[ModelCall, ...]
     results: Mapping[CallId, ToolResult]
     images: frozenset[str]
     forgotten: int
     is_by_job: bool
-    """True for what a job said by itself: no model had a part in it."""
+    """True for a message that a job sent without a model."""
 
     @property
     def said(self) -> tuple[StoredMessage, ...]:
-        """The messages that the turn added, its person's first."""
+        """The messages that the turn added, the person's first."""
         return self.transcript[len(self.transcript) - self.own :]
 
 
 def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
-    """All of a turn; None if there is no such turn. Raises `StoreDamaged`."""
+    """Read a turn's record; None if it doesn't exist. Raises `StoreDamaged`."""
     turn = turns.find(connection, turn_id=turn_id)
     if turn is None:
         return None
@@ -92,7 +91,7 @@ def _is_by_job(connection: Connection, turn: Turn) -> bool:
 
 
 def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptContext | None:
-    """Where the turn was held and who asked, as they are now; None if the asker is gone."""
+    """The turn's context with today's data; None if its person was deleted."""
     person = people.find(connection, person_id=record.turn.person_id)
     room_id = record.conversation.room_id
     room = None if room_id is None else rooms.find_by_id(connection, room_id=room_id)

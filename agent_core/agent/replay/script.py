@@ -1,12 +1,12 @@
-"""What is known of a turn that is played again, and how far it has come."""
+"""The recorded course of a turn, and the position of its replay."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_core.agent.compaction.compacted_view import apply_compaction, find_compaction
+from agent_core.agent.loop.contract import Reservation
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.messages import is_answer
-from agent_core.agent.loop.ports import Reservation, Unlimited
 from agent_core.agent.replay.rebuild import RebuiltCall, SentRequest
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.host import Steer
@@ -26,7 +26,7 @@ _OPEN_OR_ANSWERED: tuple[TurnState, ...] = ("running", "answered")
 
 
 def list_answers(record: TurnRecord, calls: Sequence[RebuiltCall]) -> tuple[ModelAnswer, ...]:
-    """The answers to `calls`. Of one that held nothing only that it came is known."""
+    """The answers to `calls`. The content of an empty answer is unknown."""
     following = (*(call.sent for call in calls[1:]), None)
     return tuple(
         _answer(record, call.sent, later) for call, later in zip(calls, following, strict=True)
@@ -34,7 +34,7 @@ def list_answers(record: TurnRecord, calls: Sequence[RebuiltCall]) -> tuple[Mode
 
 
 def is_loop_message(message: Message) -> bool:
-    """True for what the loop itself put in front of a call: facts, and nobody's words."""
+    """True for a message of the loop itself: facts only."""
     return message.role == "user" and all(
         isinstance(part, TextPart) and part.is_fact for part in message.parts
     )
@@ -59,7 +59,7 @@ def _give(message: Message, stop: StopReason, refusal: str = "") -> ModelAnswer:
 
 
 def _was_told(record: TurnRecord, said: Sequence[Message], end: int) -> bool:
-    """True for the sentence that a person read because there was no answer."""
+    """True for the notice that the person read instead of an answer."""
     is_last = end == len(said) - 1 and not said[end].calls
     if not is_last or record.turn.state in _OPEN_OR_ANSWERED:
         return False
@@ -85,11 +85,25 @@ _LATE = 1e9
 
 
 class RecordEnds(Exception):
-    """The turn was cut off here: no answer and no result is recorded for what comes next."""
+    """The record ends here: the next answer or result is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NoReservation:
+    """A reservation without cost: the call was paid for when it was made."""
+
+    request: ModelRequest
+    used_cheap_model: bool = False
+
+    def finalize(self, model: str, spent: Usage) -> None:
+        """Do nothing."""
+
+    def close(self, *, streamed: int = 0) -> None:
+        """Do nothing."""
 
 
 class ReplayScript:
-    """What is known of the turn, and how far it has been played."""
+    """The recorded turn and the position of its replay."""
 
     def __init__(self, record: TurnRecord, calls: Sequence[RebuiltCall]) -> None:
         self._record = record
@@ -102,10 +116,10 @@ class ReplayScript:
         self._is_summed_up = _is_summed_up(record, calls)
         self.made: list[ModelRequest] = []
         self.has_spoken = False
-        """True while an answer was given that stands in the transcript and is not recorded."""
+        """True while the last answer is in the transcript but not recorded yet."""
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
-        """What the model gave. Raises `RecordEnds`."""
+        """The recorded answer. Raises `RecordEnds`."""
         number = len(self.made)
         self.made.append(request)
         if number >= len(self._answers):
@@ -115,13 +129,13 @@ class ReplayScript:
         return answer
 
     async def load_images(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
-        """The pictures that were shown; their bytes are not needed to know them by."""
+        """The recorded images; their keys are enough for a fingerprint."""
         number = min(len(self.made), len(self._calls) - 1)
         sent = self._calls[number].sent if self._calls else None
         return {key: b"" for key in choose(messages) if sent is None or key in sent.shown}
 
     def fit(self) -> tuple[Message, ...] | None:
-        """The transcript under the fold of the next call; None if that is shown already."""
+        """The messages under the next call's compaction; None if it applies already."""
         number = len(self.made)
         sent = self._calls[number].sent if number < len(self._calls) else None
         if sent is None or sent.compaction == self._fold:
@@ -134,7 +148,7 @@ class ReplayScript:
         return apply_compaction(self._record.transcript[:end], self._fold)
 
     def _find_first_fold(self) -> Compaction | None:
-        """The fold that counted when the turn began."""
+        """The compaction that applied when the turn began."""
         sent = self._calls[0].sent if self._calls else None
         compaction = sent.compaction if sent else None
         if compaction is None or compaction.made_after < self._record.said[0].id:
@@ -143,20 +157,20 @@ class ReplayScript:
         return find_compaction(before, self._record.compactions)
 
     async def reserve(self, request: ModelRequest, *, cheap: str) -> Reservation:
-        """The model that was asked then: a fallback and a near ceiling chose another."""
+        """Use the model of the recorded call, which a fallback or a quota may have chosen."""
         number = len(self.made)
         if number >= len(self._calls):
-            return Unlimited(request=request)
+            return _NoReservation(request=request)
         spent = self._calls[number].spent
         asked = replace(
             request,
             model=spent.asked_model or spent.model,
             max_output_tokens=spent.output_limit or 0,
         )
-        return Unlimited(request=asked)
+        return _NoReservation(request=asked)
 
     def take_steers(self) -> list[Steer]:
-        """What the person said next, if it is their turn to speak."""
+        """The person's next recorded messages, if they come next."""
         place = self.recorded + (1 if self.has_spoken else 0)
         while place < len(self._said) and (
             self._said[place].role == "tool" or is_loop_message(self._said[place])
@@ -171,15 +185,15 @@ class ReplayScript:
 
     @property
     def _is_spent(self) -> bool:
-        """True once the turn's limit was reached then: what is left is to sum up."""
+        """True once the recorded turn had reached its limit."""
         return self._is_summed_up and len(self.made) >= len(self._calls) - 1
 
     def price(self) -> int:
-        """Of the call that was made last: all that the turn may cost, if it was reached then."""
+        """The price of the last call: the whole budget, if the turn had reached it."""
         return 1 if self._is_spent else 0
 
     def budget(self) -> Budget:
-        """Limits that are reached when the turn reached its own."""
+        """A budget that is exhausted when the recorded one was."""
         reason = self._record.turn.reason if self._is_summed_up else ""
         limits = Limits(
             steps=max(1, len(self._calls) - 1) if reason == "steps" else _ENDLESS,
@@ -190,18 +204,18 @@ class ReplayScript:
         return Budget(limits, started=0.0, clock=lambda: _LATE if self._is_spent else 0.0)
 
     def usage(self) -> Usage:
-        """The tokens of the call that was made last, as `price`."""
+        """The usage of the last call, as `price`."""
         return Usage(output_tokens=self.price())
 
 
 def _is_summed_up(record: TurnRecord, calls: Sequence[RebuiltCall]) -> bool:
-    """True if the turn's last call asked for a summary, because a limit was reached."""
+    """True if the turn's last call asked for a summary because a limit was reached."""
     sent = calls[-1].sent if calls and record.turn.state == "exhausted" else None
     return sent is not None and is_loop_message(sent.messages[-1])
 
 
 def _count_opening(said: Sequence[Message]) -> int:
-    """How many messages there were before the first call."""
+    """The number of messages before the first call."""
     later = (
         place
         for place, message in enumerate(said)
@@ -211,7 +225,7 @@ def _count_opening(said: Sequence[Message]) -> int:
 
 
 def _steer(message: Message) -> Steer:
-    """What a person wrote, out of the message that was made of it."""
+    """The steer that a message was made of."""
     facts, words, parts = "", "", list[Part](message.parts)
     if isinstance(parts[0], TextPart) and parts[0].is_fact:
         facts, parts = parts[0].text, parts[1:]

@@ -12,7 +12,7 @@ from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive
 from agent_core.state.search import passages, search
-from agent_core.state.search.search import Field
+from agent_core.state.search.search import SearchFilter
 
 MOST_COUNTED = 100_000
 """The largest exact count; the model has no use for larger numbers."""
@@ -41,7 +41,7 @@ class SearchableCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchScope:
-    """The messages of `owner_id` in `scope`, as in `search.Field`, and the archive of
+    """The messages of `owner_id` in `scope`, as in `search.SearchFilter`, and the archive of
     `memory_owner_id`, if any.
     """
 
@@ -146,7 +146,7 @@ class Inventory:
 def _count_said(
     connection: Connection, reach: SearchScope, view: VisibleMessages, now: int
 ) -> _Said:
-    field = Field(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
+    field = SearchFilter(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
     count = search.count_holders(connection, field=field, most=MOST_COUNTED)
     oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)
     first = passages.load_messages(connection, field=field, message_ids=oldest)

@@ -10,7 +10,7 @@ from agent_core.recall.query import Query
 from agent_core.recall.ranking import Clock, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
-from agent_core.state.memory.archive import Archived, Drawer
+from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import fold
@@ -34,7 +34,7 @@ _BREAKS = ("\n\n", "\n", ". ", " ")
 class Hit:
     """An entry and its best passage."""
 
-    entry: Archived
+    entry: ArchiveEntry
     passage: str
 
 
@@ -49,19 +49,19 @@ class Found:
     is_exact: bool
 
 
-def find(connection: Connection, drawer: Drawer, query: Query, clock: Clock) -> Found:
+def find(connection: Connection, drawer: ArchiveFilter, query: Query, clock: Clock) -> Found:
     """Search the entries of a drawer. Damaged entries are skipped and logged."""
     if not query.terms:
-        return _look_through(connection, drawer, query)
-    held, weights, is_exact = _gather(connection, drawer, query.terms)
-    worth: dict[ArchiveId, float] = {}
-    for term, holders in held.items():
+        return _scan(connection, drawer, query)
+    holders_by_term, weights, is_exact = _gather(connection, drawer, query.terms)
+    scores: dict[ArchiveId, float] = {}
+    for term, holders in holders_by_term.items():
         for archive_id in holders:
-            worth[archive_id] = worth.get(archive_id, 0) + weights[term]
-    best = sorted(worth, key=lambda one: (-worth[one], -one))[:POOL]
+            scores[archive_id] = scores.get(archive_id, 0) + weights[term]
+    best = sorted(scores, key=lambda one: (-scores[one], -one))[:POOL]
     entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=best)
     hits = _rank(entries, Ranking(query, weights, clock))
-    return Found(hits=hits, count=len(worth), is_exact=is_exact)
+    return Found(hits=hits, count=len(scores), is_exact=is_exact)
 
 
 def cut_passages(text: str) -> list[str]:
@@ -78,7 +78,7 @@ def cut_passages(text: str) -> list[str]:
 
 
 def _gather(
-    connection: Connection, drawer: Drawer, terms: Sequence[Term]
+    connection: Connection, drawer: ArchiveFilter, terms: Sequence[Term]
 ) -> tuple[dict[Term, set[ArchiveId]], dict[Term, float], bool]:
     """Collect entries and a weight per term, and whether the entries are complete.
 
@@ -88,20 +88,20 @@ def _gather(
     def list_some(*some: Term, limit: int) -> set[ArchiveId]:
         return set(archive.list_holders(connection, drawer=drawer, terms=some, limit=limit))
 
-    held = {term: list_some(term, limit=MOST_HOLDERS) for term in terms}
-    held = {term: holders for term, holders in held.items() if holders}
-    weights = _weigh(connection, drawer.person_id, list(held))
-    frequent = {term for term in held if len(held[term]) >= MOST_HOLDERS}
-    rarest = sorted(held, key=lambda term: -weights[term])[:_PAIRED]
+    holders_by_term = {term: list_some(term, limit=MOST_HOLDERS) for term in terms}
+    holders_by_term = {term: holders for term, holders in holders_by_term.items() if holders}
+    weights = _compute_weights(connection, drawer.person_id, list(holders_by_term))
+    frequent = {term for term in holders_by_term if len(holders_by_term[term]) >= MOST_HOLDERS}
+    rarest = sorted(holders_by_term, key=lambda term: -weights[term])[:_PAIRED]
     for pair in combinations(rarest, 2):
         if frequent.intersection(pair):
             both = list_some(*pair, limit=POOL)
             for term in pair:
-                held[term] |= both
-    return held, weights, not frequent
+                holders_by_term[term] |= both
+    return holders_by_term, weights, not frequent
 
 
-def _weigh(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -> dict[Term, float]:
+def _compute_weights(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -> dict[Term, float]:
     """Compute the inverse document frequency of each term."""
     total = archive.count(connection, person_id=person_id, most=MOST_COUNTED)
     counts = {
@@ -113,10 +113,10 @@ def _weigh(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -
     }
 
 
-def _rank(entries: Sequence[Archived], ranking: Ranking) -> tuple[Hit, ...]:
+def _rank(entries: Sequence[ArchiveEntry], ranking: Ranking) -> tuple[Hit, ...]:
     """Rank entries by their best passages; each entry counts as a conversation of its passages."""
     windows: list[list[FoundMessage]] = []
-    passages: list[tuple[Archived, str]] = []
+    passages: list[tuple[ArchiveEntry, str]] = []
     for entry in entries:
         window: list[FoundMessage] = []
         tags = " ".join(entry.tags).replace("-", " ")
@@ -132,7 +132,7 @@ def _rank(entries: Sequence[Archived], ranking: Ranking) -> tuple[Hit, ...]:
     return tuple(hits.values())
 
 
-def _saying(number: MessageId, entry: Archived, text: str) -> FoundMessage:
+def _saying(number: MessageId, entry: ArchiveEntry, text: str) -> FoundMessage:
     return FoundMessage(
         id=number,
         session_id=SessionId(entry.id),
@@ -145,7 +145,7 @@ def _saying(number: MessageId, entry: Archived, text: str) -> FoundMessage:
     )
 
 
-def _look_through(connection: Connection, drawer: Drawer, query: Query) -> Found:
+def _scan(connection: Connection, drawer: ArchiveFilter, query: Query) -> Found:
     """Scan the newest entries for fragments that the index lacks."""
     newest = archive.list_holders(connection, drawer=drawer, limit=MOST_READ)
     entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=newest)

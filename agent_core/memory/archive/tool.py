@@ -22,7 +22,7 @@ from agent_core.recall.formatting import excerpt, find_match
 from agent_core.recall.query import Query, read_moment, read_query
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
-from agent_core.state.memory.archive import Archived, Drawer
+from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.tools.clock import local_time
@@ -52,7 +52,7 @@ def format_hits(query: Query, found: Found, page: int, zone: str) -> str:
     return "\n".join([head, *lines, *_format_more(len(found.hits) > page * PAGE, page)])
 
 
-def format_newest(entries: Sequence[Archived], page: int, zone: str) -> str:
+def format_newest(entries: Sequence[ArchiveEntry], page: int, zone: str) -> str:
     """Format one page of entries, newest first; an entry beyond `PAGE` signals a further page."""
     if not entries:
         return "No more entries." if page > 1 else "No entries found."
@@ -61,7 +61,7 @@ def format_newest(entries: Sequence[Archived], page: int, zone: str) -> str:
     return "\n".join([head, *lines, *_format_more(len(entries) > PAGE, page)])
 
 
-def format_entry_page(entry: Archived, zone: str) -> str:
+def format_entry_page(entry: ArchiveEntry, zone: str) -> str:
     """Format a whole entry."""
     changed = ""
     if entry.updated_at != entry.created_at:
@@ -89,7 +89,7 @@ def _format_hit(query: Query, hit: Hit, zone: str) -> str:
     return _format_line(hit.entry, excerpt(hit.passage, find_match(query, hit.passage)), zone)
 
 
-def _format_line(entry: Archived, text: str, zone: str) -> str:
+def _format_line(entry: ArchiveEntry, text: str, zone: str) -> str:
     head = _format_head(entry.id, entry.tags, entry.created_at, zone)
     part = f", of {len(entry.text):,} characters" if len(text) < len(entry.text) else ""
     return f"- {head}{part}: {quote(text, len(text))}"
@@ -278,7 +278,7 @@ def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone
         if entry is None:
             raise ToolArgumentError(UNKNOWN)
         return format_entry_page(entry, zone)
-    drawer = Drawer(
+    drawer = ArchiveFilter(
         person_id=person_id,
         tags=asked.tags or (),
         since=read_moment(asked.since, zone, name="since") if asked.since else None,

@@ -10,7 +10,7 @@ from agent_core.memory.archive.history import load_history
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
-from agent_core.state.memory.archive import Archived
+from agent_core.state.memory.archive import ArchiveEntry
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
 
 Fault = Literal["undone", "overtaken", "forgotten"]
@@ -98,7 +98,7 @@ def restore(
 
 
 def _find_fault(
-    connection: Connection, person_id: PersonId, row: LedgerEntry, standing: Archived | None
+    connection: Connection, person_id: PersonId, row: LedgerEntry, standing: ArchiveEntry | None
 ) -> Fault | None:
     history = load_history(
         connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
@@ -110,7 +110,7 @@ def _find_fault(
     return None if _write(standing) == row.change.after else "overtaken"
 
 
-def _write(standing: Archived | None) -> str | None:
+def _write(standing: ArchiveEntry | None) -> str | None:
     return write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
 
 
@@ -135,7 +135,7 @@ def _write_content(
     connection: Connection,
     person_id: PersonId,
     place: ArchiveId,
-    contents: tuple[Archived | None, Content | None],
+    contents: tuple[ArchiveEntry | None, Content | None],
     now: int,
 ) -> ArchiveId:
     """Write the wanted content of an entry; returns its id."""

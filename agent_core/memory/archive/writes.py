@@ -7,7 +7,7 @@ from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import Content, read_entry, write_entry
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
-from agent_core.state.memory.archive import Archived
+from agent_core.state.memory.archive import ArchiveEntry
 from agent_core.state.memory.ledger import Change, Operation, Origin
 
 UNKNOWN = "no entry has that `id`; `search` shows the ids"
@@ -59,7 +59,7 @@ def update(
     )
     if after == before:
         raise ToolArgumentError("nothing to do: the entry already says that")
-    new = Archived(
+    new = ArchiveEntry(
         id=old.id,
         text=after.text,
         tags=after.tags,
@@ -95,7 +95,7 @@ def find_applied(
     return AppliedChange(id=ArchiveId(change.position), content=read_entry(change.after or ""))
 
 
-def _find(connection: Connection, person_id: PersonId, archive_id: ArchiveId) -> Archived:
+def _find(connection: Connection, person_id: PersonId, archive_id: ArchiveId) -> ArchiveEntry:
     entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
     if entry is None:
         raise ToolArgumentError(UNKNOWN)

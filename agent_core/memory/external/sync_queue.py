@@ -26,7 +26,7 @@ from agent_core.memory.sync import MemoryList, find_list
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
-from agent_core.state.memory.external_sync import Owed
+from agent_core.state.memory.external_sync import SyncItem
 from agent_core.state.memory.ledger import Target
 
 _log = logging.getLogger(__name__)
@@ -164,10 +164,10 @@ class SyncQueue:
         self._condition.mark_available()
         return True
 
-    async def _deliver(self, row: Owed) -> bool:
+    async def _deliver(self, row: SyncItem) -> bool:
         """Deliver one row; returns False if it must wait. Raises `StoreError`."""
         is_owed = await self._database.write(
-            "mirror.begin", partial(external_sync.begin, mirror_id=row.id)
+            "mirror.begin", partial(external_sync.begin, item_id=row.id)
         )
         if not is_owed:
             return True  # it was removed meanwhile
@@ -186,7 +186,7 @@ class SyncQueue:
         self._told += 1
         return True
 
-    async def _send(self, row: Owed) -> str | None:
+    async def _send(self, row: SyncItem) -> str | None:
         """Send one row; returns the payload to keep, or None. Raises `ExternalMemoryError`."""
         match row.kind:
             case "turn":
@@ -206,7 +206,7 @@ class SyncQueue:
                 return "{}"
         assert_never(row.kind)
 
-    async def _erase(self, row: Owed) -> None:
+    async def _erase(self, row: SyncItem) -> None:
         what, *numbers = row.key.split(":")
         if what == "session":
             session_id, dropped = map(int, numbers)
@@ -216,7 +216,7 @@ class SyncQueue:
         else:
             await self._provider.delete_person(self._names.name_person(row.person_id))
 
-    def _read_turn(self, connection: Connection, row: Owed) -> Exchange | None:
+    def _read_turn(self, connection: Connection, row: SyncItem) -> Exchange | None:
         """Read the messages of a turn; None if none are left."""
         turn_id = TurnId(int(row.key.partition(":")[2]))
         turn = external_sync.find_turn(connection, turn_id=turn_id)
@@ -238,7 +238,7 @@ class SyncQueue:
             is_repeat=row.attempts > 0,
         )
 
-    def _read_memory(self, connection: Connection, row: Owed) -> MemorySnapshot:
+    def _read_memory(self, connection: Connection, row: SyncItem) -> MemorySnapshot:
         """Read the present memory of a person. Raises `StoreDamaged`."""
         memory_lists = [
             MemoryList(person_id=row.person_id, target=target, limit=0) for target in _LISTS
@@ -253,18 +253,18 @@ class SyncQueue:
             is_repeat=row.attempts > 0,
         )
 
-    def _finish(self, connection: Connection, row: Owed, payload: str | None) -> None:
+    def _finish(self, connection: Connection, row: SyncItem, payload: str | None) -> None:
         if payload is not None:
-            external_sync.finish(connection, mirror_id=row.id, payload=payload)
+            external_sync.finish(connection, item_id=row.id, payload=payload)
             return
-        if not external_sync.drop(connection, mirror_id=row.id):
+        if not external_sync.drop(connection, item_id=row.id):
             return  # the person was erased meanwhile
         # One row per person must stay: it tells an erasure that the provider has data.
         external_sync.ensure_memory(
             connection, provider=self._provider.name, person_id=row.person_id, now=self._now()
         )
 
-    async def _handle_broken(self, row: Owed, error: ExternalMemoryBroken) -> bool:
+    async def _handle_broken(self, row: SyncItem, error: ExternalMemoryBroken) -> bool:
         """Postpone or park a row on which the provider failed. Raises `StoreError`.
 
         A probe first tells a broken row from a broken provider.
@@ -281,11 +281,11 @@ class SyncQueue:
         due_at = self._now() + _PAUSE * 2**row.attempts
         await self._database.write(
             "mirror.postpone",
-            partial(external_sync.postpone, mirror_id=row.id, due_at=due_at, reason=str(error)),
+            partial(external_sync.postpone, item_id=row.id, due_at=due_at, reason=str(error)),
         )
         return False
 
-    async def _park(self, row: Owed, reason: str) -> None:
+    async def _park(self, row: SyncItem, reason: str) -> None:
         _log.warning(
             "can't deliver %s to the external memory %s, parked it: %s",
             row.key,
@@ -294,5 +294,5 @@ class SyncQueue:
         )
         await self._database.write(
             "mirror.park",
-            partial(external_sync.park, mirror_id=row.id, reason=reason, now=self._now()),
+            partial(external_sync.park, item_id=row.id, reason=reason, now=self._now()),
         )

@@ -13,7 +13,7 @@ from anthropic import AsyncAnthropic, AsyncStream
 
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -198,7 +198,7 @@ class AnthropicModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
-        What breaks off is `ModelBusy` until the first event has come, `ModelCut` after it; an
+        What breaks off is `ModelBusy` until the first event has come, `ModelInterrupted` after it; an
         answer that lacks nothing but the stream's last event is taken.
         """
         reader = AnswerReader(request.model)
@@ -218,7 +218,7 @@ class AnthropicModel:
             if events is not None:
                 await _close(events)
         if not reader.is_whole:
-            kind = ModelCut if reader.has_begun else ModelBusy
+            kind = ModelInterrupted if reader.has_begun else ModelBusy
             raise kind("Anthropic's stream ended before the answer did.")
         yield reader.finish()
 
@@ -312,7 +312,7 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
     if isinstance(error, _BUSY_CLASSES):
         what = f"{type(error).__name__}: {error}"
         if has_begun:
-            return ModelCut(f"Anthropic's stream broke off ({what}).")
+            return ModelInterrupted(f"Anthropic's stream broke off ({what}).")
         return ModelBusy(f"Anthropic can't be reached ({what}).")
     return ModelRejected(f"Anthropic's SDK refuses the request: {type(error).__name__}: {error}")
 
@@ -328,7 +328,7 @@ def _translate_status(error: anthropic.APIStatusError, has_begun: bool, now: flo
     if error.error_code in _DENIED_CODES or _CREDIT in lowered:
         return ModelDenied(text)
     if error.status_code == 200:
-        kind = _BY_TYPE.get(error.type or "", ModelCut if has_begun else ModelBusy)
+        kind = _BY_TYPE.get(error.type or "", ModelInterrupted if has_begun else ModelBusy)
     else:
         fallback = ModelBusy if error.status_code >= 500 else ModelRejected
         kind = _BY_STATUS.get(error.status_code, fallback)

@@ -15,7 +15,7 @@ from openai import AsyncOpenAI, AsyncStream
 
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -162,7 +162,7 @@ class OpenAIModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
-        What breaks off is `ModelBusy` until the first chunk has come, `ModelCut` after it. An
+        What breaks off is `ModelBusy` until the first chunk has come, `ModelInterrupted` after it. An
         answer that has its reason to stop is taken, also where the counts after it are lost.
         """
         reader = AnswerReader(request)
@@ -184,7 +184,7 @@ class OpenAIModel:
                 with suppress(*WIRE_ERRORS):
                     await chunks.close()
         if not reader.is_whole:
-            kind = ModelCut if reader.has_begun else ModelBusy
+            kind = ModelInterrupted if reader.has_begun else ModelBusy
             raise kind("The model server's stream ended before the answer did.")
         yield reader.finish()
 
@@ -289,14 +289,14 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
     if isinstance(error, _UNREACHED):
         what = f"{type(error).__name__}: {error}"
         if has_begun:
-            return ModelCut(f"The model server's stream broke off ({what}).")
+            return ModelInterrupted(f"The model server's stream broke off ({what}).")
         return ModelBusy(f"The model server can't be reached ({what}).")
     if isinstance(error, openai.APIError):
         # An error object within the stream; its code may be a status (OpenRouter).
         code = error.code or ""
         kind = _judge(error, int(code) if code.isdecimal() else 500)
         if kind is ModelBusy and has_begun:
-            kind = ModelCut
+            kind = ModelInterrupted
         return kind(f"The model server's stream holds an error {code}: {error.message}")
     return ModelRejected(f"OpenAI's SDK refuses the request: {type(error).__name__}: {error}")
 

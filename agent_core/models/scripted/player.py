@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -33,7 +33,7 @@ from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _FAILURES: dict[str, type[ModelError]] = {
     "busy": ModelBusy,
-    "cut": ModelCut,
+    "cut": ModelInterrupted,
     "rejected": ModelRejected,
     "overflow": ModelOverflow,
     "unknown": ModelUnknown,

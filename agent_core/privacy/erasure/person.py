@@ -1,4 +1,4 @@
-"""Erases a person: decided in one transaction, gone on with after a crash until nothing is left."""
+"""Erasure of a person: begun in one transaction, and resumed after crashes until complete."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from agent_core.errors import LastOwner, StillAtWork
+from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure import scrub
@@ -17,18 +17,28 @@ from agent_core.privacy.erasure.matcher import plain
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, merge_people, person_data, redact
-from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.lifecycle.redact import ERASED
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.people import audit
-from agent_core.state.people.audit import Deed
-from agent_core.transcript import ImagePart, Message, Part, TextPart, ToolCallPart, ToolResultPart, dump_parts, load_parts
+from agent_core.state.people.audit import AuditEntry
+from agent_core.transcript import (
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    dump_parts,
+    load_parts,
+)
 
 
 def redact_message(message: Message, mark: str) -> tuple[Part, ...]:
-    """The parts that stay: the mark instead of all words and files, and calls and results
-    without what is in them, for a provider takes no call without its result.
+    """Replace all text and files of a message by the mark.
+
+    Calls and results stay as empty shells, because providers reject a call without its result.
     """
     calls = tuple(
         ToolCallPart(call_id=call.call_id, name=call.name, arguments="{}") for call in message.calls
@@ -43,31 +53,32 @@ def redact_message(message: Message, mark: str) -> tuple[Part, ...]:
 
 
 _MARK = "erase:"
-"""The keys in `meta` that stand while somebody is being erased."""
-_PIECE = 50
-"""Rows of one transaction."""
+"""The key prefix in `meta` of unfinished erasures."""
+_BATCH = 50
+"""Rows per transaction."""
 _OPEN = ("received", "claimed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureRecord:
-    """What has to be known to go on with an erasure; itself gone when that is done."""
+    """Everything needed to resume an erasure; deleted at its end."""
 
     person_ids: tuple[PersonId, ...]
     accounts: tuple[tuple[str, str], ...]
     chats: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]
-    """Below the folders of memories and of what digests read."""
+    """Paths below the memory folder and the sources folder."""
 
     @property
-    def whose(self) -> Whose:
-        """By what their rows are known."""
-        return Whose(person_ids=self.person_ids, accounts=self.accounts, chats=self.chats)
+    def whose(self) -> DataSubject:
+        """The identifiers that select the person's rows."""
+        return DataSubject(person_ids=self.person_ids, accounts=self.accounts, chats=self.chats)
 
 
 class PersonErasure:
-    """Erases people. `folders` hold the memories, and what digests read; `is_alone` says of a chat
-    that it is direct.
+    """Erases people. `folders` are the memory folder and the sources folder; `is_alone` is true
+    for a
+    direct chat.
     """
 
     def __init__(
@@ -83,73 +94,78 @@ class PersonErasure:
         self._is_alone = is_alone
 
     async def begin(self, person_id: PersonId, *, now: int) -> None:
-        """Let a person be nobody from now on; what is left of them is owed to `go_on`.
+        """Make a person unknown from now on; `resume` deletes the rest.
 
-        Whoever keeps people, talks or prompts at hand has to read them afresh after it. Raises
-        `StillAtWork`, `LastOwner`, `StoreError`.
+        The caller must invalidate caches of people, conversations and prompts. Raises
+        `WorkInProgress`,
+        `LastOwner` and `StoreError`.
         """
 
-        def look(connection: Connection) -> tuple[Whose, list[tuple[PersonId, str]], list[str]]:
-            whose = person_data.find_whose(connection, person_id=person_id, is_alone=self._is_alone)
-            blocks = erase_person.list_lone_blocks(connection, whose=whose)
-            return whose, blocks, erase_person.list_slugs(connection, whose=whose)
+        def look(
+            connection: Connection,
+        ) -> tuple[DataSubject, list[tuple[PersonId, str]], list[str]]:
+            subject = person_data.find_subject(
+                connection, person_id=person_id, is_alone=self._is_alone
+            )
+            blocks = erase_person.list_unshared_blocks(connection, subject=subject)
+            return subject, blocks, erase_person.list_slugs(connection, subject=subject)
 
-        whose, blocks, slugs = await self._database.browse(look)
-        if await self._database.browse(partial(_is_addressed, whose=whose)):
-            raise StillAtWork
+        subject, blocks, slugs = await self._database.browse(look)
+        if await self._database.browse(partial(_has_open_events, subject=subject)):
+            raise WorkInProgress
         folders = [f"people/{slug}" for slug in slugs]
         folders += [f"blocks/{slug.removeprefix(PREFIX)}" for _, slug in blocks]
         mark = ErasureRecord(
-            person_ids=whose.person_ids,
-            accounts=whose.accounts,
-            chats=whose.chats,
+            person_ids=subject.person_ids,
+            accounts=subject.accounts,
+            chats=subject.chats,
             folders=tuple(folders),
         )
         lone = [block_id for block_id, _ in blocks]
-        work = partial(self._decide, mark=mark, blocks=lone, now=now)
+        work = partial(self._begin_erasure, mark=mark, blocks=lone, now=now)
         await self._database.write("erase.begin", work)
 
-    def _decide(
+    def _begin_erasure(
         self, connection: Connection, mark: ErasureRecord, blocks: Sequence[PersonId], now: int
     ) -> None:
-        """The transaction after which there is no such person."""
-        whose = mark.whose
-        known = person_data.list_accounts(connection, person_ids=whose.person_ids)
+        """Check the conditions and write the erasure record, within one transaction."""
+        subject = mark.whose
+        known = person_data.list_accounts(connection, person_ids=subject.person_ids)
         is_busy = any(
             merge_people.has_running(connection, person_id=one) or self._memory.is_at_work(one)
-            for one in whose.person_ids
+            for one in subject.person_ids
         )
-        if is_busy or known != mark.accounts or _is_gone(connection, whose):
-            raise StillAtWork
-        if erase_person.has_on_its_way(connection, whose=whose):
-            raise StillAtWork
-        heir = erase_person.find_heir(connection, whose=whose)
+        if is_busy or known != mark.accounts or _is_erased(connection, subject):
+            raise WorkInProgress
+        if erase_person.has_sending(connection, subject=subject):
+            raise WorkInProgress
+        heir = erase_person.find_successor(connection, subject=subject)
         if heir is None:
             raise LastOwner
-        key = f"{_MARK}{whose.person_ids[0]}"
+        key = f"{_MARK}{subject.person_ids[0]}"
         meta.put(connection, key=key, value=json.dumps(asdict(mark)))
         for block_id in blocks:
             erase_person.drop_block(connection, person_id=block_id)
-        erase_person.hand_over(connection, whose=whose, to=heir)
-        erase_person.leave_no_wish(connection, whose=whose)
-        erase_person.leave_no_job(connection, whose=whose)
-        erase_person.enqueue_external(connection, whose=whose, now=now)
-        erase_person.leave_no_name(connection, person_ids=whose.person_ids)
-        deed = Deed(person_id=None, actor="house", action="erase", detail="", created_at=now)
-        audit.note(connection, deed)
+        erase_person.transfer_ownership(connection, subject=subject, to=heir)
+        erase_person.erase_requests(connection, subject=subject)
+        erase_person.erase_jobs(connection, subject=subject)
+        erase_person.enqueue_external(connection, subject=subject, now=now)
+        erase_person.erase_identity(connection, person_ids=subject.person_ids)
+        deed = AuditEntry(person_id=None, actor="house", action="erase", detail="", created_at=now)
+        audit.record(connection, deed)
         scrub.enqueue(connection)
 
-    async def go_on(self, now: int) -> int:
-        """Do what is owed of all erasures that were begun; how many are done now.
+    async def resume(self, now: int) -> int:
+        """Continue all begun erasures; returns the number of completed ones.
 
-        Raises `StoreError`, and `OSError` if a folder can't be removed; then that one is still
-        owed, and all others are done.
+        Raises `StoreError`, and `OSError` if a folder can't be removed. Its erasure then stays
+        open; all others are complete.
         """
         marks = await self._database.read(lambda c: meta.list_under(c, prefix=_MARK))
         stuck: OSError | None = None
         for key, text in marks.items():
             mark = _read(text)
-            await self._leave_nothing(mark, now)
+            await self._delete_all(mark, now)
             try:
                 await self._remove_folders(mark)
             except OSError as error:
@@ -160,45 +176,51 @@ class PersonErasure:
             raise stuck
         return len(marks)
 
-    async def _leave_nothing(self, mark: ErasureRecord, now: int) -> None:
-        whose = mark.whose
-        await self._empty_talks(whose)
-        await self._empty_turns_elsewhere(whose, now)
-        await self._drop_rows(whose)
-        await self._database.write("erase.steps", partial(_drop_steps, whose=whose))
-        await self._drop_prompts(whose)
+    async def _delete_all(self, mark: ErasureRecord, now: int) -> None:
+        subject = mark.whose
+        await self._delete_conversations(subject)
+        await self._redact_shared_turns(subject, now)
+        await self._drop_rows(subject)
+        await self._database.write("erase.steps", partial(_drop_steps, subject=subject))
+        await self._drop_prompts(subject)
         await scrub.empty(self._database)
 
-    async def _empty_talks(self, whose: Whose) -> None:
-        """Delete their own talks, some messages at a time."""
-        list_sessions = partial(erase_person.list_sessions, whose=whose)
+    async def _delete_conversations(self, subject: DataSubject) -> None:
+        """Delete the person's own conversations in batches."""
+        list_sessions = partial(erase_person.list_sessions, subject=subject)
         for session_id in await self._database.browse(list_sessions):
             work = partial(_empty_session, session_id=session_id)
             is_more = True
             while is_more:
                 is_more = await self._database.write("erase.messages", work)
 
-    async def _empty_turns_elsewhere(self, whose: Whose, now: int) -> None:
-        """Their turns in talks that a room shares lose all words."""
-        find = partial(erase_person.list_said_elsewhere, whose=whose)
+    async def _redact_shared_turns(self, subject: DataSubject, now: int) -> None:
+        """Redact the person's turns in shared conversations."""
+        find = partial(erase_person.list_messages_elsewhere, subject=subject)
         said = await self._database.browse(find)
-        for start in range(0, len(said), _PIECE):
-            work = partial(_bury, said=said[start : start + _PIECE], now=now)
+        for start in range(0, len(said), _BATCH):
+            work = partial(_redact, said=said[start : start + _BATCH], now=now)
             await self._database.write("erase.turns", work)
         changes = await self._database.browse(
-            lambda c: list(person_data.walk_foreign_changes(c, whose=whose))
+            lambda c: list(person_data.walk_foreign_changes(c, subject=subject))
         )
         await self._database.write("erase.evidence", partial(_drop_evidence, changes=changes))
 
-    async def _drop_rows(self, whose: Whose) -> None:
-        """Events, messages to them, questions, work owed, and their archive."""
-        events = await self._database.browse(partial(_list_events, whose=whose))
-        sent = await self._database.browse(lambda c: list(person_data.walk_sent(c, whose=whose)))
-        asked = await self._database.browse(
-            lambda c: [row[0] for row in person_data.walk_questions(c, whose=whose)]
+    async def _drop_rows(self, subject: DataSubject) -> None:
+        """Delete events, outbox messages, questions, tasks and archive entries."""
+        events = await self._database.browse(partial(_list_events, subject=subject))
+        sent = await self._database.browse(
+            lambda c: list(person_data.walk_sent(c, subject=subject))
         )
-        owed = await self._database.browse(lambda c: list(person_data.walk_debts(c, whose=whose)))
-        kept = await self._database.browse(lambda c: list(person_data.walk_archive(c, whose=whose)))
+        asked = await self._database.browse(
+            lambda c: [row[0] for row in person_data.walk_questions(c, subject=subject)]
+        )
+        owed = await self._database.browse(
+            lambda c: list(person_data.walk_queued_work(c, subject=subject))
+        )
+        kept = await self._database.browse(
+            lambda c: list(person_data.walk_archive(c, subject=subject))
+        )
 
         def work(connection: Connection, piece: slice) -> None:
             scrub.note(connection, {row.file_key for row in sent[piece] if row.file_key})
@@ -209,7 +231,7 @@ class PersonErasure:
             erase_person.delete_rows(
                 connection,
                 tasks=[row_id for table, row_id, _ in owed[piece] if table == "tasks"],
-                mirrored=[row_id for table, row_id, _ in owed[piece] if table == "external_sync"],
+                sync_items=[row_id for table, row_id, _ in owed[piece] if table == "external_sync"],
             )
             for person_id, archive_id, _ in kept[piece]:
                 entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
@@ -217,14 +239,14 @@ class PersonErasure:
                     archive.delete(connection, person_id=person_id, entry=entry)
 
         longest = max(len(events), len(sent), len(asked), len(owed), len(kept))
-        for start in range(0, longest, _PIECE):
-            part = partial(work, piece=slice(start, start + _PIECE))
+        for start in range(0, longest, _BATCH):
+            part = partial(work, piece=slice(start, start + _BATCH))
             await self._database.write("erase.rows", part)
 
-    async def _drop_prompts(self, whose: Whose) -> None:
+    async def _drop_prompts(self, subject: DataSubject) -> None:
         def find(connection: Connection) -> list[PromptHash]:
-            foreign = person_data.list_foreign_prompts(connection, whose=whose)
-            mine = person_data.walk_prompts(connection, whose=whose)
+            foreign = person_data.list_foreign_prompts(connection, subject=subject)
+            mine = person_data.walk_prompts(connection, subject=subject)
             return [prompt_hash for prompt_hash, _ in mine if prompt_hash not in foreign]
 
         found = await self._database.browse(find)
@@ -252,51 +274,53 @@ def _read(text: str) -> ErasureRecord:
 
 
 def _finish(connection: Connection, mark: ErasureRecord, key: str) -> None:
-    """Only numbers are left now."""
-    whose = mark.whose
-    erase_person.leave_no_talk(connection, whose=whose)
-    erase_person.forget_answers(connection, whose=whose)
-    erase_person.leave_no_deed(connection, whose=whose)
+    """Delete the last references; only numbers remain."""
+    subject = mark.whose
+    erase_person.erase_conversations(connection, subject=subject)
+    erase_person.erase_answers(connection, subject=subject)
+    erase_person.erase_audit(connection, subject=subject)
     meta.drop(connection, key=key)
     scrub.enqueue(connection)
 
 
-def _is_gone(connection: Connection, whose: Whose) -> bool:
-    return any(erase_person.is_erased(connection, person_id=one) for one in whose.person_ids)
+def _is_erased(connection: Connection, subject: DataSubject) -> bool:
+    return any(erase_person.is_erased(connection, person_id=one) for one in subject.person_ids)
 
 
-def _list_events(connection: Connection, whose: Whose) -> list[InboxId]:
-    """The events of their turns, and those that name an account of theirs."""
-    return [row_id for row_id, _ in _list_named(connection, whose)]
+def _list_events(connection: Connection, subject: DataSubject) -> list[InboxId]:
+    """List the events of the person's turns, and those that name one of their accounts."""
+    return [row_id for row_id, _ in _list_matching_events(connection, subject)]
 
 
-def _is_addressed(connection: Connection, whose: Whose) -> bool:
-    """True while an event of theirs, or about them, is still to be worked on."""
-    return any(state in _OPEN for _, state in _list_named(connection, whose))
+def _has_open_events(connection: Connection, subject: DataSubject) -> bool:
+    """True while an event of or about the person is unprocessed."""
+    return any(state in _OPEN for _, state in _list_matching_events(connection, subject))
 
 
-def _list_named(connection: Connection, whose: Whose) -> list[tuple[InboxId, str]]:
-    """(id, state) of the events of their turns, and of all that name an account of theirs."""
-    names = "|".join(re.escape(user_id) for _, user_id in whose.accounts)
+def _list_matching_events(
+    connection: Connection, subject: DataSubject
+) -> list[tuple[InboxId, str]]:
+    """List (id, state) of events of the person's turns or with one of their account ids."""
+    names = "|".join(re.escape(user_id) for _, user_id in subject.accounts)
     is_named = re.compile(rf"(?<!\w)(?:{names})(?!\w)") if names else None
-    mine = set(person_data.list_events_of_turns(connection, whose=whose))
+    mine = set(person_data.list_events_of_turns(connection, subject=subject))
     return [
         (row_id, state)
-        for row_id, state, payload in person_data.walk_events(connection, whose=whose)
+        for row_id, state, payload in person_data.walk_events(connection, subject=subject)
         if row_id in mine or (is_named and is_named.search(plain(payload)))
     ]
 
 
 def _empty_session(connection: Connection, session_id: SessionId) -> bool:
-    """Delete the next messages of a session; False once there is none left."""
-    found = erase_person.list_messages(connection, session_id=session_id, limit=_PIECE)
+    """Delete the next messages of a session; returns False once none is left."""
+    found = erase_person.list_messages(connection, session_id=session_id, limit=_BATCH)
     for _, parts in found:
         scrub.note(connection, _list_keys(parts))
     redact.delete_messages(connection, message_ids=[message_id for message_id, _ in found])
     return bool(found)
 
 
-def _bury(connection: Connection, said: Sequence[tuple[MessageId, SessionId]], now: int) -> None:
+def _redact(connection: Connection, said: Sequence[tuple[MessageId, SessionId]], now: int) -> None:
     for message_id, session_id in said:
         row = redact.read_message(connection, message_id=message_id)
         if row is None:
@@ -304,14 +328,14 @@ def _bury(connection: Connection, said: Sequence[tuple[MessageId, SessionId]], n
         scrub.note(connection, _list_keys(row[1]))
         message = Message(role=row[0], parts=load_parts(row[1]))
         parts = dump_parts(redact_message(message, ERASED))
-        redact.bury_message(connection, message_id=message_id, parts=parts, now=now)
+        redact.redact_message(connection, message_id=message_id, parts=parts, now=now)
         redact.drop_title(connection, session_id=session_id)
-        redact.unfold(connection, session_id=session_id)
+        redact.delete_compactions(connection, session_id=session_id)
 
 
-def _drop_steps(connection: Connection, whose: Whose) -> None:
-    scrub.note(connection, erase_person.list_given(connection, whose=whose))
-    erase_person.leave_no_step(connection, whose=whose)
+def _drop_steps(connection: Connection, subject: DataSubject) -> None:
+    scrub.note(connection, erase_person.list_turn_files(connection, subject=subject))
+    erase_person.erase_steps(connection, subject=subject)
 
 
 def _drop_evidence(connection: Connection, changes: Sequence[tuple[int, str]]) -> None:
@@ -324,7 +348,7 @@ def _list_keys(parts: str) -> set[str]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder with all that lies in it; of a link, just the link. Raises `OSError`."""
+    """Remove a folder with its content, or just a link. Raises `OSError`."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.is_dir():

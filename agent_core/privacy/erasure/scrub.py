@@ -1,4 +1,4 @@
-"""After words were taken out: nothing of them stays in the database's files."""
+"""Removal of deleted text from the database's files, including free pages and the log."""
 
 import asyncio
 import logging
@@ -10,21 +10,21 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, redact, scrubbing
 
 _MARK = "loose:"
-"""Begins the keys in `meta` that name such files."""
+"""The key prefix in `meta` of files that may have no reference left."""
 
 
 def note(connection: Connection, keys: Iterable[str]) -> None:
-    """Note files, in the transaction that takes away what referred to them."""
+    """Note files, in the transaction that removes a reference to them."""
     for key in keys:
         meta.put(connection, key=f"{_MARK}{key}", value="1")
 
 
 async def empty(database: Database) -> None:
-    """Let the bytes of those go that nobody refers to any more. Raises `StoreError`."""
+    """Delete the content of noted files without references. Raises `StoreError`."""
     marks = await database.read(lambda c: meta.list_under(c, prefix=_MARK))
     keys = sorted(mark.removeprefix(_MARK) for mark in marks)
     if keys:
-        held = await database.browse(lambda c: person_data.list_held(c, keys=keys))
+        held = await database.browse(lambda c: person_data.list_referenced(c, keys=keys))
         await database.write("forget.files", partial(_empty, keys=keys, held=held))
 
 
@@ -34,47 +34,48 @@ def _empty(connection: Connection, keys: list[str], held: set[str]) -> None:
         meta.drop(connection, key=f"{_MARK}{key}")
 
 
-OWED = "scrub"
-"""The key in `meta` that stands while this has not been done yet: how often it was owed."""
+REQUEST_KEY = "scrub"
+"""The key in `meta` that marks a pending scrub; its value counts the requests."""
 _PAGES = 250
-"""Pages of an index that one transaction writes: some milliseconds."""
+"""Index pages per transaction, which takes some milliseconds."""
 _LOOKS = 6000
-"""Looks for a quiet moment, then it is done in a rush too: ten minutes."""
+"""Checks for a quiet moment, ten minutes in all, before a scrub runs anyway."""
 _ATTEMPTS = 100
-"""Attempts to empty the log, while somebody reads an older moment of it."""
+"""Attempts to truncate the log while a reader holds an older snapshot."""
 _PAUSE = 0.1
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 _log = logging.getLogger(__name__)
 
 
 def enqueue(connection: Connection) -> None:
-    """Note that it has to be done; in the transaction that takes words out."""
-    times = int(meta.get(connection, key=OWED) or 0)
-    meta.put(connection, key=OWED, value=str(times + 1))
+    """Request a scrub, in the transaction that removes text."""
+    times = int(meta.get(connection, key=REQUEST_KEY) or 0)
+    meta.put(connection, key=REQUEST_KEY, value=str(times + 1))
 
 
 async def merge_indexes(database: Database) -> None:
-    """Make one of all that each index has gathered, in steps between which others write: words
-    that no message holds any more go, and a search has less to read. Raises `StoreError`.
+    """Merge the segments of each search index in steps, between which others can write.
+
+    This drops deleted words and speeds up searches. Raises `StoreError`.
     """
     for index in scrubbing.INDEXES:
         await database.write(
             "index.merge", partial(scrubbing.begin_merge, index=index, pages=_PAGES)
         )
-        step = partial(scrubbing.go_on_merging, index=index, pages=_PAGES)
+        step = partial(scrubbing.continue_merge, index=index, pages=_PAGES)
         while await database.write("index.merge", step):
             continue
 
 
 async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
-    """Do it, if it is owed; False if it has to be done again.
+    """Run a pending scrub; returns False if it must run again.
 
-    The indexes are merged in steps between which others write. Then the whole file is written
-    anew, for SQLite leaves copies of rows that it has moved; all writes wait for that, so it
-    is done when it `is_quiet`. Raises `StoreError`.
+    Indexes are merged in steps between which others can write. Then the whole file is rewritten,
+    because SQLite leaves copies of moved rows. All writes wait for that, so it runs once
+    `is_quiet`. Raises `StoreError`.
     """
-    owed = await database.read(lambda c: meta.get(c, key=OWED))
+    owed = await database.read(lambda c: meta.get(c, key=REQUEST_KEY))
     if not owed:
         return True
     await merge_indexes(database)
@@ -82,18 +83,18 @@ async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = Non
         if is_quiet and is_quiet():
             break
         await asyncio.sleep(_PAUSE)
-    await database.tidy(scrubbing.rewrite)
+    await database.tidy(scrubbing.vacuum)
     for _ in range(_ATTEMPTS):
-        if await database.tidy(scrubbing.cut_log):
-            return await database.write("scrub.done", partial(_pay, owed=owed))
+        if await database.tidy(scrubbing.truncate_log):
+            return await database.write("scrub.done", partial(_clear, owed=owed))
         await asyncio.sleep(_PAUSE)
-    _log.warning("the database's log is still read; what was forgotten leaves it later")
+    _log.warning("the database's log is in use; removed text will leave it later")
     return False
 
 
-def _pay(connection: Connection, owed: str) -> bool:
-    """It is done, unless more words were taken out meanwhile."""
-    if meta.get(connection, key=OWED) != owed:
+def _clear(connection: Connection, owed: str) -> bool:
+    """Clear the request, unless another one came meanwhile."""
+    if meta.get(connection, key=REQUEST_KEY) != owed:
         return False
-    meta.drop(connection, key=OWED)
+    meta.drop(connection, key=REQUEST_KEY)
     return True

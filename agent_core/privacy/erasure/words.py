@@ -1,22 +1,22 @@
-"""Takes words out of everything that is a person's, at their wish; may be done again."""
+"""Removal of words from all data of a person, at their request; safe to repeat."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from agent_core.errors import StillAtWork
+from agent_core.errors import WorkInProgress
 from agent_core.ids import MessageId, PersonId, SessionId
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
-from agent_core.privacy.erasure import person as burying
+from agent_core.privacy.erasure import person as person_erasure
 from agent_core.privacy.erasure import scrub
-from agent_core.privacy.erasure import search as finding
+from agent_core.privacy.erasure import search as word_search
 from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.privacy.erasure.search import Found
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, merge_people, person_data, redact
-from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, blocks, external_sync, ledger
 from agent_core.state.memory.ledger import Origin, Target
@@ -25,11 +25,11 @@ from agent_core.state.people.people import Kind, Person
 from agent_core.state.queues import deferred_messages
 from agent_core.transcript import Message, dump_parts, load_parts
 
-_PIECE = 50
-"""Rows of one transaction, so that nobody waits behind it for more than some milliseconds."""
+_BATCH = 50
+"""Rows per transaction, so that other writers wait for milliseconds only."""
 _ROUNDS = 3
 _SHOWN = 5
-"""Lines that a person is shown of what holds the words."""
+"""Lines in a preview."""
 _LONGEST = 120
 """Characters of such a line."""
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An entry of one of a person's lists, or of a block of theirs, that holds the words."""
+    """A matching entry of a person's list, or of a block only they see."""
 
     person_id: PersonId
     slug: str
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What would be forgotten: how much, and a few lines of it."""
+    """The matches before the removal: their numbers, and a few lines."""
 
     entries: int
     messages: int
@@ -59,7 +59,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedCounts:
-    """What was forgotten."""
+    """The numbers of removed items."""
 
     entries: int
     messages: int
@@ -67,7 +67,7 @@ class RemovedCounts:
 
 
 class WordRemoval:
-    """Forgets words. `is_alone` says of a chat that nobody but its person reads along."""
+    """Removes words. `is_alone` is true for a chat that only its person reads."""
 
     def __init__(
         self, database: Database, memory: MemoryStore, is_alone: Callable[[str], bool]
@@ -76,70 +76,72 @@ class WordRemoval:
         self._memory = memory
         self._is_alone = is_alone
 
-    async def look(self, person: Person, wanted: WordMatcher, now: int) -> Preview:
-        """What holds the words. Raises `StoreError`."""
-        whose = await self._whose(person.id)
-        entries = await self._list_entries(whose, wanted, now)
+    async def look(self, person: Person, matcher: WordMatcher, now: int) -> Preview:
+        """Count and quote the matches. Raises `StoreError`."""
+        subject = await self._whose(person.id)
+        entries = await self._list_entries(subject, matcher, now)
 
         def search(connection: Connection) -> Preview:
             kept = [
                 words
-                for _, _, words in person_data.walk_archive(connection, whose=whose)
-                if wanted.is_in(words)
+                for _, _, words in person_data.walk_archive(connection, subject=subject)
+                if matcher.is_in(words)
             ]
             lines = [entry.text for entry in entries] + kept
-            said = list(finding.find_messages(connection, whose, wanted))
+            said = list(word_search.find_messages(connection, subject, matcher))
             shown = [*lines[:_SHOWN], *_read_lines(connection, said[-_SHOWN:])]
             return Preview(
                 entries=len(lines),
-                messages=len(said) + len(list(finding.find_withheld(connection, whose, wanted))),
-                jobs=len(list(finding.find_jobs(connection, whose, wanted))),
+                messages=len(said)
+                + len(list(word_search.find_withheld(connection, subject, matcher))),
+                jobs=len(list(word_search.find_jobs(connection, subject, matcher))),
                 lines=tuple(map(_shorten, shown)),
             )
 
         return await self._database.browse(search)
 
     async def forget(
-        self, person_id: PersonId, wanted: WordMatcher, *, has_messages: bool, now: int
+        self, person_id: PersonId, matcher: WordMatcher, *, has_messages: bool, now: int
     ) -> RemovedCounts:
-        """Take the words out of memory and, if wanted, of talks, and of all that is left of them.
+        """Remove the words from memory and, if requested, from conversations and derived data.
 
-        What was begun stands even if it is cut off, and may be begun again. Nothing is left
-        for `scrub` to be forgotten. Raises `StoreError`, `OSError` if a file of memory can't be
-        read, and `StillAtWork`.
+        An interrupted removal keeps what it did and may be repeated. `scrub` must run afterwards.
+        Raises `StoreError`, `OSError` if a memory file is unreadable, and `WorkInProgress`.
         """
-        whose = await self._whose(person_id)
-        if await self._database.read(lambda c: _is_at_work(c, whose)):
-            raise StillAtWork
-        entries = await self._drop_entries(whose, wanted, now)
-        buried = jobs = 0
+        subject = await self._whose(person_id)
+        if await self._database.read(lambda c: _is_at_work(c, subject)):
+            raise WorkInProgress
+        entries = await self._drop_entries(subject, matcher, now)
+        redacted = jobs = 0
         traced = Found()
         for _ in range(_ROUNDS):
-            kept = partial(finding.find_in_memory, whose=whose, wanted=wanted)
+            kept = partial(word_search.find_in_memory, subject=subject, matcher=matcher)
             found = await self._database.browse(kept)
             entries += len(found.archive)
-            await self._take_out_of_memory(whose, wanted, found, now)
+            await self._remove_from_memory(subject, matcher, found, now)
             if has_messages:
-                said = partial(finding.find_in_talks, whose=whose, wanted=wanted)
+                said = partial(word_search.find_in_conversations, subject=subject, matcher=matcher)
                 traced = await self._database.browse(said)
-                await self._take_out_of_talks(whose, traced, now)
-                buried += len(traced.messages) + len(traced.withheld)
+                await self._remove_from_conversations(subject, traced, now)
+                redacted += len(traced.messages) + len(traced.withheld)
                 jobs += len(traced.jobs)
             if found == traced == Found():
                 break
-        return RemovedCounts(entries=entries, messages=buried, jobs=jobs)
+        return RemovedCounts(entries=entries, messages=redacted, jobs=jobs)
 
-    async def _whose(self, person_id: PersonId) -> Whose:
+    async def _whose(self, person_id: PersonId) -> DataSubject:
         return await self._database.browse(
-            lambda c: person_data.find_whose(c, person_id=person_id, is_alone=self._is_alone)
+            lambda c: person_data.find_subject(c, person_id=person_id, is_alone=self._is_alone)
         )
 
-    async def _list_entries(self, whose: Whose, wanted: WordMatcher, now: int) -> list[Entry]:
-        """The entries of both lists, and of blocks that nobody else sees, that stand and hold
-        the words.
-        """
+    async def _list_entries(
+        self, subject: DataSubject, matcher: WordMatcher, now: int
+    ) -> list[Entry]:
+        """List the matching entries of both lists, and of blocks that nobody else sees."""
         found: list[Entry] = []
-        for person_id, slug, kind in await self._database.browse(lambda c: _list_keepers(c, whose)):
+        for person_id, slug, kind in await self._database.browse(
+            lambda c: _list_memory_owners(c, subject)
+        ):
             seen = await self._memory.snapshot(person_id, slug, now, kind=kind)
             lists: tuple[tuple[Target, tuple[str, ...]], ...] = (
                 ("memory", seen.memory),
@@ -149,21 +151,21 @@ class WordRemoval:
                 Entry(person_id=person_id, slug=slug, kind=kind, target=target, text=text)
                 for target, texts in lists
                 for text in texts
-                if wanted.is_in(text)
+                if matcher.is_in(text)
             ]
         return found
 
-    async def _drop_entries(self, whose: Whose, wanted: WordMatcher, now: int) -> int:
-        """Remove entries as their person would: the lists and their files are without them."""
-        entries = await self._list_entries(whose, wanted, now)
+    async def _drop_entries(self, subject: DataSubject, matcher: WordMatcher, now: int) -> int:
+        """Remove the matching entries from the lists and their files."""
+        entries = await self._list_entries(subject, matcher, now)
         for entry in entries:
             edit = Edit(action="remove", target=entry.target, old=entry.text)
             origin = Origin(actor="person", now=now)
             await self._memory.change(entry.person_id, entry.slug, edit, origin, kind=entry.kind)
         return len(entries)
 
-    async def _take_out_of_memory(
-        self, whose: Whose, wanted: WordMatcher, found: Found, now: int
+    async def _remove_from_memory(
+        self, subject: DataSubject, matcher: WordMatcher, found: Found, now: int
     ) -> None:
         def work(connection: Connection, found: Found) -> None:
             scrub.enqueue(connection)
@@ -173,54 +175,58 @@ class WordRemoval:
                     archive.delete(connection, person_id=person_id, entry=kept)
                     _note_dropped(connection, person_id, archive_id, now)
             for row_id in found.changes:
-                ledger.redact(connection, entry_id=row_id, is_wanted=wanted.is_in, mark=FORGOTTEN)
+                ledger.redact(connection, entry_id=row_id, is_wanted=matcher.is_in, mark=FORGOTTEN)
             for block_id in found.blocks:
                 redact.drop_description(connection, person_id=block_id)
-            for deed_id in found.deeds:
-                redact.drop_detail(connection, deed_id=deed_id)
+            for audit_id in found.deeds:
+                redact.drop_detail(connection, audit_id=audit_id)
             for row_id in found.grounds:
                 ledger.drop_evidence(connection, entry_id=row_id)
             for prompt_hash in found.prompts:
                 redact.drop_prompt(connection, prompt_hash=prompt_hash)
-            for person_id in whose.person_ids:
-                redact.thaw(connection, person_id=person_id)
+            for person_id in subject.person_ids:
+                redact.clear_prompts(connection, person_id=person_id)
 
-        for piece in found.cut(_PIECE):
+        for piece in found.cut(_BATCH):
             await self._database.write("forget.memory", partial(work, found=piece))
 
-    async def _take_out_of_talks(self, whose: Whose, found: Found, now: int) -> None:
-        own = set(await self._database.browse(partial(erase_person.list_sessions, whose=whose)))
+    async def _remove_from_conversations(
+        self, subject: DataSubject, found: Found, now: int
+    ) -> None:
+        own = set(await self._database.browse(partial(erase_person.list_sessions, subject=subject)))
         for piece in _cut(found.messages):
             await self._database.write(
-                "forget.messages", partial(_bury, message_ids=piece, own=own, now=now)
+                "forget.messages", partial(_redact_messages, message_ids=piece, own=own, now=now)
             )
         is_done = True
-        for part in found.cut(_PIECE):
-            for work in (_take_rows, _take_sessions):
+        for part in found.cut(_BATCH):
+            for work in (_redact_rows, _redact_sessions):
                 is_done &= await self._database.write("forget.traces", partial(work, found=part))
         await scrub.empty(self._database)
         if not is_done:
-            raise StillAtWork
+            raise WorkInProgress
 
 
-def _list_keepers(connection: Connection, whose: Whose) -> list[tuple[PersonId, str, Kind]]:
-    """(row in `people`, folder, kind) of what remembers for a person alone."""
+def _list_memory_owners(
+    connection: Connection, subject: DataSubject
+) -> list[tuple[PersonId, str, Kind]]:
+    """List (person id, folder, kind) of the memory owners that belong to a person alone."""
     found: list[tuple[PersonId, str, Kind]] = []
-    for person_id in whose.person_ids:
+    for person_id in subject.person_ids:
         somebody = people.find(connection, person_id=person_id)
         if somebody:
             found.append((somebody.id, somebody.slug, "human"))
-    for block_id, slug in erase_person.list_lone_blocks(connection, whose=whose):
+    for block_id, slug in erase_person.list_unshared_blocks(connection, subject=subject):
         found.append((block_id, slug.removeprefix(blocks.PREFIX), "block"))
     return found
 
 
-def _is_at_work(connection: Connection, whose: Whose) -> bool:
-    return any(merge_people.has_running(connection, person_id=one) for one in whose.person_ids)
+def _is_at_work(connection: Connection, subject: DataSubject) -> bool:
+    return any(merge_people.has_running(connection, person_id=one) for one in subject.person_ids)
 
 
 def _note_dropped(connection: Connection, person_id: PersonId, archive_id: int, now: int) -> None:
-    """The row that stays of an entry of the archive: that there was one, and it is forgotten."""
+    """Record that an archive entry existed and was forgotten."""
     ledger.record(
         connection,
         person_id=person_id,
@@ -230,12 +236,12 @@ def _note_dropped(connection: Connection, person_id: PersonId, archive_id: int, 
     )
 
 
-def _bury(
+def _redact_messages(
     connection: Connection, message_ids: Sequence[MessageId], own: set[SessionId], now: int
 ) -> None:
-    """Bury messages, and note the files that came with them.
+    """Redact messages, and note their files.
 
-    Of talks that are not their own nothing was told to an outside memory.
+    Shared conversations are never sent to an external memory.
     """
     scrub.enqueue(connection)
     touched: set[SessionId] = set()
@@ -246,23 +252,23 @@ def _bury(
         role, text, session_id = row
         message = Message(role=role, parts=load_parts(text))
         scrub.note(connection, [part.file_key for part in message.images])
-        parts = dump_parts(burying.redact_message(message, FORGOTTEN))
-        redact.bury_message(connection, message_id=message_id, parts=parts, now=now)
-        # What was summed up may tell of it in other words.
-        redact.unfold(connection, session_id=session_id)
+        parts = dump_parts(person_erasure.redact_message(message, FORGOTTEN))
+        redact.redact_message(connection, message_id=message_id, parts=parts, now=now)
+        # A summary may paraphrase the words.
+        redact.delete_compactions(connection, session_id=session_id)
         touched.add(session_id)
     for session_id in sorted(touched & own):
         external_sync.enqueue_drop(connection, session_id=session_id, now=now)
 
 
-def _take_rows(connection: Connection, found: Found) -> bool:
-    """Take words out of what is left of turns and messages; False if some is still in use."""
+def _redact_rows(connection: Connection, found: Found) -> bool:
+    """Remove words from rows derived from turns; returns False if some are still in use."""
     scrub.enqueue(connection)
     scrub.note(connection, found.keys)
     for step_id in found.steps:
         redact.drop_outcome(connection, step_id=step_id)
-    for given_id in found.given:
-        redact.drop_given(connection, given_id=given_id)
+    for turn_file_id in found.given:
+        redact.drop_turn_file(connection, turn_file_id=turn_file_id)
     for job_id in found.jobs:
         scrub.note(connection, redact.drop_job(connection, job_id=job_id))
     for run_id in found.failures:
@@ -272,18 +278,18 @@ def _take_rows(connection: Connection, found: Found) -> bool:
         if table == "tasks":
             redact.drop_task(connection, task_id=row_id)
         else:
-            redact.drop_mirrored(connection, mirror_id=row_id)
+            redact.drop_external_sync(connection, item_id=row_id)
     done = [redact.drop_event(connection, inbox_id=row_id) for row_id in found.events]
     done += [redact.drop_words(connection, outbox_id=row_id) for row_id in found.sent]
     done += [redact.drop_question(connection, question_id=row_id) for row_id in found.questions]
     return all(done)
 
 
-def _take_sessions(connection: Connection, found: Found) -> bool:
+def _redact_sessions(connection: Connection, found: Found) -> bool:
     for session_id in found.titles:
         redact.drop_title(connection, session_id=session_id)
     for session_id in found.folds:
-        redact.unfold(connection, session_id=session_id)
+        redact.delete_compactions(connection, session_id=session_id)
     return True
 
 
@@ -296,8 +302,8 @@ def _read_lines(connection: Connection, message_ids: Sequence[MessageId]) -> Ite
 
 
 def _cut(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(rows), _PIECE):
-        yield rows[start : start + _PIECE]
+    for start in range(0, len(rows), _BATCH):
+        yield rows[start : start + _BATCH]
 
 
 def _shorten(text: str) -> str:

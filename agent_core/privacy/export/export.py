@@ -1,4 +1,4 @@
-"""How an export reads: its README, talks as Markdown, lists of memory; pure."""
+"""The export archive: its README, conversations as Markdown and JSON, memory, jobs and files."""
 
 import json
 import os
@@ -15,22 +15,29 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, export
 from agent_core.state.lifecycle.export import Row
-from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory.ledger import Target
-from agent_core.transcript import DocumentPart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, load_parts
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    load_parts,
+)
 
 _ROOM = 0.75
-"""Part of its limit at which the next file goes into another archive."""
+"""The share of the size limit at which the next archive begins."""
 _LEVEL = 6
 _LISTED = 46
-"""Bytes of an archive's list for each file, besides its name."""
+"""Bytes of an archive's directory per file, besides its name."""
 
 
 class ExportArchive:
-    """Archives in a folder: `NAME.zip`, or `NAME-1.zip` and on. Blocks; belongs on a thread.
+    """Archives in a folder: `NAME.zip`, or `NAME-1.zip` and so on. Blocks.
 
-    `most_bytes` is what one should not pass, 0 for no limit; a file larger than that makes an
-    archive that does.
+    `most_bytes` is the target size, 0 for no limit; a single larger file exceeds it.
     """
 
     def __init__(self, folder: Path, name: str, most_bytes: int) -> None:
@@ -41,14 +48,14 @@ class ExportArchive:
         self._zip: zipfile.ZipFile | None = None
 
     def add(self, name: str, pieces: Iterable[str | bytes]) -> None:
-        """Write a file; what is given piece by piece is never held as a whole."""
+        """Write a file from pieces, without holding all of it in memory."""
         target = self._open()
         with target.open(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), "w") as file:
             for piece in pieces:
                 file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
 
     def close(self) -> list[Path]:
-        """The archives, all whole."""
+        """Finish and return the archives."""
         if self._zip:
             self._zip.close()
             self._zip = None
@@ -71,7 +78,7 @@ class ExportArchive:
 
 
 def _size(archive: zipfile.ZipFile) -> int:
-    """About how many bytes an archive will have, with the list of its files at the end."""
+    """Estimate the size of an archive with its directory."""
     written = archive.fp.tell() if archive.fp else 0
     return written + sum(_LISTED + len(file.filename) for file in archive.filelist)
 
@@ -98,7 +105,7 @@ _ABOUT: Mapping[str, str] = {
 
 
 def write_readme(name: str, now: int) -> str:
-    """What each file of an export is."""
+    """Write the README with the purpose of each file."""
     lines = [f"- `{file}`: {what}" for file, what in _ABOUT.items()]
     return "\n".join(
         [
@@ -115,7 +122,7 @@ def write_readme(name: str, now: int) -> str:
 
 
 def write_heading(session: Mapping[str, object]) -> str:
-    """The head of a talk."""
+    """Write the heading of a conversation."""
     title = str(session["title"] or "") or f"Talk {session['id']}"
     place = "direct talk" if session["is_direct"] else f"room {session['room'] or ''}".strip()
     began = write_time(_number(session["started_at"]))
@@ -123,13 +130,13 @@ def write_heading(session: Mapping[str, object]) -> str:
 
 
 def write_message(role: str, platform: str, at: int, parts: Sequence[Part]) -> str:
-    """One message of a talk."""
+    """Write one message of a conversation."""
     body = "\n\n".join(filter(None, map(_write_part, parts)))
     return f"\n## {_SPEAKERS.get(role, role)}, {write_time(at)}, {platform}\n\n{body}\n"
 
 
 def write_change(row: Mapping[str, object]) -> str:
-    """One change of memory."""
+    """Write one change of memory."""
     before, after = row["before"], row["after"]
     when, what = write_time(_number(row["created_at"])), f"{row['operation']} ({row['target']})"
     lines = [f"- {when}: {what}, by {row['actor']}"]
@@ -139,15 +146,15 @@ def write_change(row: Mapping[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_kept(row: Mapping[str, object]) -> str:
-    """One entry of the archive."""
+def write_archived(row: Mapping[str, object]) -> str:
+    """Write one archive entry."""
     tags = ", ".join(json.loads(str(row["tags"])))
     head = f"\n## {write_time(_number(row['created_at']))}{f' ({tags})' if tags else ''}\n\n"
     return f"{head}{row['text']}\n"
 
 
 def write_time(milliseconds: int) -> str:
-    """A moment for people to read, in UTC."""
+    """Format a time in UTC for people."""
     return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -166,7 +173,7 @@ def _write_part(part: Part) -> str:
 
 
 def name_file(key: str, name: str) -> str:
-    """What a file is called in an export."""
+    """Build the name of a file in the export."""
     return f"{key[:16]}-{name}" if name else key[:16]
 
 
@@ -186,38 +193,37 @@ def write_export(
     connection: Connection,
     bundle: ExportArchive,
     *,
-    whose: Whose,
+    subject: DataSubject,
     name: str,
     sources: Path,
     now: int,
 ) -> None:
-    """Write everything of a person into the archives. Blocks for as long as it takes.
+    """Write all data of a person into the archives. Blocks until done.
 
-    `sources` is the folder of the home that calendar files lie in.
-
-    Raises `OSError` if the disk takes no more, and `StoreDamaged`.
+    `sources` is the folder of calendar files in the home. Raises `OSError` if the disk is full,
+    and `StoreDamaged`.
     """
     bundle.add("README.md", [write_readme(name, now)])
     for table in export.TABLES:
-        rows = export.walk_table(connection, table=table, whose=whose)
+        rows = export.walk_table(connection, table=table, subject=subject)
         bundle.add(f"{table}.json", _write_json(rows))
-    changes = export.walk_table(connection, table="ledger", whose=whose)
+    changes = export.walk_table(connection, table="ledger", subject=subject)
     bundle.add("ledger.md", map(write_change, changes))
-    kept = export.walk_table(connection, table="archive", whose=whose)
-    bundle.add("archive.md", map(write_kept, kept))
+    kept = export.walk_table(connection, table="archive", subject=subject)
+    bundle.add("archive.md", map(write_archived, kept))
     for target, file in _LISTS:
-        bundle.add(f"memory/{file}", [render(_find_entries(connection, whose, target))])
-    for block_id, label in export.list_blocks(connection, whose=whose):
+        bundle.add(f"memory/{file}", [render(_find_entries(connection, subject, target))])
+    for block_id, label in export.list_blocks(connection, subject=subject):
         bundle.add(f"blocks/{label}.md", [render(_find_notes(connection, block_id))])
     keys: dict[str, str] = {}
-    for session in export.walk_sessions(connection, whose=whose):
-        _add_talk(connection, bundle, whose, session, keys)
-    keys |= dict(export.walk_made(connection, whose=whose))
+    for session in export.walk_sessions(connection, subject=subject):
+        _add_conversation(connection, bundle, subject, session, keys)
+    keys |= dict(export.walk_files(connection, subject=subject))
     for key, made in keys.items():
         stored = files.find(connection, key=key)
         if stored:
             bundle.add(f"files/{name_file(key, made)}", [stored.data])
-    for slug in erase_person.list_slugs(connection, whose=whose):
+    for slug in erase_person.list_slugs(connection, subject=subject):
         folder = own_folder(sources, "people", slug)
         for path in list_files(folder):
             bundle.add(f"sources/{slug}/{path.relative_to(folder)}", _read(path))
@@ -229,8 +235,8 @@ def _read(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _find_entries(connection: Connection, whose: Whose, target: Target) -> tuple[str, ...]:
-    memory_list = MemoryList(person_id=PersonId(whose.person_ids[0]), target=target, limit=0)
+def _find_entries(connection: Connection, subject: DataSubject, target: Target) -> tuple[str, ...]:
+    memory_list = MemoryList(person_id=PersonId(subject.person_ids[0]), target=target, limit=0)
     return find_list(connection, memory_list)
 
 
@@ -238,15 +244,19 @@ def _find_notes(connection: Connection, block_id: PersonId) -> tuple[str, ...]:
     return find_list(connection, MemoryList(person_id=block_id, target="memory", limit=0))
 
 
-def _add_talk(
-    connection: Connection, bundle: ExportArchive, whose: Whose, session: Row, keys: dict[str, str]
+def _add_conversation(
+    connection: Connection,
+    bundle: ExportArchive,
+    subject: DataSubject,
+    session: Row,
+    keys: dict[str, str],
 ) -> None:
-    """One session as Markdown and as JSON; `keys` learns which pictures were sent in it."""
+    """Write one session as Markdown and JSON; collects its image keys in `keys`."""
     session_id = SessionId(int(str(session["id"])))
     name = f"talks/{'direct' if session['is_direct'] else 'room'}-{session_id:06}"
 
     def read() -> Iterator[tuple[int, int, str, str, str, int]]:
-        return export.walk_messages(connection, session_id=session_id, whose=whose)
+        return export.walk_messages(connection, session_id=session_id, subject=subject)
 
     def write() -> Iterator[str]:
         yield write_heading(session)
@@ -271,7 +281,7 @@ def _add_talk(
 
 
 def _write_json(rows: Iterable[Row]) -> Iterator[str]:
-    """A JSON list, a line each."""
+    """Write a JSON list with one row per line."""
     is_first = True
     yield "["
     for row in rows:

@@ -1,4 +1,4 @@
-"""Queries over folds: how talks were made shorter for the calls that followed."""
+"""Queries over compactions: how talks were made shorter for the calls that followed."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from agent_core.ids import MessageId, PersonId, SessionId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 
-FoldReason = Literal["near", "overflow", "asked"]
+CompactionReason = Literal["near", "overflow", "asked"]
 """The limit was near, the provider found the input too long, or somebody asked for it."""
 
 _FIELDS = (
@@ -34,7 +34,7 @@ class NewCompaction:
     summarized_to: MessageId
     kept: tuple[MessageId, ...]
     summary: str
-    reason: FoldReason
+    reason: CompactionReason
     tokens_before: int
     tokens_after: int
     created_at: int
@@ -42,31 +42,35 @@ class NewCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction(NewCompaction):
-    """A fold as it stands in the database."""
+    """A compaction as it stands in the database."""
 
     id: int
 
 
 def insert(
-    connection: Connection, fold: NewCompaction, *, session_id: SessionId, person_id: PersonId
+    connection: Connection, compaction: NewCompaction, *, session_id: SessionId, person_id: PersonId
 ) -> Compaction:
-    """Write down a fold; it is the newest of its session then."""
-    kept = json.dumps(fold.kept)
+    """Write down a compaction; it is the newest of its session then."""
+    kept = json.dumps(compaction.kept)
     values = {
         "session_id": session_id,
         "person_id": person_id,
-        "turn_id": fold.turn_id,
-        "made_after": fold.made_after,
-        "shortened_to": fold.shortened_to,
-        "summarized_to": fold.summarized_to,
+        "turn_id": compaction.turn_id,
+        "made_after": compaction.made_after,
+        "shortened_to": compaction.shortened_to,
+        "summarized_to": compaction.summarized_to,
         "kept": kept,
-        "summary": fold.summary,
-        "reason": fold.reason,
-        "tokens_before": fold.tokens_before,
-        "tokens_after": fold.tokens_after,
-        "now": fold.created_at,
+        "summary": compaction.summary,
+        "reason": compaction.reason,
+        "tokens_before": compaction.tokens_before,
+        "tokens_after": compaction.tokens_after,
+        "now": compaction.created_at,
         "checksum": _sum(
-            fold.made_after, fold.shortened_to, fold.summarized_to, kept, fold.summary
+            compaction.made_after,
+            compaction.shortened_to,
+            compaction.summarized_to,
+            kept,
+            compaction.summary,
         ),
     }
     row = connection.execute(
@@ -79,56 +83,57 @@ def insert(
     ).fetchone()
     return Compaction(
         id=row[0],
-        turn_id=fold.turn_id,
-        made_after=fold.made_after,
-        shortened_to=fold.shortened_to,
-        summarized_to=fold.summarized_to,
-        kept=fold.kept,
-        summary=fold.summary,
-        reason=fold.reason,
-        tokens_before=fold.tokens_before,
-        tokens_after=fold.tokens_after,
-        created_at=fold.created_at,
+        turn_id=compaction.turn_id,
+        made_after=compaction.made_after,
+        shortened_to=compaction.shortened_to,
+        summarized_to=compaction.summarized_to,
+        kept=compaction.kept,
+        summary=compaction.summary,
+        reason=compaction.reason,
+        tokens_before=compaction.tokens_before,
+        tokens_after=compaction.tokens_after,
+        created_at=compaction.created_at,
     )
 
 
 def list_of_session(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> list[Compaction]:
-    """All folds of a session, oldest first. Raises `StoreDamaged`."""
+    """All compactions of a session, oldest first. Raises `StoreDamaged`."""
     rows = connection.execute(
         f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
         " :person_id"
         " ORDER BY id",
         {"session_id": session_id, "person_id": person_id},
     ).fetchall()
-    return [_fold(row) for row in rows]
+    return [_read_row(row) for row in rows]
 
 
 def find_newest(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> Compaction | None:
-    """The fold that counts for the session's next call, if there is one. Raises `StoreDamaged`."""
+    """The compaction that counts for the session's next call, if there is one. Raises"
+    " `StoreDamaged`."""
     row = connection.execute(
         f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
         " :person_id"
         " ORDER BY id DESC LIMIT 1",
         {"session_id": session_id, "person_id": person_id},
     ).fetchone()
-    return _fold(row) if row else None
+    return _read_row(row) if row else None
 
 
 def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id: PersonId) -> None:
-    """The folds of sessions go with them to another person."""
+    """The compactions of sessions go with them to another person."""
     connection.executemany(
         "UPDATE compactions SET person_id = :person_id WHERE session_id = :session_id",
         [{"person_id": person_id, "session_id": session_id} for session_id in session_ids],
     )
 
 
-def sum_up_ground(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
-    """What tells whether a fold may still be made of what was read of a session: its newest
-    message, the sum of all checksums, and its newest fold.
+def fingerprint(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
+    """What tells whether a compaction may still be made of what was read of a session: its newest
+    message, the sum of all checksums, and its newest compaction.
     """
     newest, total = connection.execute(
         "SELECT COALESCE(MAX(id), 0), COALESCE(SUM(checksum), 0) FROM messages"
@@ -148,18 +153,19 @@ def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
     )
 
 
-_Row = tuple[int, int | None, int, int, int, str, str, FoldReason, int, int, int, int]
+_Row = tuple[int, int | None, int, int, int, str, str, CompactionReason, int, int, int, int]
 
 
-def _fold(row: _Row) -> Compaction:
-    fold_id, turn_id, made_after, shortened_to, summarized_to, kept, summary = row[:7]
+def _read_row(row: _Row) -> Compaction:
+    compaction_id, turn_id, made_after, shortened_to, summarized_to, kept, summary = row[:7]
     if _sum(made_after, shortened_to, summarized_to, kept, summary) != row[11]:
         raise StoreDamaged(
-            f"fold {fold_id} of the transcript is damaged; restore a backup, or start afresh"
+            f"compaction {compaction_id} of the transcript is damaged; restore a backup, or start"
+            " afresh"
             " with /new"
         )
     return Compaction(
-        id=fold_id,
+        id=compaction_id,
         turn_id=None if turn_id is None else TurnId(turn_id),
         made_after=MessageId(made_after),
         shortened_to=MessageId(shortened_to),

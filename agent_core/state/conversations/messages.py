@@ -18,7 +18,7 @@ PRIVATE = "private"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class TranscriptPlace:
     """Where in the transcript a turn's messages belong, and whose they are."""
 
     session_id: SessionId
@@ -45,7 +45,7 @@ class StoredMessage:
 
 
 def append(
-    connection: Connection, shelf: Shelf, messages: Sequence[Message], *, now: int
+    connection: Connection, shelf: TranscriptPlace, messages: Sequence[Message], *, now: int
 ) -> list[MessageId]:
     """Add messages at the end and make the words in them findable."""
     ids = []
@@ -72,8 +72,8 @@ def append(
             },
         )
         message_id = MessageId(cursor.lastrowid or 0)
-        told = index_text(shelf.tokens, message.role, shelf.platform, now, text)
-        index_message(connection, message_id=message_id, told=told)
+        indexed = index_text(shelf.tokens, message.role, shelf.platform, now, text)
+        index_message(connection, message_id=message_id, indexed=indexed)
         ids.append(message_id)
     return ids
 
@@ -131,7 +131,7 @@ def count_forgotten(connection: Connection, *, session_id: SessionId, person_id:
     return int(row[0])
 
 
-def count_words(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
+def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """How many messages of people and of the assistant a session holds."""
     row = connection.execute(
         "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
@@ -141,7 +141,7 @@ def count_words(connection: Connection, *, session_id: SessionId, person_id: Per
     return int(row[0])
 
 
-def words_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
+def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
     """What the person said in a turn, oldest first."""
     rows = connection.execute(
         "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
@@ -161,7 +161,7 @@ def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Person
     return str(row[0]) if row else ""
 
 
-def list_words(
+def list_texts(
     connection: Connection, *, session_id: SessionId, person_id: PersonId, limit: int
 ) -> list[tuple[str, str]]:
     """The first words of a session as (role, text), oldest first."""

@@ -143,7 +143,7 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
     return [_question(row) for row in rows]
 
 
-def list_asked(connection: Connection) -> list[PersonId]:
+def list_people_asked(connection: Connection) -> list[PersonId]:
     """Everyone who has something to answer."""
     rows = connection.execute(
         "SELECT DISTINCT person_id FROM questions WHERE state = 'open'"
@@ -172,7 +172,7 @@ def answer(
     return row is not None
 
 
-def end(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
+def close(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
     """The question needs no answer any more; False if it was answered or over before."""
     row = connection.execute(
         "UPDATE questions SET state = 'over', answered_at = :now"

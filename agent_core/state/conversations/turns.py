@@ -23,7 +23,7 @@ TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "f
 class Turn:
     """One turn. `chat` and `answers` are the hall's own names of the place to answer.
 
-    `person_id` is who asked, and pays, by the account `account_id`; the talk may be a room's.
+    `person_id` is who request, and pays, by the account `account_id`; the talk may be a room's.
     """
 
     id: TurnId
@@ -43,7 +43,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TurnRequest:
     """Who asks for a turn, by which of their accounts, and where the answer goes.
 
     `place` is (platform, chat, message to answer). `turn_id` is the number that the turn was
@@ -82,7 +82,7 @@ def insert(
     *,
     conversation: Conversation,
     session_id: SessionId,
-    asked: Asked,
+    request: TurnRequest,
     prompt_hash: PromptHash,
     now: int,
 ) -> TurnId:
@@ -92,15 +92,15 @@ def insert(
         " platform, chat, answers, state, started_at) VALUES (:id, :conversation_id, :session_id,"
         " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)",
         {
-            "id": asked.turn_id,
+            "id": request.turn_id,
             "conversation_id": conversation.id,
             "session_id": session_id,
-            "person_id": asked.person_id,
-            "account_id": asked.account_id,
+            "person_id": request.person_id,
+            "account_id": request.account_id,
             "prompt_hash": prompt_hash,
-            "platform": asked.place[0],
-            "chat": asked.place[1],
-            "answers": asked.place[2],
+            "platform": request.place[0],
+            "chat": request.place[1],
+            "answers": request.place[2],
             "now": now,
         },
     )
@@ -108,7 +108,7 @@ def insert(
 
 
 def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:
-    """The turn is answered elsewhere from now on; `place` as in `Asked`."""
+    """The turn is answered elsewhere from now on; `place` as in `TurnRequest`."""
     connection.execute(
         "UPDATE turns SET platform = :platform, chat = :chat, answers = :answers"
         " WHERE id = :turn_id",
@@ -193,7 +193,7 @@ def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
     return int(row[0])
 
 
-def forgive_attempt(connection: Connection, *, turn_id: TurnId) -> None:
+def uncount_attempt(connection: Connection, *, turn_id: TurnId) -> None:
     """A turn was left at a step boundary on purpose; that is not held against it."""
     connection.execute(
         "UPDATE turns SET attempts = attempts - 1 WHERE id = :turn_id", {"turn_id": turn_id}

@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class ModelCall:
     """One model call. Tokens are disjoint; `micro_dollars` is None where no price is known.
 
     `model` is the name that answered. The last three say what was asked, see
@@ -43,7 +43,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Charged:
+class QuotaUsage:
     """What counts against ceilings: the money of calls with a price, the tokens of the others."""
 
     micro_dollars: int
@@ -51,7 +51,7 @@ class Charged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class UsageLine:
     """The calls of one purpose to one model; `input_tokens` counts cached ones too."""
 
     purpose: str
@@ -59,10 +59,10 @@ class Line:
     calls: int
     input_tokens: int
     output_tokens: int
-    charged: Charged
+    charged: QuotaUsage
 
 
-_SPENT = tuple(field.name for field in fields(Spent))
+_SPENT = tuple(field.name for field in fields(ModelCall))
 _TOKENS = "input_tokens + cache_read_tokens + cache_write_tokens"
 _CHARGED = (
     "COALESCE(SUM(micro_dollars), 0), COALESCE(SUM(CASE WHEN micro_dollars IS NULL"
@@ -71,7 +71,12 @@ _CHARGED = (
 
 
 def insert(
-    connection: Connection, spent: Spent, *, person_id: PersonId, turn_id: TurnId | None, now: int
+    connection: Connection,
+    call: ModelCall,
+    *,
+    person_id: PersonId,
+    turn_id: TurnId | None,
+    now: int,
 ) -> None:
     """Record one call."""
     connection.execute(
@@ -82,28 +87,28 @@ def insert(
         {
             "person_id": person_id,
             "turn_id": turn_id,
-            "purpose": spent.purpose,
-            "model": spent.model,
-            "input": spent.input_tokens,
-            "cache_read": spent.cache_read_tokens,
-            "cache_write": spent.cache_write_tokens,
-            "output": spent.output_tokens,
-            "dollars": spent.micro_dollars,
+            "purpose": call.purpose,
+            "model": call.model,
+            "input": call.input_tokens,
+            "cache_read": call.cache_read_tokens,
+            "cache_write": call.cache_write_tokens,
+            "output": call.output_tokens,
+            "dollars": call.micro_dollars,
             "now": now,
-            "request_hash": spent.request_hash,
-            "asked_model": spent.asked_model,
-            "output_limit": spent.output_limit,
+            "request_hash": call.request_hash,
+            "asked_model": call.asked_model,
+            "output_limit": call.output_limit,
         },
     )
 
 
-def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Spent]:
+def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[ModelCall]:
     """The calls of a turn, in the order in which they were written down."""
     rows = connection.execute(
         f"SELECT {', '.join(_SPENT)} FROM usage WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
-    return [Spent(**dict(zip(_SPENT, row, strict=True))) for row in rows]
+    return [ModelCall(**dict(zip(_SPENT, row, strict=True))) for row in rows]
 
 
 def total_since(connection: Connection, *, person_id: PersonId, since: int) -> Total:
@@ -120,16 +125,18 @@ def total_of_turn(connection: Connection, *, turn_id: TurnId) -> Total:
     return _total(connection, "turn_id = :turn_id", {"turn_id": turn_id})
 
 
-def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> Charged:
+def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> QuotaUsage:
     """What a person's calls since a moment count against ceilings."""
     row = connection.execute(
         f"SELECT {_CHARGED} FROM usage WHERE person_id = :person_id AND created_at >= :since",
         {"person_id": person_id, "since": since},
     ).fetchone()
-    return Charged(micro_dollars=row[0], unpriced_tokens=row[1])
+    return QuotaUsage(micro_dollars=row[0], unpriced_tokens=row[1])
 
 
-def charged_by_person(connection: Connection, *, since: int) -> list[tuple[PersonId, str, Charged]]:
+def charged_by_person(
+    connection: Connection, *, since: int
+) -> list[tuple[PersonId, str, QuotaUsage]]:
     """The same of everybody who made a call since a moment, with their names."""
     # By way of people: the index is by person, and there are few of them.
     rows = connection.execute(
@@ -139,12 +146,12 @@ def charged_by_person(connection: Connection, *, since: int) -> list[tuple[Perso
         {"since": since},
     ).fetchall()
     return [
-        (PersonId(row[0]), row[1], Charged(micro_dollars=row[2], unpriced_tokens=row[3]))
+        (PersonId(row[0]), row[1], QuotaUsage(micro_dollars=row[2], unpriced_tokens=row[3]))
         for row in rows
     ]
 
 
-def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[Line]:
+def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[UsageLine]:
     """A person's calls since a moment by purpose and model, the dearest first."""
     rows = connection.execute(
         f"SELECT purpose, model, COUNT(*), SUM({_TOKENS}), SUM(output_tokens), {_CHARGED}"
@@ -153,13 +160,13 @@ def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> li
         {"person_id": person_id, "since": since},
     ).fetchall()
     return [
-        Line(
+        UsageLine(
             purpose=row[0],
             model=row[1],
             calls=row[2],
             input_tokens=row[3],
             output_tokens=row[4],
-            charged=Charged(micro_dollars=row[5], unpriced_tokens=row[6]),
+            charged=QuotaUsage(micro_dollars=row[5], unpriced_tokens=row[6]),
         )
         for row in rows
     ]

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class JobMessage:
     """What a run of a job said: in which talk, and to whom. `place` is (platform, chat)."""
 
     turn_id: TurnId
@@ -23,7 +23,7 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken(Saying):
+class StoredJobMessage(JobMessage):
     """A saying as the database has it. `room_id` is where its talk is held."""
 
     room_id: RoomId | None
@@ -31,7 +31,7 @@ class Spoken(Saying):
     """False until its words were delivered."""
 
 
-def note(connection: Connection, saying: Saying, *, now: int) -> None:
+def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
     """A job has something to say; its words are added when they are delivered."""
     connection.execute(
         "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
@@ -51,7 +51,9 @@ def note(connection: Connection, saying: Saying, *, now: int) -> None:
     )
 
 
-def find(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Spoken | None:
+def find(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId
+) -> StoredJobMessage | None:
     """What a job of this person said in a turn; None for a turn in which a model was asked."""
     row = connection.execute(
         "SELECT turns.id, turns.run_id, turns.conversation_id, turns.session_id, turns.person_id,"
@@ -64,7 +66,7 @@ def find(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Spo
     ).fetchone()
     if row is None:
         return None
-    return Spoken(
+    return StoredJobMessage(
         turn_id=TurnId(row[0]),
         run_id=RunId(row[1]),
         conversation_id=ConversationId(row[2]),
@@ -77,7 +79,7 @@ def find(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Spo
     )
 
 
-def find_talk(
+def find_conversation(
     connection: Connection, *, key: str, person_id: PersonId
 ) -> tuple[ConversationId, SessionId | None] | None:
     """The talk of this key, if it is this person's, and the session that is open in it."""
@@ -93,7 +95,9 @@ def find_talk(
     return ConversationId(row[0]), None if row[1] is None else SessionId(row[1])
 
 
-def open_talk(connection: Connection, *, key: str, person_id: PersonId, now: int) -> ConversationId:
+def open_conversation(
+    connection: Connection, *, key: str, person_id: PersonId, now: int
+) -> ConversationId:
     """Begin a talk that is its person's alone, where there is none of this key."""
     cursor = connection.execute(
         "INSERT INTO conversations (key, person_id, scope, created_at)"
@@ -126,7 +130,9 @@ def open_session(
     )
 
 
-def go_on(connection: Connection, *, session_id: SessionId, title: str, now: int) -> None:
+def continue_session(
+    connection: Connection, *, session_id: SessionId, title: str, now: int
+) -> None:
     """A job says something more; it may be called otherwise by now."""
     connection.execute(
         "UPDATE sessions SET title = :title, last_at = :now WHERE id = :session_id",

@@ -58,7 +58,7 @@ def claim(
     return RunId(row[0]) if row else None
 
 
-def take(
+def claim_finished(
     connection: Connection, *, job_id: JobId, slot: tuple[str, int], missed: int, now: int
 ) -> Run | None:
     """Take a slot whose run is over with the transaction; None if it was taken before."""
@@ -85,7 +85,7 @@ def take(
     )
 
 
-def pass_over(
+def skip(
     connection: Connection,
     *,
     job_id: JobId,
@@ -186,7 +186,7 @@ def postpone(connection: Connection, *, run_id: RunId, due_at: int, reason: str)
     )
 
 
-def hasten(connection: Connection, *, after: int, at: int) -> None:
+def expedite(connection: Connection, *, after: int, at: int) -> None:
     """What waits for a moment later than `after` waits for `at`."""
     connection.execute(
         f"UPDATE job_runs SET due_at = :at WHERE {_IS_OPEN} AND state = 'waiting'"

@@ -184,7 +184,7 @@ def await_slot(
     )
 
 
-def bury(connection: Connection, *, job_id: JobId) -> None:
+def redact(connection: Connection, *, job_id: JobId) -> None:
     """A job was never there, and neither were its runs: nothing of either is left.
 
     The newest job and the newest run of all keep their rows, emptied: their numbers are known to
@@ -257,7 +257,7 @@ def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
     return [_job(row) for row in rows]
 
 
-def list_of_house(connection: Connection) -> list[Job]:
+def list_system(connection: Connection) -> list[Job]:
     """The house's own jobs."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE kind = 'system' ORDER BY body"

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from agent_core.ids import JobId, MessageId, PersonId, SessionId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
-from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory import ledger
 
 _ACTOR = "erased"
 _PEOPLE = "(SELECT value FROM json_each(:people))"
-_TALKS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
+_CONVERSATIONS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
 _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 
 
-def leave_no_name(connection: Connection, *, person_ids: Sequence[PersonId]) -> None:
+def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) -> None:
     """People become nobody: without a name, a role, an account, or anything they have set.
 
     An account that writes again is a stranger's.
@@ -45,66 +45,66 @@ def leave_no_name(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
         ledger.empty(connection, person_id=person_id, actor=_ACTOR)
 
 
-def leave_no_talk(connection: Connection, *, whose: Whose) -> None:
+def erase_conversations(connection: Connection, *, subject: DataSubject) -> None:
     """Their talks and turns have no place, no title and no prompt any more."""
     connection.execute(
         "UPDATE conversations SET key = 'erased:' || id, room_id = NULL, created_at = 0"
         f" WHERE person_id IN {_PEOPLE}",
-        whose.values,
+        subject.values,
     )
     connection.execute(
         "UPDATE sessions SET title = '', prompt_hash = NULL, account_id = NULL,"
-        f" ended_at = COALESCE(ended_at, last_at) WHERE conversation_id IN {_TALKS}",
-        whose.values,
+        f" ended_at = COALESCE(ended_at, last_at) WHERE conversation_id IN {_CONVERSATIONS}",
+        subject.values,
     )
     connection.execute(
         "UPDATE turns SET chat = '', answers = NULL, prompt_hash = NULL, account_id = NULL,"
         f" reason = '' WHERE person_id IN {_PEOPLE}",
-        whose.values,
+        subject.values,
     )
     connection.execute(
         f"DELETE FROM compactions WHERE session_id IN (SELECT id FROM sessions"
-        f" WHERE conversation_id IN {_TALKS})",
-        whose.values,
+        f" WHERE conversation_id IN {_CONVERSATIONS})",
+        subject.values,
     )
     connection.execute(
         f"UPDATE usage SET turn_id = NULL, request_hash = NULL WHERE person_id IN {_PEOPLE}",
-        whose.values,
+        subject.values,
     )
 
 
-def leave_no_step(connection: Connection, *, whose: Whose) -> None:
+def erase_steps(connection: Connection, *, subject: DataSubject) -> None:
     """What tools did in their turns, and the files that they made."""
     for table in ("steps", "turn_files"):
-        connection.execute(f"DELETE FROM {table} WHERE turn_id IN {_TURNS}", whose.values)
+        connection.execute(f"DELETE FROM {table} WHERE turn_id IN {_TURNS}", subject.values)
 
 
-def leave_no_job(connection: Connection, *, whose: Whose) -> None:
+def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:
     """Their jobs, what came of them, and what is held back for them."""
     mine = f"SELECT id FROM jobs WHERE person_id IN {_PEOPLE}"
     connection.execute(
         f"DELETE FROM deferred_messages WHERE person_id IN {_PEOPLE} OR run_id IN"
         f" (SELECT id FROM job_runs WHERE job_id IN ({mine}))",
-        whose.values,
+        subject.values,
     )
-    for row in connection.execute(mine, whose.values).fetchall():
-        jobs.bury(connection, job_id=JobId(row[0]))
+    for row in connection.execute(mine, subject.values).fetchall():
+        jobs.redact(connection, job_id=JobId(row[0]))
 
 
-def enqueue_external(connection: Connection, *, whose: Whose, now: int) -> None:
+def enqueue_external(connection: Connection, *, subject: DataSubject, now: int) -> None:
     """Outside memories that were ever told of them are to forget them."""
     connection.execute(
         "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
         " created_at)"
         " SELECT DISTINCT provider, person_id, 'erase', 'person:' || person_id, '{}', 'owed', :now,"
         f" :now FROM external_sync WHERE person_id IN {_PEOPLE} ON CONFLICT DO NOTHING",
-        {"now": now, **whose.values},
+        {"now": now, **subject.values},
     )
 
 
-def leave_no_wish(connection: Connection, *, whose: Whose) -> None:
+def erase_requests(connection: Connection, *, subject: DataSubject) -> None:
     """Wishes to join accounts, codes, and what is known of chats and of wrong codes."""
-    for platform, user_id in whose.accounts:
+    for platform, user_id in subject.accounts:
         account = {"platform": platform, "user_id": user_id}
         connection.execute(
             "DELETE FROM link_codes WHERE platform = :platform AND user_id = :user_id", account
@@ -119,20 +119,20 @@ def leave_no_wish(connection: Connection, *, whose: Whose) -> None:
         )
     connection.execute(
         f"DELETE FROM link_requests WHERE person_id IN {_PEOPLE} OR other_person IN {_PEOPLE}",
-        whose.values,
+        subject.values,
     )
     connection.executemany(
         "DELETE FROM unreachable_chats WHERE platform = :platform AND chat = :chat",
-        [{"platform": platform, "chat": chat} for platform, chat in whose.chats],
+        [{"platform": platform, "chat": chat} for platform, chat in subject.chats],
     )
 
 
-def leave_no_deed(connection: Connection, *, whose: Whose) -> None:
+def erase_audit(connection: Connection, *, subject: DataSubject) -> None:
     """Of what was done about them, and by them, only what and when is known from now on."""
-    actors = [f"account:{platform}:{user_id}" for platform, user_id in whose.accounts]
-    actors += [f"person:{person_id}" for person_id in whose.person_ids]
-    names = [f"{platform}:{user_id}" for platform, user_id in whose.accounts]
-    values = {"actors": json.dumps(actors), "names": json.dumps(names), **whose.values}
+    actors = [f"account:{platform}:{user_id}" for platform, user_id in subject.accounts]
+    actors += [f"person:{person_id}" for person_id in subject.person_ids]
+    names = [f"{platform}:{user_id}" for platform, user_id in subject.accounts]
+    values = {"actors": json.dumps(actors), "names": json.dumps(names), **subject.values}
     connection.execute(
         f"UPDATE audit SET actor = '{_ACTOR}', detail = '', person_id = NULL"
         f" WHERE person_id IN {_PEOPLE}",
@@ -147,27 +147,29 @@ def leave_no_deed(connection: Connection, *, whose: Whose) -> None:
     )
 
 
-def hand_over(connection: Connection, *, whose: Whose, to: PersonId) -> None:
+def transfer_ownership(connection: Connection, *, subject: DataSubject, to: PersonId) -> None:
     """What they set up for others is another owner's: rooms, and blocks that others see."""
-    values = {"to": to, **whose.values}
+    values = {"to": to, **subject.values}
     connection.execute(f"UPDATE rooms SET set_by = :to WHERE set_by IN {_PEOPLE}", values)
     connection.execute(f"UPDATE blocks SET made_by = :to WHERE made_by IN {_PEOPLE}", values)
 
 
-def list_lone_blocks(connection: Connection, *, whose: Whose) -> list[tuple[PersonId, str]]:
+def list_unshared_blocks(
+    connection: Connection, *, subject: DataSubject
+) -> list[tuple[PersonId, str]]:
     """(row in `people`, slug) of the blocks that they made and nobody else sees (any more)."""
     dropped = connection.execute(
         "SELECT id, slug FROM people WHERE kind = 'block' AND joined_to IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM blocks WHERE person_id = people.id)"
         " AND EXISTS (SELECT 1 FROM audit WHERE person_id = people.id AND action = 'block.new'"
         " AND actor IN (SELECT value FROM json_each(:actors)))",
-        whose.values,
+        subject.values,
     ).fetchall()
     rows = connection.execute(
         "SELECT people.id, people.slug FROM blocks JOIN people ON people.id = blocks.person_id"
         f" WHERE blocks.made_by IN {_PEOPLE} AND NOT EXISTS (SELECT 1 FROM block_readers"
         f" WHERE block_id = blocks.id AND person_id NOT IN {_PEOPLE})",
-        whose.values,
+        subject.values,
     ).fetchall()
     return [(PersonId(row[0]), row[1]) for row in (*rows, *dropped)]
 
@@ -181,21 +183,22 @@ def drop_block(connection: Connection, *, person_id: PersonId) -> None:
         values,
     )
     connection.execute("DELETE FROM blocks WHERE person_id = :person_id", values)
-    leave_no_name(connection, person_ids=[person_id])
+    erase_identity(connection, person_ids=[person_id])
 
 
-def list_slugs(connection: Connection, *, whose: Whose) -> list[str]:
+def list_slugs(connection: Connection, *, subject: DataSubject) -> list[str]:
     """What the folders of their memories are called."""
     rows = connection.execute(
-        f"SELECT slug FROM people WHERE id IN {_PEOPLE} ORDER BY id", whose.values
+        f"SELECT slug FROM people WHERE id IN {_PEOPLE} ORDER BY id", subject.values
     )
     return [row[0] for row in rows]
 
 
-def list_sessions(connection: Connection, *, whose: Whose) -> list[SessionId]:
+def list_sessions(connection: Connection, *, subject: DataSubject) -> list[SessionId]:
     """The sessions of their own talks."""
     rows = connection.execute(
-        f"SELECT id FROM sessions WHERE conversation_id IN {_TALKS} ORDER BY id", whose.values
+        f"SELECT id FROM sessions WHERE conversation_id IN {_CONVERSATIONS} ORDER BY id",
+        subject.values,
     )
     return [SessionId(row[0]) for row in rows]
 
@@ -211,8 +214,8 @@ def list_messages(
     return [(MessageId(row[0]), row[1]) for row in rows]
 
 
-def list_said_elsewhere(
-    connection: Connection, *, whose: Whose
+def list_messages_elsewhere(
+    connection: Connection, *, subject: DataSubject
 ) -> list[tuple[MessageId, SessionId]]:
     """(id, session) of the messages of turns that they asked for in talks that a room shares,
     as far as their words still stand.
@@ -220,16 +223,16 @@ def list_said_elsewhere(
     rows = connection.execute(
         "SELECT messages.id, messages.session_id FROM turns JOIN messages"
         f" ON messages.turn_id = turns.id WHERE turns.person_id IN {_PEOPLE}"
-        f" AND turns.conversation_id NOT IN {_TALKS} AND messages.forgotten_at IS NULL",
-        whose.values,
+        f" AND turns.conversation_id NOT IN {_CONVERSATIONS} AND messages.forgotten_at IS NULL",
+        subject.values,
     )
     return [(MessageId(row[0]), SessionId(row[1])) for row in rows]
 
 
-def list_given(connection: Connection, *, whose: Whose) -> list[str]:
+def list_turn_files(connection: Connection, *, subject: DataSubject) -> list[str]:
     """The keys of the files that their turns have made."""
     rows = connection.execute(
-        f"SELECT file_key FROM turn_files WHERE turn_id IN {_TURNS}", whose.values
+        f"SELECT file_key FROM turn_files WHERE turn_id IN {_TURNS}", subject.values
     )
     return [row[0] for row in rows]
 
@@ -249,19 +252,19 @@ def delete_questions(connection: Connection, *, question_ids: Sequence[int]) -> 
     connection.executemany("DELETE FROM questions WHERE id = :question_id", values)
 
 
-def forget_answers(connection: Connection, *, whose: Whose) -> None:
+def erase_answers(connection: Connection, *, subject: DataSubject) -> None:
     """Nobody knows any more that they answered what others were asked."""
     connection.execute(
-        f"UPDATE questions SET answered_by = NULL WHERE answered_by IN {_PEOPLE}", whose.values
+        f"UPDATE questions SET answered_by = NULL WHERE answered_by IN {_PEOPLE}", subject.values
     )
 
 
-def has_on_its_way(connection: Connection, *, whose: Whose) -> bool:
+def has_sending(connection: Connection, *, subject: DataSubject) -> bool:
     """True while a platform may be taking a message of their talks."""
     row = connection.execute(
         "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure') AND state <> 'owed'"
         f" AND (person_id IN {_PEOPLE} OR turn_id IN {_TURNS}) LIMIT 1",
-        whose.values,
+        subject.values,
     ).fetchone()
     return row is not None
 
@@ -274,15 +277,15 @@ def is_erased(connection: Connection, *, person_id: PersonId) -> bool:
     return row is not None
 
 
-def delete_rows(connection: Connection, *, tasks: Sequence[int], mirrored: Sequence[int]) -> None:
+def delete_rows(connection: Connection, *, tasks: Sequence[int], sync_items: Sequence[int]) -> None:
     """Background work about them is not owed any more, nor anything told to outside memories."""
     connection.executemany("DELETE FROM tasks WHERE id = :id", [{"id": one} for one in tasks])
     connection.executemany(
-        "DELETE FROM external_sync WHERE id = :id", [{"id": one} for one in mirrored]
+        "DELETE FROM external_sync WHERE id = :id", [{"id": one} for one in sync_items]
     )
 
 
-def find_heir(connection: Connection, *, whose: Whose) -> PersonId | None:
+def find_successor(connection: Connection, *, subject: DataSubject) -> PersonId | None:
     """Who takes over what they set up for others: another owner; None if there is no other.
 
     Where nobody owns the house it stays with whom it is.
@@ -290,14 +293,14 @@ def find_heir(connection: Connection, *, whose: Whose) -> PersonId | None:
     row = connection.execute(
         "SELECT id FROM people WHERE role = 'owner' AND kind = 'human' AND joined_to IS NULL"
         f" AND id NOT IN {_PEOPLE} ORDER BY id LIMIT 1",
-        whose.values,
+        subject.values,
     ).fetchone()
     if row:
         return PersonId(row[0])
     is_owner = connection.execute(
-        f"SELECT 1 FROM people WHERE role = 'owner' AND id IN {_PEOPLE}", whose.values
+        f"SELECT 1 FROM people WHERE role = 'owner' AND id IN {_PEOPLE}", subject.values
     ).fetchone()
-    return None if is_owner else whose.person_ids[0]
+    return None if is_owner else subject.person_ids[0]
 
 
 def has_other_owner(connection: Connection, *, person_id: PersonId) -> bool:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 
 from agent_core.ids import PersonId, SessionId
 from agent_core.state.engine.database import Connection
-from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.lifecycle.person_data import DataSubject
 
 Row = Mapping[str, object]
 
 _PEOPLE = "(SELECT value FROM json_each(:people))"
-_TALKS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
+_CONVERSATIONS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
 _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 
 TABLES: Mapping[str, str] = {
@@ -75,20 +75,21 @@ TABLES: Mapping[str, str] = {
 """The plain tables of an export, by the names of their files."""
 
 
-def walk_table(connection: Connection, *, table: str, whose: Whose) -> Iterator[Row]:
+def walk_table(connection: Connection, *, table: str, subject: DataSubject) -> Iterator[Row]:
     """The rows of one of `TABLES`."""
-    yield from _rows(connection, TABLES[table], whose.values)
+    yield from _rows(connection, TABLES[table], subject.values)
 
 
-def list_blocks(connection: Connection, *, whose: Whose) -> list[tuple[PersonId, str]]:
+def list_blocks(connection: Connection, *, subject: DataSubject) -> list[tuple[PersonId, str]]:
     """(row in `people`, label) of the blocks that a person made; a label is a plain word."""
     rows = connection.execute(
-        f"SELECT person_id, label FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY id", whose.values
+        f"SELECT person_id, label FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY id",
+        subject.values,
     )
     return [(PersonId(row[0]), row[1]) for row in rows]
 
 
-def walk_sessions(connection: Connection, *, whose: Whose) -> Iterator[Row]:
+def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[Row]:
     """The sessions of a person's own talks, direct ones and their own in rooms, oldest first."""
     yield from _rows(
         connection,
@@ -96,29 +97,29 @@ def walk_sessions(connection: Connection, *, whose: Whose) -> Iterator[Row]:
         " sessions.ended_at, COALESCE(rooms.title, '') AS room, conversations.key LIKE 'direct:%'"
         " AS is_direct FROM conversations JOIN sessions ON sessions.conversation_id ="
         " conversations.id LEFT JOIN rooms ON rooms.id = conversations.room_id"
-        f" WHERE conversations.id IN {_TALKS} ORDER BY sessions.id",
-        whose.values,
+        f" WHERE conversations.id IN {_CONVERSATIONS} ORDER BY sessions.id",
+        subject.values,
     )
 
 
 def walk_messages(
-    connection: Connection, *, session_id: SessionId, whose: Whose
+    connection: Connection, *, session_id: SessionId, subject: DataSubject
 ) -> Iterator[tuple[int, int, str, str, str, int]]:
     """(id, turn, role, platform, parts, time) of the messages of one of those sessions."""
     yield from connection.execute(
         "SELECT id, turn_id, role, platform, parts, created_at FROM messages"
         f" WHERE session_id = :session_id AND person_id IN {_PEOPLE} ORDER BY id",
-        {"session_id": session_id, **whose.values},
+        {"session_id": session_id, **subject.values},
     )
 
 
-def walk_made(connection: Connection, *, whose: Whose) -> Iterator[tuple[str, str]]:
+def walk_files(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[str, str]]:
     """(key, name) of the files that a person's turns have made."""
     yield from connection.execute(
         "SELECT file_key, name FROM turn_files"
         f" WHERE turn_id IN {_TURNS} AND turn_id IN (SELECT id FROM turns"
-        f" WHERE conversation_id IN {_TALKS}) ORDER BY id",
-        whose.values,
+        f" WHERE conversation_id IN {_CONVERSATIONS}) ORDER BY id",
+        subject.values,
     )
 
 

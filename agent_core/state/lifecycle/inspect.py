@@ -19,7 +19,7 @@ SQLITE_VERSION = sqlite3.sqlite_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glimpse:
+class DatabaseInfo:
     """What can be seen without opening the database for good."""
 
     schema: int
@@ -32,7 +32,7 @@ class Glimpse:
     """What outside memories are owed still."""
 
 
-def peek(path: Path) -> Glimpse | None:
+def peek(path: Path) -> DatabaseInfo | None:
     """What stands at `path`; None if there is nothing.
 
     Raises `StoreTooNew`, `StoreDamaged` if it is no database, `StoreError` if it can't be read.
@@ -50,7 +50,7 @@ def peek(path: Path) -> Glimpse | None:
     except sqlite3.Error as error:
         raise explain_error(error, path) from error
     refuse_newer(schema, migrations, path)
-    return Glimpse(
+    return DatabaseInfo(
         schema=schema,
         newest_schema=len(migrations),
         holder=note[0] if note else None,

@@ -15,7 +15,7 @@ Rename = Callable[[str], str]
 
 
 def has_running(connection: Connection, *, person_id: PersonId) -> bool:
-    """True while a turn that a person asked for is under way, or waits to be gone on with."""
+    """True while a turn that a person asked for is under way, or waits to be absorbed on with."""
     row = connection.execute(
         "SELECT 1 FROM turns WHERE state = 'running' AND person_id = :person_id LIMIT 1",
         {"person_id": person_id},
@@ -23,7 +23,7 @@ def has_running(connection: Connection, *, person_id: PersonId) -> bool:
     return row is not None
 
 
-def list_joined(connection: Connection, *, person_id: PersonId) -> list[PersonId]:
+def list_absorbed(connection: Connection, *, person_id: PersonId) -> list[PersonId]:
     """The people who have become this one, oldest first."""
     rows = connection.execute(
         "SELECT id FROM people WHERE joined_to = :person_id ORDER BY id", {"person_id": person_id}
@@ -31,70 +31,70 @@ def list_joined(connection: Connection, *, person_id: PersonId) -> list[PersonId
     return [PersonId(row[0]) for row in rows]
 
 
-def join(
-    connection: Connection, *, keeper: PersonId, gone: PersonId, rename: Rename, now: int
+def merge(
+    connection: Connection, *, kept: PersonId, absorbed: PersonId, rename: Rename, now: int
 ) -> int:
-    """Make everything of `gone` the keeper's but the ledger; how many messages that were.
+    """Make everything of `absorbed` the kept's but the ledger; how many messages that were.
 
-    The ledger of their archive goes along. The row of `gone` stays, and says who they have become.
+    The ledger of their archive goes along. The row of `absorbed` stays, and says who they have become.
     """
-    name_origins(connection, gone=gone)
+    record_accounts(connection, absorbed=absorbed)
     moved = 0
-    for talk in list_conversations(connection, person_id=gone):
-        moved += _move_conversation(connection, talk, keeper, rename)
-    known = archive.list_known(connection, person_id=gone)
-    archive.move(connection, out_of=gone, into=keeper, archive_ids=known)
-    move_queued(connection, keeper=keeper, gone=gone)
-    move_turns(connection, keeper=keeper, gone=gone)
-    move_usage(connection, keeper=keeper, gone=gone)
-    move_tasks(connection, keeper=keeper, gone=gone)
-    move_questions(connection, keeper=keeper, gone=gone)
-    job_owners.move_all(connection, keeper=keeper, gone=gone)
-    move_accounts(connection, keeper=keeper, gone=gone)
-    become(connection, keeper=keeper, gone=gone)
-    tidy_sessions(connection, person_id=keeper, now=now)
+    for talk in list_conversations(connection, person_id=absorbed):
+        moved += _move_conversation(connection, talk, kept, rename)
+    known = archive.list_known(connection, person_id=absorbed)
+    archive.move(connection, out_of=absorbed, into=kept, archive_ids=known)
+    move_queued(connection, kept=kept, absorbed=absorbed)
+    move_turns(connection, kept=kept, absorbed=absorbed)
+    move_usage(connection, kept=kept, absorbed=absorbed)
+    move_tasks(connection, kept=kept, absorbed=absorbed)
+    move_questions(connection, kept=kept, absorbed=absorbed)
+    job_owners.move_all(connection, kept=kept, absorbed=absorbed)
+    move_accounts(connection, kept=kept, absorbed=absorbed)
+    mark_absorbed(connection, kept=kept, absorbed=absorbed)
+    close_duplicate_sessions(connection, person_id=kept, now=now)
     return moved
 
 
 def _move_conversation(
-    connection: Connection, talk: Conversation, keeper: PersonId, rename: Rename
+    connection: Connection, talk: Conversation, kept: PersonId, rename: Rename
 ) -> int:
-    """A talk goes on in the keeper's talk of that place, or becomes it."""
+    """A talk goes on in the kept's talk of that place, or becomes it."""
     key = rename(talk.key)
-    home = sessions.find_conversation(connection, key=key, person_id=keeper)
+    home = sessions.find_conversation(connection, key=key, person_id=kept)
     begun = list_sessions(connection, conversation_id=talk.id)
     if home is None:
-        scope = f"p{keeper}" if talk.is_private else talk.scope
-        give_conversation(
-            connection, conversation_id=talk.id, key=key, person_id=keeper, scope=scope
+        scope = f"p{kept}" if talk.is_private else talk.scope
+        reassign_conversation(
+            connection, conversation_id=talk.id, key=key, person_id=kept, scope=scope
         )
     else:
         empty_conversation(connection, conversation_id=talk.id, into=home.id)
-    compactions.move(connection, session_ids=begun, person_id=keeper)
-    tokens = f"p{keeper} c{talk.id if home is None else home.id}"
-    return search.move_sessions(connection, session_ids=begun, person_id=keeper, scope=tokens)
+    compactions.move(connection, session_ids=begun, person_id=kept)
+    tokens = f"p{kept} c{talk.id if home is None else home.id}"
+    return search.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
 
 
-def name_origins(connection: Connection, *, gone: PersonId) -> None:
+def record_accounts(connection: Connection, *, absorbed: PersonId) -> None:
     """Note the account of turns and sessions from before accounts were noted with them.
 
     It is the person's account on that platform, or their oldest.
     """
     connection.execute(
         "UPDATE turns SET account_id = COALESCE((SELECT MIN(id) FROM accounts"
-        " WHERE person_id = :gone AND platform = turns.platform),"
-        " (SELECT MIN(id) FROM accounts WHERE person_id = :gone))"
-        " WHERE person_id = :gone AND account_id IS NULL",
-        {"gone": gone},
+        " WHERE person_id = :absorbed AND platform = turns.platform),"
+        " (SELECT MIN(id) FROM accounts WHERE person_id = :absorbed))"
+        " WHERE person_id = :absorbed AND account_id IS NULL",
+        {"absorbed": absorbed},
     )
     connection.execute(
         "UPDATE sessions SET account_id = COALESCE((SELECT account_id FROM turns"
         " WHERE turns.conversation_id = sessions.conversation_id"
         " AND turns.session_id = sessions.id ORDER BY turns.id LIMIT 1),"
-        " (SELECT MIN(id) FROM accounts WHERE person_id = :gone))"
-        " WHERE conversation_id IN (SELECT id FROM conversations WHERE person_id = :gone)"
+        " (SELECT MIN(id) FROM accounts WHERE person_id = :absorbed))"
+        " WHERE conversation_id IN (SELECT id FROM conversations WHERE person_id = :absorbed)"
         " AND account_id IS NULL",
-        {"gone": gone},
+        {"absorbed": absorbed},
     )
 
 
@@ -119,7 +119,7 @@ def list_sessions(connection: Connection, *, conversation_id: ConversationId) ->
     return [SessionId(row[0]) for row in rows]
 
 
-def give_conversation(
+def reassign_conversation(
     connection: Connection,
     *,
     conversation_id: ConversationId,
@@ -146,83 +146,83 @@ def empty_conversation(
         )
 
 
-def move_queued(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Messages of a person's turns, and what is still owed to them or was given up.
 
     Each condition is that of an index. Must come before `move_turns`.
     """
     for condition in (
-        "turn_id IN (SELECT id FROM turns WHERE person_id = :gone)",
+        "turn_id IN (SELECT id FROM turns WHERE person_id = :absorbed)",
         "state IN ('owed', 'sending', 'unsure')",
         "state = 'dead'",
     ):
         connection.execute(
-            f"UPDATE outbox SET person_id = :keeper WHERE person_id = :gone AND {condition}",
-            {"keeper": keeper, "gone": gone},
+            f"UPDATE outbox SET person_id = :kept WHERE person_id = :absorbed AND {condition}",
+            {"kept": kept, "absorbed": absorbed},
         )
 
 
-def move_turns(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def move_turns(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Turns that a person asked for."""
     connection.execute(
-        "UPDATE turns SET person_id = :keeper WHERE person_id = :gone",
-        {"keeper": keeper, "gone": gone},
+        "UPDATE turns SET person_id = :kept WHERE person_id = :absorbed",
+        {"kept": kept, "absorbed": absorbed},
     )
 
 
-def move_usage(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """What a person's calls cost: two budgets become one."""
     connection.execute(
-        "UPDATE usage SET person_id = :keeper WHERE person_id = :gone",
-        {"keeper": keeper, "gone": gone},
+        "UPDATE usage SET person_id = :kept WHERE person_id = :absorbed",
+        {"kept": kept, "absorbed": absorbed},
     )
 
 
-def move_tasks(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Background work that is still owed."""
     connection.execute(
-        "UPDATE tasks SET person_id = :keeper WHERE person_id = :gone"
+        "UPDATE tasks SET person_id = :kept WHERE person_id = :absorbed"
         " AND state IN ('owed', 'running')",
-        {"keeper": keeper, "gone": gone},
+        {"kept": kept, "absorbed": absorbed},
     )
 
 
-def move_questions(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def move_questions(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """What a person has not answered yet."""
     connection.execute(
-        "UPDATE questions SET person_id = :keeper WHERE person_id = :gone AND state = 'open'",
-        {"keeper": keeper, "gone": gone},
+        "UPDATE questions SET person_id = :kept WHERE person_id = :absorbed AND state = 'open'",
+        {"kept": kept, "absorbed": absorbed},
     )
 
 
-def move_accounts(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """A person's accounts; each remembers who it was at first."""
     connection.execute(
-        "UPDATE accounts SET person_id = :keeper, came_from = COALESCE(came_from, :gone)"
-        " WHERE person_id = :gone",
-        {"keeper": keeper, "gone": gone},
+        "UPDATE accounts SET person_id = :kept, came_from = COALESCE(came_from, :absorbed)"
+        " WHERE person_id = :absorbed",
+        {"kept": kept, "absorbed": absorbed},
     )
 
 
-def become(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Note who a person has become, with all who became that person before.
 
-    Rights are not: whoever is joined with an owner has to be one. Wishes that the keeper never
+    Rights are not: whoever is joined with an owner has to be one. Wishes that the kept never
     told are taken over.
     """
     connection.execute(
-        "UPDATE people SET joined_to = :keeper WHERE id = :gone OR joined_to = :gone",
-        {"keeper": keeper, "gone": gone},
+        "UPDATE people SET joined_to = :kept WHERE id = :absorbed OR joined_to = :absorbed",
+        {"kept": kept, "absorbed": absorbed},
     )
     for wish in ("time_zone", "language"):
         connection.execute(
             f"UPDATE people SET {wish} = (SELECT other.{wish} FROM people AS other"
-            f" WHERE other.id = :gone) WHERE id = :keeper AND {wish} IS NULL",
-            {"keeper": keeper, "gone": gone},
+            f" WHERE other.id = :absorbed) WHERE id = :kept AND {wish} IS NULL",
+            {"kept": kept, "absorbed": absorbed},
         )
 
 
-def tidy_sessions(connection: Connection, *, person_id: PersonId, now: int) -> None:
+def close_duplicate_sessions(connection: Connection, *, person_id: PersonId, now: int) -> None:
     """Of several open sessions of one talk only the one used last stays open.
 
     Prompts are frozen anew in all that stay open: what may stand in them has changed.

@@ -39,14 +39,14 @@ def read_message(
     return (row[0], row[1], SessionId(row[2])) if row else None
 
 
-def bury_message(connection: Connection, *, message_id: MessageId, parts: str, now: int) -> None:
+def redact_message(connection: Connection, *, message_id: MessageId, parts: str, now: int) -> None:
     """Put what is left of a message in its place, and let no search find it any more.
 
     What the index was told of a damaged message is not known: that stays in it, and leads to
     nothing.
     """
-    told = _told(connection, message_id)
-    search.drop_message(connection, message_id=message_id, told=told)
+    indexed = _read_indexed(connection, message_id)
+    search.drop_message(connection, message_id=message_id, indexed=indexed)
     role = connection.execute(
         "SELECT role FROM messages WHERE id = :message_id", {"message_id": message_id}
     ).fetchone()[0]
@@ -65,8 +65,8 @@ def bury_message(connection: Connection, *, message_id: MessageId, parts: str, n
 def delete_messages(connection: Connection, *, message_ids: Sequence[MessageId]) -> None:
     """Take messages out whole, also out of the index."""
     for message_id in message_ids:
-        told = _told(connection, message_id)
-        search.drop_message(connection, message_id=message_id, told=told)
+        indexed = _read_indexed(connection, message_id)
+        search.drop_message(connection, message_id=message_id, indexed=indexed)
     connection.executemany(
         "DELETE FROM messages WHERE id = :message_id",
         [{"message_id": message_id} for message_id in message_ids],
@@ -80,7 +80,7 @@ def drop_title(connection: Connection, *, session_id: SessionId) -> None:
     )
 
 
-def unfold(connection: Connection, *, session_id: SessionId) -> None:
+def delete_compactions(connection: Connection, *, session_id: SessionId) -> None:
     """Drop every summary of a session; it is folded anew when it has to be."""
     connection.execute(
         "DELETE FROM compactions WHERE session_id = :session_id", {"session_id": session_id}
@@ -136,7 +136,7 @@ def drop_question(connection: Connection, *, question_id: QuestionId) -> bool:
 def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
     """A frozen prompt can't be read any more: the turns made with it can't be rebuilt.
 
-    The sessions that are in it have to be taken out of it: see `thaw`.
+    The sessions that are in it have to be taken out of it: see `clear_prompts`.
     """
     connection.execute(
         "UPDATE prompts SET system = '', tools = '[]', shown = '[]' WHERE hash = :prompt_hash",
@@ -144,7 +144,7 @@ def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
     )
 
 
-def thaw(connection: Connection, *, person_id: PersonId) -> None:
+def clear_prompts(connection: Connection, *, person_id: PersonId) -> None:
     """The open talks of a person take a fresh prompt at their next turn."""
     connection.execute(
         "UPDATE sessions SET prompt_hash = NULL WHERE ended_at IS NULL AND conversation_id IN"
@@ -153,11 +153,11 @@ def thaw(connection: Connection, *, person_id: PersonId) -> None:
     )
 
 
-def drop_given(connection: Connection, *, given_id: int) -> None:
+def drop_turn_file(connection: Connection, *, turn_file_id: int) -> None:
     """A turn has not made this file; whoever still offers it has nothing to show."""
     row = connection.execute(
-        "DELETE FROM turn_files WHERE id = :given_id RETURNING turn_id, file_key",
-        {"given_id": given_id},
+        "DELETE FROM turn_files WHERE id = :turn_file_id RETURNING turn_id, file_key",
+        {"turn_file_id": turn_file_id},
     ).fetchone()
     if row:
         connection.execute(
@@ -179,9 +179,9 @@ def drop_task(connection: Connection, *, task_id: int) -> None:
     connection.execute("DELETE FROM tasks WHERE id = :task_id", {"task_id": task_id})
 
 
-def drop_mirrored(connection: Connection, *, mirror_id: int) -> None:
+def drop_external_sync(connection: Connection, *, item_id: int) -> None:
     """An outside memory is told this no more."""
-    connection.execute("DELETE FROM external_sync WHERE id = :mirror_id", {"mirror_id": mirror_id})
+    connection.execute("DELETE FROM external_sync WHERE id = :item_id", {"item_id": item_id})
 
 
 def drop_description(connection: Connection, *, person_id: PersonId) -> None:
@@ -192,9 +192,9 @@ def drop_description(connection: Connection, *, person_id: PersonId) -> None:
     )
 
 
-def drop_detail(connection: Connection, *, deed_id: int) -> None:
+def drop_detail(connection: Connection, *, audit_id: int) -> None:
     """Of something that was done only what and when is known from now on."""
-    connection.execute("UPDATE audit SET detail = '' WHERE id = :deed_id", {"deed_id": deed_id})
+    connection.execute("UPDATE audit SET detail = '' WHERE id = :audit_id", {"audit_id": audit_id})
 
 
 def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
@@ -204,7 +204,7 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
     held = connection.execute(
         f"DELETE FROM deferred_messages WHERE run_id IN {runs} RETURNING file_key", values
     ).fetchall()
-    jobs.bury(connection, job_id=job_id)
+    jobs.redact(connection, job_id=job_id)
     return [row[0] for row in held if row[0]]
 
 
@@ -213,7 +213,7 @@ def drop_reason(connection: Connection, *, run_id: RunId) -> None:
     connection.execute("UPDATE job_runs SET reason = '' WHERE id = :run_id", {"run_id": run_id})
 
 
-def _told(connection: Connection, message_id: MessageId) -> str | None:
+def _read_indexed(connection: Connection, message_id: MessageId) -> str | None:
     """What the index was told of a message, as far as that is known."""
     row = connection.execute(
         "SELECT scope, role, platform, created_at, text, parts, checksum FROM messages"

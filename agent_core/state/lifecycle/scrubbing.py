@@ -17,7 +17,7 @@ def begin_merge(connection: Connection, *, index: Index, pages: int) -> None:
     )
 
 
-def go_on_merging(connection: Connection, *, index: Index, pages: int) -> bool:
+def continue_merge(connection: Connection, *, index: Index, pages: int) -> bool:
     """Take the next step of it; False once it is done.
 
     The sign is SQLite's own: a step that changes next to nothing was the last.
@@ -29,12 +29,12 @@ def go_on_merging(connection: Connection, *, index: Index, pages: int) -> bool:
     return connection.total_changes - before >= 2
 
 
-def rewrite(connection: Connection) -> None:
+def vacuum(connection: Connection) -> None:
     """Write the whole file anew, outside of any transaction: moving rows about leaves copies."""
     connection.execute("VACUUM")
 
 
-def cut_log(connection: Connection) -> bool:
+def truncate_log(connection: Connection) -> bool:
     """Bring all of the log into the file and empty it; False while somebody still reads it."""
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy

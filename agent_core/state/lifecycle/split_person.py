@@ -15,7 +15,7 @@ from agent_core.state.search import search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parted:
+class SplitResult:
     """What went with an account: whole sessions, and the messages in them.
 
     `kept` are the sessions that others began and in which this account has talked: those stay.
@@ -28,7 +28,7 @@ class Parted:
 
 def split(
     connection: Connection, account: Account, *, into: PersonId, rename: Rename, now: int
-) -> Parted:
+) -> SplitResult:
     """Give an account to the person `into`, with the sessions that it began, and what was kept
     in the archive when it asked.
 
@@ -38,7 +38,7 @@ def split(
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
     archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
     planned = job_owners.list_begun(connection, person_id=account.person_id, account_id=account.id)
-    job_owners.give(connection, job_ids=planned, out_of=account.person_id, into=into)
+    job_owners.reassign(connection, job_ids=planned, out_of=account.person_id, into=into)
     begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
     kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
     moved = 0
@@ -58,11 +58,11 @@ def split(
             connection, session_ids=session_ids, person_id=into, scope=tokens
         )
     move_shared_turns(connection, person_id=account.person_id, account_id=account.id, into=into)
-    give_account(connection, account_id=account.id, into=into)
+    reassign_account(connection, account_id=account.id, into=into)
     for person_id in (account.person_id, into):
-        merge_people.tidy_sessions(connection, person_id=person_id, now=now)
+        merge_people.close_duplicate_sessions(connection, person_id=person_id, now=now)
     parted = sum(len(session_ids) for _, session_ids in begun)
-    return Parted(sessions=parted, messages=moved, kept=kept)
+    return SplitResult(sessions=parted, messages=moved, kept=kept)
 
 
 def list_begun(
@@ -110,7 +110,7 @@ def move_turns(
         "UPDATE turns SET conversation_id = :to WHERE id = :turn_id",
         [{"to": to.id, "turn_id": turn_id} for turn_id in turn_ids],
     )
-    give_turns(connection, turn_ids=turn_ids, out_of=out_of.person_id, into=to.person_id)
+    reassign_turns(connection, turn_ids=turn_ids, out_of=out_of.person_id, into=to.person_id)
     connection.executemany(
         "UPDATE sessions SET conversation_id = :to WHERE id = :session_id",
         [{"to": to.id, "session_id": session_id} for session_id in session_ids],
@@ -122,7 +122,7 @@ def move_turns(
     )
 
 
-def give_turns(
+def reassign_turns(
     connection: Connection, *, turn_ids: list[TurnId], out_of: PersonId, into: PersonId
 ) -> None:
     """Turns, what they cost, and what they owe become another person's."""
@@ -145,10 +145,10 @@ def move_shared_turns(
         {"person_id": person_id, "account_id": account_id},
     ).fetchall()
     turn_ids = [TurnId(row[0]) for row in rows]
-    give_turns(connection, turn_ids=turn_ids, out_of=person_id, into=into)
+    reassign_turns(connection, turn_ids=turn_ids, out_of=person_id, into=into)
 
 
-def give_account(connection: Connection, *, account_id: AccountId, into: PersonId) -> None:
+def reassign_account(connection: Connection, *, account_id: AccountId, into: PersonId) -> None:
     """An account becomes another person's, as if it had never been anybody else's."""
     connection.execute(
         "UPDATE accounts SET person_id = :into, came_from = NULL WHERE id = :account_id",
@@ -156,6 +156,6 @@ def give_account(connection: Connection, *, account_id: AccountId, into: PersonI
     )
 
 
-def part(connection: Connection, *, back: PersonId) -> None:
+def restore_person(connection: Connection, *, back: PersonId) -> None:
     """A joined person is somebody of their own again, with the rights they had before."""
     connection.execute("UPDATE people SET joined_to = NULL WHERE id = :back", {"back": back})

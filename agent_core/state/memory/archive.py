@@ -28,7 +28,7 @@ _ROW = "archive.id, archive.text, archive.tags, archive.created_at, archive.upda
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Archived:
+class ArchiveEntry:
     """One entry. Times are milliseconds since the epoch; `tags` are sorted, in small letters."""
 
     id: ArchiveId
@@ -39,7 +39,7 @@ class Archived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawer:
+class ArchiveFilter:
     """Where a search may look: entries of one person or room that have all the tags, and were
     kept between two moments, both included.
     """
@@ -65,7 +65,7 @@ def insert(
     tags: tuple[str, ...],
     now: int,
     again: ArchiveId | None = None,
-) -> Archived:
+) -> ArchiveEntry:
     """Keep an entry, and make it findable. One that comes `again` has the number that it had,
     unless that is somebody's by now.
 
@@ -77,7 +77,7 @@ def insert(
         newest = connection.execute("SELECT MAX(id) FROM archive").fetchone()[0] or 0
         archive_id = ArchiveId(max(now, newest + 1))
     at = min(archive_id, now)
-    entry = Archived(id=archive_id, text=text, tags=tags, created_at=at, updated_at=now)
+    entry = ArchiveEntry(id=archive_id, text=text, tags=tags, created_at=at, updated_at=now)
     connection.execute(
         "INSERT INTO archive (id, person_id, text, tags, created_at, updated_at, checksum)"
         " VALUES (:id, :person_id, :text, :tags, :at, :now, :checksum)",
@@ -100,7 +100,9 @@ def _is_taken(connection: Connection, archive_id: ArchiveId) -> bool:
     return row is not None
 
 
-def update(connection: Connection, *, person_id: PersonId, old: Archived, new: Archived) -> None:
+def update(
+    connection: Connection, *, person_id: PersonId, old: ArchiveEntry, new: ArchiveEntry
+) -> None:
     """Give an entry other words or tags; `old` is the entry as it stands."""
     changed = connection.execute(
         "UPDATE archive SET text = :text, tags = :tags, updated_at = :now, checksum = :checksum"
@@ -119,7 +121,7 @@ def update(connection: Connection, *, person_id: PersonId, old: Archived, new: A
         _tell(connection, person_id, new)
 
 
-def delete(connection: Connection, *, person_id: PersonId, entry: Archived) -> None:
+def delete(connection: Connection, *, person_id: PersonId, entry: ArchiveEntry) -> None:
     """Drop an entry, and what the index knows of it; `entry` is as it stands."""
     dropped = connection.execute(
         "DELETE FROM archive WHERE id = :id AND person_id = :person_id",
@@ -129,7 +131,9 @@ def delete(connection: Connection, *, person_id: PersonId, entry: Archived) -> N
         _untell(connection, person_id, entry)
 
 
-def find(connection: Connection, *, person_id: PersonId, archive_id: ArchiveId) -> Archived | None:
+def find(
+    connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
+) -> ArchiveEntry | None:
     """One entry of a person. Raises `StoreDamaged` if it does not hold what was written."""
     row = connection.execute(
         f"SELECT {_ROW}, checksum FROM archive WHERE id = :id AND person_id = :person_id",
@@ -144,7 +148,7 @@ def find(connection: Connection, *, person_id: PersonId, archive_id: ArchiveId) 
 
 def list_entries(
     connection: Connection, *, person_id: PersonId, archive_ids: Sequence[ArchiveId]
-) -> list[Archived]:
+) -> list[ArchiveEntry]:
     """Entries of a person by their numbers, newest first. Damaged ones are left out, and logged."""
     rows = connection.execute(
         f"SELECT {_ROW}, checksum FROM archive WHERE person_id = :person_id"
@@ -160,7 +164,7 @@ def list_entries(
 def list_holders(
     connection: Connection,
     *,
-    drawer: Drawer,
+    drawer: ArchiveFilter,
     terms: Sequence[Term] = (),
     limit: int,
     offset: int = 0,
@@ -276,14 +280,14 @@ def move(
         )
 
 
-def _tell(connection: Connection, person_id: PersonId, entry: Archived) -> None:
+def _tell(connection: Connection, person_id: PersonId, entry: ArchiveEntry) -> None:
     connection.execute(
         "INSERT INTO archive_search (rowid, words) VALUES (:id, :told)",
         {"id": entry.id, "told": index_entry(person_id, entry.text, entry.tags)},
     )
 
 
-def _untell(connection: Connection, person_id: PersonId, entry: Archived) -> None:
+def _untell(connection: Connection, person_id: PersonId, entry: ArchiveEntry) -> None:
     connection.execute(
         "INSERT INTO archive_search (archive_search, rowid, words) VALUES ('delete', :id, :told)",
         {"id": entry.id, "told": index_entry(person_id, entry.text, entry.tags)},
@@ -293,8 +297,8 @@ def _untell(connection: Connection, person_id: PersonId, entry: Archived) -> Non
 _Row = tuple[int, str, str, int, int, int]
 
 
-def _entry(row: _Row) -> Archived:
-    return Archived(
+def _entry(row: _Row) -> ArchiveEntry:
+    return ArchiveEntry(
         id=ArchiveId(row[0]),
         text=row[1],
         tags=tuple(json.loads(row[2])),

@@ -117,7 +117,7 @@ def find(connection: Connection, *, label: str) -> Block | None:
     return _block(row) if row else None
 
 
-def list_seen(connection: Connection, *, person_id: PersonId | None) -> list[Block]:
+def list_visible(connection: Connection, *, person_id: PersonId | None) -> list[Block]:
     """The blocks that a person or a room sees, by label; for nobody, those that everyone sees."""
     rows = connection.execute(
         f"{_BLOCK} WHERE blocks.id IN (SELECT block_id FROM block_readers WHERE person_id IN"

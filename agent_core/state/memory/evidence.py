@@ -12,7 +12,7 @@ _TURN = "turn:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Evidence:
     """Something that was said. `created_at` is milliseconds since the epoch."""
 
     id: MessageId
@@ -23,7 +23,7 @@ class Ground:
     created_at: int
 
 
-def rest_on_turn(connection: Connection, origin: Origin) -> Origin:
+def add_turn_evidence(connection: Connection, origin: Origin) -> Origin:
     """With the messages of people that a change made in a turn rests on."""
     if not origin.actor.startswith(_TURN):
         return origin
@@ -44,13 +44,13 @@ def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ..
     return tuple(MessageId(row[0]) for row in rows)
 
 
-def list_grounds(
+def list_evidence(
     connection: Connection,
     *,
     message_ids: Sequence[MessageId],
     person_id: PersonId,
     audience: str | None,
-) -> list[Ground]:
+) -> list[Evidence]:
     """Those of the messages that are a person's own or were said before an audience, if one is
     given.
 
@@ -66,7 +66,7 @@ def list_grounds(
         ).fetchone()
         if row:
             found.append(
-                Ground(
+                Evidence(
                     id=MessageId(row[0]),
                     turn_id=TurnId(row[1]),
                     platform=row[2],

@@ -10,7 +10,7 @@ Kind = Literal["turn", "memory", "erase"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owed:
+class SyncItem:
     """One thing to be told, by its key: `turn:N`, `person:N`, or `session:N:K` (the K-th time).
 
     `payload` is JSON: which entries of a memory the provider has; it never holds words.
@@ -36,7 +36,7 @@ class Backlog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldTurn:
+class SyncedTurn:
     """A turn as it is told: whose talk it was, in which session, by whom it was asked for."""
 
     asker_id: PersonId
@@ -103,7 +103,7 @@ def ensure_memory(connection: Connection, *, provider: str, person_id: PersonId,
     )
 
 
-def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Owed]:
+def list_queued(connection: Connection, *, provider: str, limit: int) -> list[SyncItem]:
     """What is owed longest, in the order in which it is to be told."""
     rows = connection.execute(
         f"SELECT {_OWED} FROM external_sync WHERE provider = :provider AND state = 'owed'"
@@ -111,7 +111,7 @@ def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Ow
         {"provider": provider, "limit": limit},
     ).fetchall()
     return [
-        Owed(
+        SyncItem(
             id=row[0],
             person_id=PersonId(row[1]),
             kind=row[2],
@@ -124,42 +124,42 @@ def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Ow
     ]
 
 
-def begin(connection: Connection, *, mirror_id: int) -> bool:
+def begin(connection: Connection, *, item_id: int) -> bool:
     """Note that something is being told from now on; False if it is not owed any more."""
     row = connection.execute(
-        "UPDATE external_sync SET attempts = attempts + 1 WHERE id = :mirror_id AND state = 'owed'"
+        "UPDATE external_sync SET attempts = attempts + 1 WHERE id = :item_id AND state = 'owed'"
         " RETURNING id",
-        {"mirror_id": mirror_id},
+        {"item_id": item_id},
     ).fetchone()
     return row is not None
 
 
-def drop(connection: Connection, *, mirror_id: int) -> bool:
+def drop(connection: Connection, *, item_id: int) -> bool:
     """Something was told and need not be known any more; False if it was gone already."""
     row = connection.execute(
-        "DELETE FROM external_sync WHERE id = :mirror_id RETURNING id", {"mirror_id": mirror_id}
+        "DELETE FROM external_sync WHERE id = :item_id RETURNING id", {"item_id": item_id}
     ).fetchone()
     return row is not None
 
 
-def finish(connection: Connection, *, mirror_id: int, payload: str) -> None:
+def finish(connection: Connection, *, item_id: int, payload: str) -> None:
     """Something was told; `payload` is what has to be known of it."""
     connection.execute(
         "UPDATE external_sync SET state = 'done', payload = :payload, reason = '' WHERE id ="
-        " :mirror_id",
-        {"mirror_id": mirror_id, "payload": payload},
+        " :item_id",
+        {"item_id": item_id, "payload": payload},
     )
 
 
-def postpone(connection: Connection, *, mirror_id: int, due_at: int, reason: str) -> None:
+def postpone(connection: Connection, *, item_id: int, due_at: int, reason: str) -> None:
     """Something could not be told; it is tried again."""
     connection.execute(
-        "UPDATE external_sync SET due_at = :due_at, reason = :reason WHERE id = :mirror_id",
-        {"mirror_id": mirror_id, "due_at": due_at, "reason": reason},
+        "UPDATE external_sync SET due_at = :due_at, reason = :reason WHERE id = :item_id",
+        {"item_id": item_id, "due_at": due_at, "reason": reason},
     )
 
 
-def park(connection: Connection, *, mirror_id: int, reason: str, now: int) -> None:
+def park(connection: Connection, *, item_id: int, reason: str, now: int) -> None:
     """Something can't be told; it holds up nothing any more.
 
     It may be taken up again after an hour, or as long as it is owed already, if that is longer:
@@ -168,8 +168,8 @@ def park(connection: Connection, *, mirror_id: int, reason: str, now: int) -> No
     connection.execute(
         "UPDATE external_sync SET state = 'dead', reason = :reason, due_at = CASE"
         " WHEN :now - created_at > :least THEN 2 * :now - created_at ELSE :now + :least END"
-        " WHERE id = :mirror_id",
-        {"mirror_id": mirror_id, "reason": reason, "now": now, "least": _LEAST_PARKED},
+        " WHERE id = :item_id",
+        {"item_id": item_id, "reason": reason, "now": now, "least": _LEAST_PARKED},
     )
 
 
@@ -255,7 +255,7 @@ def list_changed(connection: Connection, *, after: int, upto: int) -> list[Perso
     return [PersonId(row[0]) for row in rows]
 
 
-def find_turn(connection: Connection, *, turn_id: TurnId) -> ToldTurn | None:
+def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
     """A turn that is still there."""
     row = connection.execute(
         "SELECT turns.person_id, conversations.person_id, turns.session_id FROM turns"
@@ -265,7 +265,7 @@ def find_turn(connection: Connection, *, turn_id: TurnId) -> ToldTurn | None:
     ).fetchone()
     if row is None:
         return None
-    return ToldTurn(
+    return SyncedTurn(
         asker_id=PersonId(row[0]), owner_id=PersonId(row[1]), session_id=SessionId(row[2])
     )
 

@@ -306,7 +306,7 @@ def read_edit(key: str, call_key: str) -> int:
     return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
 
 
-def name_stroke(row: LedgerEntry) -> tuple[str, int, str]:
+def identify_group(row: LedgerEntry) -> tuple[str, int, str]:
     """The same for all rows that one call has made, or that were made by hand in one moment."""
     key, _, _ = (row.origin.call_key or "").partition(_PART)
     return row.origin.actor, row.origin.now, key

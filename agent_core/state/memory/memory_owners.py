@@ -8,7 +8,7 @@ from agent_core.state.people.people import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembering:
+class StoredOwner:
     """Somebody who remembers. `slug` is as in `people`, `folder` is what their folder is called
     among those of their kind.
     """
@@ -22,7 +22,7 @@ class Remembering:
 _KEEPER = "SELECT id, slug, kind FROM people WHERE joined_to IS NULL"
 
 
-def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[Remembering]:
+def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[StoredOwner]:
     """Those who come after somebody, oldest first; no one who has become somebody else."""
     rows = connection.execute(
         f"{_KEEPER} AND id > :after ORDER BY id LIMIT :limit", {"after": after, "limit": limit}
@@ -30,19 +30,19 @@ def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[Rem
     return [_keeper(row) for row in rows]
 
 
-def find(connection: Connection, *, person_id: PersonId) -> Remembering | None:
+def find(connection: Connection, *, person_id: PersonId) -> StoredOwner | None:
     """Somebody by their id, unless they have become somebody else."""
     row = connection.execute(f"{_KEEPER} AND id = :person_id", {"person_id": person_id}).fetchone()
     return _keeper(row) if row else None
 
 
-def find_by_slug(connection: Connection, *, slug: str) -> Remembering | None:
+def find_by_slug(connection: Connection, *, slug: str) -> StoredOwner | None:
     """Somebody by their slug in `people`, unless they have become somebody else."""
     row = connection.execute(f"{_KEEPER} AND slug = :slug", {"slug": slug}).fetchone()
     return _keeper(row) if row else None
 
 
-def _keeper(row: tuple[int, str, Kind]) -> Remembering:
+def _keeper(row: tuple[int, str, Kind]) -> StoredOwner:
     kind = row[2]
     folder = row[1] if kind == "human" else row[1].removeprefix(f"{kind}-")
-    return Remembering(person_id=PersonId(row[0]), slug=row[1], folder=folder, kind=kind)
+    return StoredOwner(person_id=PersonId(row[0]), slug=row[1], folder=folder, kind=kind)

@@ -39,7 +39,7 @@ def note_use(connection: Connection, *, name: str, now: int) -> None:
     )
 
 
-def see(connection: Connection, *, name: str, now: int) -> None:
+def note_seen(connection: Connection, *, name: str, now: int) -> None:
     """A skill is there from now on, at the latest."""
     connection.execute(
         "INSERT INTO skills (name, seen_at) VALUES (:name, :now) ON CONFLICT (name) DO UPDATE"
@@ -48,7 +48,7 @@ def see(connection: Connection, *, name: str, now: int) -> None:
     )
 
 
-def take_back(connection: Connection, *, name: str, now: int) -> None:
+def restore(connection: Connection, *, name: str, now: int) -> None:
     """A skill is there again; its disuse is counted from now on."""
     connection.execute(
         "INSERT INTO skills (name, seen_at) VALUES (:name, :now)"
@@ -72,7 +72,7 @@ def pin(connection: Connection, *, name: str, is_pinned: bool) -> None:
     )
 
 
-def note_told(connection: Connection, *, name: str, fault: str) -> None:
+def note_fault_reported(connection: Connection, *, name: str, fault: str) -> None:
     """The owners were told of a fault, by its hash; "" once it is mended."""
     connection.execute(
         "UPDATE skills SET told_fault = :fault WHERE name = :name", {"name": name, "fault": fault}
@@ -102,12 +102,12 @@ def list_all(connection: Connection) -> list[SkillRow]:
     return [_row(row) for row in rows]
 
 
-def list_there(connection: Connection) -> list[SkillRow]:
+def list_present(connection: Connection) -> list[SkillRow]:
     """What is known of every skill that is not gone, by name."""
     return [row for row in list_all(connection) if row.state != "gone"]
 
 
-def list_wanted(connection: Connection) -> frozenset[str]:
+def list_needed(connection: Connection) -> frozenset[str]:
     """The skills that jobs use which are not done with; once a week, and when somebody asks."""
     rows = connection.execute(
         "SELECT DISTINCT options FROM jobs WHERE state IN ('active', 'paused')"

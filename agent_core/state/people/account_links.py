@@ -131,7 +131,7 @@ def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[L
     return [_link(row) for row in rows]
 
 
-def take_up(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool:
+def redeem(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool:
     """Note who sent the code; it is spent from now on. False if another was quicker."""
     row = connection.execute(
         "UPDATE link_requests SET state = 'asked', other_platform = :platform,"

@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class AuditEntry:
     """One thing that was done. `actor` is `account:platform:user`, or `house`."""
 
     person_id: PersonId | None
@@ -17,22 +17,22 @@ class Deed:
     created_at: int
 
 
-def note(connection: Connection, deed: Deed) -> None:
+def record(connection: Connection, entry: AuditEntry) -> None:
     """Write down what was done; in the transaction that does it."""
     connection.execute(
         "INSERT INTO audit (person_id, actor, action, detail, created_at)"
         " VALUES (:person_id, :actor, :action, :detail, :created_at)",
         {
-            "person_id": deed.person_id,
-            "actor": deed.actor,
-            "action": deed.action,
-            "detail": deed.detail,
-            "created_at": deed.created_at,
+            "person_id": entry.person_id,
+            "actor": entry.actor,
+            "action": entry.action,
+            "detail": entry.detail,
+            "created_at": entry.created_at,
         },
     )
 
 
-def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[Deed]:
+def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[AuditEntry]:
     """What was done about a person, newest first."""
     rows = connection.execute(
         "SELECT person_id, actor, action, detail, created_at FROM audit"
@@ -40,6 +40,6 @@ def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[
         {"person_id": person_id, "limit": limit},
     ).fetchall()
     return [
-        Deed(person_id=row[0], actor=row[1], action=row[2], detail=row[3], created_at=row[4])
+        AuditEntry(person_id=row[0], actor=row[1], action=row[2], detail=row[3], created_at=row[4])
         for row in rows
     ]

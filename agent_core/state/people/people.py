@@ -256,7 +256,7 @@ def make_owner(connection: Connection, *, person_id: PersonId) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class Preferences:
     """What a person has set for themselves; see `Person`."""
 
     time_zone: str | None
@@ -267,26 +267,28 @@ class Wishes:
     context_cap: int | None = None
 
 
-def set_wishes(connection: Connection, wishes: Wishes, *, person_id: PersonId) -> None:
+def set_preferences(
+    connection: Connection, preferences: Preferences, *, person_id: PersonId
+) -> None:
     """Keep what a person wants."""
     connection.execute(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
         " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap"
         " WHERE id = :person_id",
         {
-            "time_zone": wishes.time_zone,
-            "language": wishes.language,
-            "quiet_from": wishes.quiet_from,
-            "quiet_until": wishes.quiet_until,
-            "verbosity": wishes.verbosity,
-            "context_cap": wishes.context_cap,
+            "time_zone": preferences.time_zone,
+            "language": preferences.language,
+            "quiet_from": preferences.quiet_from,
+            "quiet_until": preferences.quiet_until,
+            "verbosity": preferences.verbosity,
+            "context_cap": preferences.context_cap,
             "person_id": person_id,
         },
     )
 
 
 def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None:
-    """A person was to be asked for what is not known of their wishes; once is enough."""
+    """A person was to be asked for what is not known of their preferences; once is enough."""
     connection.execute(
         "UPDATE people SET asked_at = :now WHERE id = :person_id",
         {"person_id": person_id, "now": now},

@@ -10,7 +10,7 @@ from agent_core.state.engine.recovery import checksum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDeferredMessage:
-    """A message to be held: whose, for where, and from when on it may go, in milliseconds."""
+    """A message to be message: whose, for where, and from when on it may go, in milliseconds."""
 
     person_id: PersonId
     platform: str
@@ -25,8 +25,8 @@ class NewDeferredMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held(NewDeferredMessage):
-    """A message that is held. One that is not whole was damaged on disk, and has no words.
+class DeferredMessage(NewDeferredMessage):
+    """A message that is message. One that is not whole was damaged on disk, and has no words.
 
     Its place is "" if that was damaged.
     """
@@ -41,32 +41,32 @@ _COLUMNS = (
 )
 
 
-def hold(connection: Connection, held: NewDeferredMessage, *, now: int) -> None:
+def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> None:
     """Hold a message."""
-    key, name = held.file or (None, None)
+    key, name = message.file or (None, None)
     connection.execute(
         "INSERT INTO deferred_messages (person_id, run_id, turn_id, platform, chat, title, body,"
         " file_key,"
         " file_name, release_at, created_at, checksum) VALUES (:person_id, :run_id, :turn_id,"
         " :platform, :chat, :title, :body, :file_key, :file_name, :release_at, :now, :checksum)",
         {
-            "person_id": held.person_id,
-            "run_id": held.run_id,
-            "turn_id": held.turn_id,
-            "platform": held.platform,
-            "chat": held.chat,
-            "title": held.title,
-            "body": held.body,
+            "person_id": message.person_id,
+            "run_id": message.run_id,
+            "turn_id": message.turn_id,
+            "platform": message.platform,
+            "chat": message.chat,
+            "title": message.title,
+            "body": message.body,
             "file_key": key,
             "file_name": name,
-            "release_at": held.release_at,
+            "release_at": message.release_at,
             "now": now,
-            "checksum": checksum(held.title, held.body),
+            "checksum": checksum(message.title, message.body),
         },
     )
 
 
-def list_due(connection: Connection, *, now: int, limit: int) -> list[Held]:
+def list_due(connection: Connection, *, now: int, limit: int) -> list[DeferredMessage]:
     """What may go by now of the people whose turn it is, in the order of its time.
 
     Those are who the first `limit` messages are for: of each of them all that may go is given.
@@ -78,20 +78,20 @@ def list_due(connection: Connection, *, now: int, limit: int) -> list[Held]:
         " AND release_at <= :now ORDER BY release_at, id",
         {"now": now, "limit": limit},
     ).fetchall()
-    return [_held(row) for row in rows]
+    return [_read_row(row) for row in rows]
 
 
-def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Held]:
+def list_of_person(connection: Connection, *, person_id: PersonId) -> list[DeferredMessage]:
     """What is held for a person, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM deferred_messages WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
     ).fetchall()
-    return [_held(row) for row in rows]
+    return [_read_row(row) for row in rows]
 
 
 def find_next_at(connection: Connection) -> int | None:
-    """When the next of it may go; None if nothing is held."""
+    """When the next of it may go; None if nothing is message."""
     row = connection.execute(
         "SELECT release_at FROM deferred_messages ORDER BY release_at LIMIT 1"
     ).fetchone()
@@ -107,7 +107,7 @@ def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> N
     )
 
 
-def hasten(connection: Connection, *, after: int, at: int) -> None:
+def expedite(connection: Connection, *, after: int, at: int) -> None:
     """What is held until later than `after` is held until `at`."""
     connection.execute(
         "UPDATE deferred_messages SET release_at = :at WHERE release_at > :after",
@@ -115,7 +115,7 @@ def hasten(connection: Connection, *, after: int, at: int) -> None:
     )
 
 
-def hold_on(connection: Connection, *, ids: Sequence[int], at: int) -> None:
+def postpone(connection: Connection, *, ids: Sequence[int], at: int) -> None:
     """These are held until a later moment."""
     connection.executemany(
         "UPDATE deferred_messages SET release_at = :at WHERE id = :id",
@@ -123,11 +123,11 @@ def hold_on(connection: Connection, *, ids: Sequence[int], at: int) -> None:
     )
 
 
-def redirect(connection: Connection, *, held_id: int, place: tuple[str, str]) -> None:
+def redirect(connection: Connection, *, deferred_id: int, place: tuple[str, str]) -> None:
     """It goes to another place, (platform, chat), once it may."""
     connection.execute(
-        "UPDATE deferred_messages SET platform = :platform, chat = :chat WHERE id = :held_id",
-        {"platform": place[0], "chat": place[1], "held_id": held_id},
+        "UPDATE deferred_messages SET platform = :platform, chat = :chat WHERE id = :deferred_id",
+        {"platform": place[0], "chat": place[1], "deferred_id": deferred_id},
     )
 
 
@@ -138,7 +138,7 @@ def drop(connection: Connection, *, ids: Sequence[int]) -> None:
     )
 
 
-def _held(row: tuple[object, ...]) -> Held:
+def _read_row(row: tuple[object, ...]) -> DeferredMessage:
     fields = dict(zip((name.strip() for name in _COLUMNS.split(",")), row, strict=True))
     expected = fields.pop("checksum")
     key, name = fields.pop("file_key"), fields.pop("file_name")
@@ -151,4 +151,4 @@ def _held(row: tuple[object, ...]) -> Held:
     if not (isinstance(fields["platform"], str) and isinstance(fields["chat"], str)):
         fields |= {"platform": "", "chat": ""}
     file = None if key is None else (key, name)
-    return Held(**fields, file=file, is_whole=is_whole)  # type: ignore[arg-type]
+    return DeferredMessage(**fields, file=file, is_whole=is_whole)  # type: ignore[arg-type]

@@ -110,7 +110,7 @@ def enqueue(connection: Connection, outgoing: NewOutboxMessage, *, now: int) -> 
     return _insert(connection, outgoing, state="owed", is_live=False, now=now)
 
 
-def send_off(
+def enqueue_sending(
     connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
 ) -> OutboxRow:
     """Owe a message that leaves at once: it counts as on its way already; see `mark_sending`."""
@@ -173,7 +173,7 @@ def find_live(
     return read_row(row) if row else None
 
 
-def find_shown(
+def find_visible(
     connection: Connection, *, turn_id: TurnId
 ) -> tuple[OutboxRow | None, OutboxRow | None]:
     """The live message and the status line of a turn, as far as they were opened."""
@@ -336,7 +336,7 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
     )
 
 
-def doubt_sending(connection: Connection) -> None:
+def mark_interrupted(connection: Connection) -> None:
     """Attempts that an earlier process was making have no known outcome."""
     connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {_IS_OPEN} AND state = 'sending'")
 

@@ -3,7 +3,7 @@
 from agent_core.state.engine.database import Connection
 
 
-def retire(connection: Connection, *, platform: str, chat: str, reason: str, now: int) -> None:
+def add(connection: Connection, *, platform: str, chat: str, reason: str, now: int) -> None:
     """Send nothing there any more, until somebody writes from there."""
     connection.execute(
         "INSERT INTO unreachable_chats (platform, chat, reason, retired_at)"
@@ -13,7 +13,7 @@ def retire(connection: Connection, *, platform: str, chat: str, reason: str, now
     )
 
 
-def revive(connection: Connection, *, platform: str, chat: str) -> None:
+def remove(connection: Connection, *, platform: str, chat: str) -> None:
     """Somebody wrote from there: it can be reached again."""
     connection.execute(
         "DELETE FROM unreachable_chats WHERE platform = :platform AND chat = :chat",

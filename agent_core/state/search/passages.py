@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent_core.ids import MessageId, SessionId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
-from agent_core.state.search.search import FAR, Field, Speaker
+from agent_core.state.search.search import FAR, SearchFilter, Speaker
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ _SAID = " messages.person_id = :person_id AND messages.role <> 'tool' AND messag
 
 
 def load_messages(
-    connection: Connection, *, field: Field, message_ids: Sequence[MessageId]
+    connection: Connection, *, field: SearchFilter, message_ids: Sequence[MessageId]
 ) -> list[FoundMessage]:
     """Messages by their ids, oldest first."""
     rows = connection.execute(
@@ -74,7 +74,7 @@ def load_messages(
 def list_around(
     connection: Connection,
     *,
-    field: Field,
+    field: SearchFilter,
     session_id: SessionId,
     message_id: MessageId,
     reach: int = REACH,
@@ -98,7 +98,11 @@ def list_around(
 
 
 def list_beside(
-    connection: Connection, *, field: Field, message_ids: Sequence[MessageId], reach: int = REACH
+    connection: Connection,
+    *,
+    field: SearchFilter,
+    message_ids: Sequence[MessageId],
+    reach: int = REACH,
 ) -> list[list[MessageId]]:
     """For each of some messages, in any order, it and those on both sides of it in its session:
     their ids, oldest first. One statement for all, for that is most of what a search costs.
@@ -118,7 +122,7 @@ def list_beside(
     return [[message_id for message_id in row if message_id is not None] for row in rows]
 
 
-def list_turn(connection: Connection, *, field: Field) -> set[MessageId]:
+def list_turn(connection: Connection, *, field: SearchFilter) -> set[MessageId]:
     """The messages of the turn that the field leaves out."""
     rows = connection.execute(
         "SELECT id FROM messages WHERE turn_id = :turn_id", {"turn_id": field.except_turn}
@@ -140,7 +144,7 @@ def list_damaged(connection: Connection, *, message_ids: Sequence[MessageId]) ->
 
 
 def load_overviews(
-    connection: Connection, *, field: Field, session_ids: Sequence[SessionId]
+    connection: Connection, *, field: SearchFilter, session_ids: Sequence[SessionId]
 ) -> list[SessionOverview]:
     """Sessions by their ids, latest first, without those in which nothing was said yet."""
     ends = [
@@ -171,7 +175,7 @@ def load_overviews(
     ]
 
 
-def list_latest(connection: Connection, *, field: Field, limit: int) -> list[SessionId]:
+def list_latest(connection: Connection, *, field: SearchFilter, limit: int) -> list[SessionId]:
     """The sessions of the scope that were used between the field's times, latest first."""
     rows = connection.execute(
         "SELECT sessions.id FROM conversations"
@@ -194,7 +198,7 @@ def list_latest(connection: Connection, *, field: Field, limit: int) -> list[Ses
 _Row = tuple[MessageId, SessionId, Speaker, str, int, str, str, int, str]
 
 
-def _sayings(field: Field, rows: list[_Row]) -> list[FoundMessage]:
+def _sayings(field: SearchFilter, rows: list[_Row]) -> list[FoundMessage]:
     return [
         FoundMessage(
             id=message_id,

@@ -5,7 +5,7 @@ lie apart from those of all others: a search reads no entry of anybody else, and
 counted on the way is theirs alone. Beside its words a message carries its tags, `p7__c12`: which
 conversation, by whom, on what platform, in which month.
 
-The index keeps no copy of what it was told, and can only let go of a message that it is told
+The index keeps no copy of what it was indexed, and can only let go of a message that it is told
 again, letter for letter. Whoever changes how `words` cuts has to fill it anew by a migration.
 """
 
@@ -35,7 +35,7 @@ _PIECE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class SearchFilter:
     """Where a search may look: messages of one person or room, in one scope, but not in one turn.
 
     `scope` is `p<person id>` for all of a person's talk or `c<conversation id>` for one room.
@@ -59,29 +59,29 @@ class Term:
     is_start: bool = False
 
 
-def index_message(connection: Connection, *, message_id: MessageId, told: str | None) -> None:
+def index_message(connection: Connection, *, message_id: MessageId, indexed: str | None) -> None:
     """Make a message findable; called in the transaction that stores it.
 
-    `told` is what `index_text` makes of its row.
+    `indexed` is what `index_text` makes of its row.
     """
-    if told:
+    if indexed:
         connection.execute(
-            "INSERT INTO message_search (rowid, words) VALUES (:id, :told)",
-            {"id": message_id, "told": told},
+            "INSERT INTO message_search (rowid, words) VALUES (:id, :indexed)",
+            {"id": message_id, "indexed": indexed},
         )
 
 
-def drop_message(connection: Connection, *, message_id: MessageId, told: str | None) -> None:
+def drop_message(connection: Connection, *, message_id: MessageId, indexed: str | None) -> None:
     """Let nobody find a message any more; in the transaction that takes its words out.
 
-    `told` is what `index_text` makes of its row as it was. Its words lie in the index until
+    `indexed` is what `index_text` makes of its row as it was. Its words lie in the index until
     that is merged.
     """
-    if told:
+    if indexed:
         connection.execute(
             "INSERT INTO message_search (message_search, rowid, words)"
-            " VALUES ('delete', :id, :told)",
-            {"id": message_id, "told": told},
+            " VALUES ('delete', :id, :indexed)",
+            {"id": message_id, "indexed": indexed},
         )
 
 
@@ -104,12 +104,20 @@ def move_sessions(
         whole = [one for one in piece if one.is_whole]
         connection.executemany(
             "INSERT INTO message_search (message_search, rowid, words)"
-            " VALUES ('delete', :id, :told)",
-            [{"id": one.id, "told": told} for one in whole if (told := one.told(one.scope))],
+            " VALUES ('delete', :id, :indexed)",
+            [
+                {"id": one.id, "indexed": indexed}
+                for one in whole
+                if (indexed := one.index_text(one.scope))
+            ],
         )
         connection.executemany(
-            "INSERT INTO message_search (rowid, words) VALUES (:id, :told)",
-            [{"id": one.id, "told": told} for one in whole if (told := one.told(scope))],
+            "INSERT INTO message_search (rowid, words) VALUES (:id, :indexed)",
+            [
+                {"id": one.id, "indexed": indexed}
+                for one in whole
+                if (indexed := one.index_text(scope))
+            ],
         )
         connection.executemany(
             "UPDATE messages SET person_id = :person_id, scope = :scope WHERE id = :id",
@@ -127,7 +135,7 @@ def move_sessions(
 
 
 def count_holders(
-    connection: Connection, *, field: Field, term: Term | None = None, most: int
+    connection: Connection, *, field: SearchFilter, term: Term | None = None, most: int
 ) -> int:
     """How many messages of the scope hold a word, or how many it has, counted up to `most`.
 
@@ -145,7 +153,7 @@ def count_holders(
 def list_holders(
     connection: Connection,
     *,
-    field: Field,
+    field: SearchFilter,
     terms: Sequence[Term],
     limit: int,
     oldest_first: bool = False,
@@ -190,7 +198,7 @@ class _Indexed:
     text: str
     is_whole: bool
 
-    def told(self, scope: str) -> str | None:
+    def index_text(self, scope: str) -> str | None:
         return index_text(scope, self.role, self.platform, self.created_at, self.text)
 
 
@@ -213,7 +221,7 @@ def _ids(connection: Connection, sql: str, values: dict[str, object]) -> list[Me
     return [row[0] for row in connection.execute(sql, values)]
 
 
-def _scope(field: Field) -> str:
+def _scope(field: SearchFilter) -> str:
     """The condition, with AND behind it, that keeps a search within its scope."""
     if not _SCOPE.fullmatch(field.scope):
         raise ValueError(f"{field.scope!r} is no search scope")
@@ -223,7 +231,7 @@ def _scope(field: Field) -> str:
     return f"{_quote_tag(field, field.scope)} AND "
 
 
-def _filters(field: Field) -> str:
+def _filters(field: SearchFilter) -> str:
     tags = []
     if field.role:
         tags.append(_quote_tag(field, f"r{field.role[0]}"))
@@ -234,7 +242,7 @@ def _filters(field: Field) -> str:
     return "".join(f"{tag} AND " for tag in tags)
 
 
-def _months(field: Field) -> list[str]:
+def _months(field: SearchFilter) -> list[str]:
     """The months between two times, if both are known and not too far apart."""
     if field.since is None or field.until is None:
         return []
@@ -245,16 +253,16 @@ def _months(field: Field) -> list[str]:
     return [f"{month // 12:04}{month % 12 + 1:02}" for month in span]
 
 
-def _anybody(field: Field) -> str:
+def _anybody(field: SearchFilter) -> str:
     return f"{_quote_tag(field, 'ru')} OR {_quote_tag(field, 'ra')}"
 
 
-def _quote(field: Field, term: Term) -> str:
+def _quote(field: SearchFilter, term: Term) -> str:
     """A string of FTS5's query language; in a word of the index nothing could end it."""
     if not term.word or any(not (sign.isalnum() or ord(sign) > 127) for sign in term.word):
         raise ValueError(f"{term.word!r} is no word of the index")
     return f'"p{field.person_id}_{term.word}"' + (" *" if term.is_start else "")
 
 
-def _quote_tag(field: Field, tag: str) -> str:
+def _quote_tag(field: SearchFilter, tag: str) -> str:
     return f'"p{field.person_id}__{tag}"'

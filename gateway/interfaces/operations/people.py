@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agent_core.errors import LastOwner, StillAtWork
+from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -98,7 +98,7 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
     erasing = context.erasing
     try:
         await erasing.erase(person.id)
-    except StillAtWork as error:
+    except WorkInProgress as error:
         raise Declined(privacy.ERASE_BUSY()) from error
     except LastOwner as error:
         raise Declined(privacy.LAST_OWNER()) from error

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from agent_core.errors import SkillBroken, SkillMissing, SkillStays
+from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobAlreadyRunning
 from agent_core.skills import ledger_sync
@@ -35,8 +35,8 @@ _FOUND = "found so at the command line"
 
 async def list_skills(context: OperationContext, _: Answer) -> Answer:
     """Every skill, the broken and those in the archive, too. Raises `Declined`."""
-    found = await _read_files(context.skills.shelf.list_all)
-    away = await _read_files(context.skills.shelf.list_away)
+    found = await _read_files(context.skills.catalog.list_all)
+    away = await _read_files(context.skills.catalog.list_away)
     rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
     return {
         "skills": [_outline(one, rows.get(one.name), context.now()) for one in found],
@@ -48,8 +48,8 @@ async def list_skills(context: OperationContext, _: Answer) -> Answer:
 async def show_skill(context: OperationContext, asked: Answer) -> Answer:
     """One skill in full. Raises `Declined`, also where it is broken."""
     name = read_text(asked, "name")
-    skill = await _read_files(lambda: context.skills.shelf.load(name))
-    own = await _read_files(context.skills.shelf.list_own)
+    skill = await _read_files(lambda: context.skills.catalog.load(name))
+    own = await _read_files(context.skills.catalog.list_own)
     is_own = name in (one.name for one in own)
     rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
     one = CatalogEntry(name=name, origin="home" if is_own else "bundled", skill=skill)
@@ -67,7 +67,7 @@ async def archive(context: OperationContext, asked: Answer) -> Answer:
     """Put one of the home's skills away. Raises `Declined` where it is needed."""
     name, now = read_text(asked, "name"), context.now()
     await _find_own(context, name)
-    folder = context.skills.shelf.folder
+    folder = context.skills.catalog.folder
     kept = await _do(
         context,
         lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now)),
@@ -79,7 +79,7 @@ async def archive(context: OperationContext, asked: Answer) -> Answer:
 async def restore(context: OperationContext, asked: Answer) -> Answer:
     """Take a skill back from the archive, by its name there. Raises `Declined`."""
     kept, now = read_text(asked, "name"), context.now()
-    folder = context.skills.shelf.folder
+    folder = context.skills.catalog.folder
     name = await _do(
         context,
         lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now)),
@@ -119,7 +119,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
         raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
     # What was done by hand stays known, also where nothing can be taken back.
     await _do(context, lambda c: compare(c, context.skills, now, _FOUND))
-    folder = context.skills.shelf.folder
+    folder = context.skills.catalog.folder
     done = await _do(context, lambda c: undoing.undo(c, folder, row_id, now))
     await _write_usage(context)
     names = {done.undone.change.position: done.name}
@@ -195,7 +195,7 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
 
 async def _find_own(context: OperationContext, name: str) -> None:
     """See to it that the home has a skill of this name. Raises `Declined`."""
-    found = await _read_files(context.skills.shelf.list_all)
+    found = await _read_files(context.skills.catalog.list_all)
     one = next((one for one in found if one.name == name), None)
     if one is None:
         raise Declined(f"There is no skill {name}; `talaria skills list` names them.")
@@ -215,7 +215,7 @@ async def _do(context: OperationContext, work: Callable[[Connection], T]) -> T:
     """In one transaction. Raises `Declined` with what keeps a skill as it is."""
     try:
         return await context.database.write("skills.change", work)
-    except (SkillMissing, SkillBroken, SkillStays, FileExistsError) as error:
+    except (SkillMissing, SkillBroken, SkillConflict, FileExistsError) as error:
         raise Declined(str(error)) from error
     except OSError as error:
         raise Declined(f"The skill can't be changed: {error.strerror or error}.") from error

@@ -22,7 +22,7 @@ from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Usage
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.sessions import Conversation, Session
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import shares
 from agent_core.state.memory.shares import Share
@@ -76,7 +76,7 @@ class Bench:
             inventory=inventory,
         )
         self.agent = Agent(
-            setup=AgentConfig(
+            config=AgentConfig(
                 home=self.home,
                 policy=ModelPolicy(model="fake-1", retries=0),
                 limits=self.limits,
@@ -108,7 +108,7 @@ class Bench:
             conversation or self.talk, asker, platform="telegram", room_id=room_id
         )
         turn = self.agent.create_turn(prepared, (user_message(text),))
-        asked = Asked(person_id=asker.id, account_id=None, place=PLACE)
+        asked = TurnRequest(person_id=asker.id, account_id=None, place=PLACE)
         turn.journal.begin_with(lambda c: self.agent.insert_turn(c, turn, asked, self.time))
         await turn.journal.begin()
         return turn
@@ -121,11 +121,11 @@ class Bench:
         assert isinstance(ended, TurnEnded)
         return ended
 
-    async def finalize(self, turn: ActiveTurn, ended: TurnEnded, told: str = "") -> None:
+    async def finalize(self, turn: ActiveTurn, ended: TurnEnded, notice: str = "") -> None:
         ending = (ended.ending, ended.reason)
         await self.database.write(
             "settle",
-            lambda c: self.agent.finalize(c, turn, ending=ending, told=told, now=self.time),
+            lambda c: self.agent.finalize(c, turn, ending=ending, notice=notice, now=self.time),
         )
 
     async def ask(
@@ -409,12 +409,12 @@ async def test_what_is_said_in_private_has_no_audience_and_in_a_room_the_room(
     await bench.ask("one")
     await bench.ask("two", conversation=bench.room)
     await bench.ask("three", room_id=bench.den.id)
-    told = await bench.database.read(
+    notice = await bench.database.read(
         lambda c: dict(
             c.execute("SELECT text, audience FROM messages WHERE role = 'user'").fetchall()
         )
     )
-    assert told == {"one": "private", "two": bench.den.audience, "three": "private"}
+    assert notice == {"one": "private", "two": bench.den.audience, "three": "private"}
 
 
 async def test_a_turn_of_a_shared_talk_is_taken_up_with_all_that_was_said(bench: Bench) -> None:
@@ -447,7 +447,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     prepared = await bench.agent.prepare(bench.talk, bench.person, platform="telegram")
     said = (user_message("two ✓ 🙂\n<x>", facts="<facts>\nNow: 1\n</facts>"), user_message("three"))
     turn = bench.agent.create_turn(prepared, said)
-    asked = Asked(person_id=bench.person.id, account_id=None, place=PLACE)
+    asked = TurnRequest(person_id=bench.person.id, account_id=None, place=PLACE)
     turn.journal.begin_with(lambda c: bench.agent.insert_turn(c, turn, asked, bench.time))
     bench.model.plays += (say("Yes: “ü”."),)
     ended = await bench.run(turn)
@@ -456,7 +456,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
         assert turn.journal.ensure_begun(connection, is_over=True)
         ending = (ended.ending, ended.reason)
         standing = bench.agent.finalize(
-            connection, turn, ending=ending, told="", now=bench.time, is_fresh=True
+            connection, turn, ending=ending, notice="", now=bench.time, is_fresh=True
         )
         return standing, sessions.find_open(connection, conversation_id=bench.talk.id)
 

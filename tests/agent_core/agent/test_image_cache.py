@@ -25,7 +25,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 async def keep(database: Database, data: bytes) -> ImagePart:
     key = await database.write(
-        "keep", lambda c: files.keep(c, data=data, media_type="image/png", now=1)
+        "keep", lambda c: files.store(c, data=data, media_type="image/png", now=1)
     )
     return ImagePart(file_key=key, media_type="image/png", size=len(data))
 

@@ -15,7 +15,7 @@ from agent_core.errors import StoreError
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId
 from agent_core.state.conversations import messages, turns, usage
-from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
@@ -86,7 +86,7 @@ class FakeRig:
 
 
 class StoreRig:
-    def __init__(self, database: Database, shelf: Shelf) -> None:
+    def __init__(self, database: Database, shelf: TranscriptPlace) -> None:
         self.database = database
         self.shelf = shelf
         self.journal = TurnJournal(
@@ -101,7 +101,7 @@ class StoreRig:
 
     @classmethod
     async def make(cls, database: Database) -> "StoreRig":
-        def work(connection: Connection) -> Shelf:
+        def work(connection: Connection) -> TranscriptPlace:
             talk = add_talk(connection, add_person(connection))
             events = [(f"event {number}", "{}") for number in range(2)]
             inbox.store(connection, platform="telegram", events=events, now=0)
@@ -140,7 +140,9 @@ class StoreRig:
     async def _settle(self) -> None:
         if not self._is_settled:
             self._is_settled = True
-            await self.database.write("settle", lambda c: self.journal.finalize(c, told="", now=2))
+            await self.database.write(
+                "settle", lambda c: self.journal.finalize(c, notice="", now=2)
+            )
 
 
 @pytest.fixture
@@ -291,9 +293,9 @@ async def test_words_told_stand_in_the_transcript_only_where_the_model_gave_none
     store: StoreRig,
 ) -> None:
     store.journal.conclude([ANSWER.message], [ANSWER])
-    await store.database.write("one", lambda c: store.journal.finalize(c, told="told", now=1))
+    await store.database.write("one", lambda c: store.journal.finalize(c, notice="told", now=1))
     store.journal.conclude([], [])
-    await store.database.write("two", lambda c: store.journal.finalize(c, told="told", now=1))
+    await store.database.write("two", lambda c: store.journal.finalize(c, notice="told", now=1))
     store._is_settled = True
     assert [message.text for message in await store.transcript()] == ["Done.", "told"]
 

@@ -120,9 +120,9 @@ async def test_numbers_that_can_t_be_drawn_are_refused(desk: Desk, arguments: ob
 
 async def test_an_answer_carries_so_many_files_and_no_more(desk: Desk) -> None:
     def fill(connection: Connection) -> None:
-        key = files.keep(connection, data=b"x", media_type="text/plain", now=0)
+        key = files.store(connection, data=b"x", media_type="text/plain", now=0)
         for number in range(MOST_FILES):
-            files.give(
+            files.attach(
                 connection,
                 turn_id=desk.context.turn_id,
                 call_id=CallId(f"f{number}"),
@@ -154,5 +154,5 @@ async def test_a_drawing_that_takes_too_long_is_given_up(fonts: Path) -> None:
 
 async def test_a_program_that_fails_gives_nothing() -> None:
     job_turn = ReaderCommand(program=DRAWER, arguments=(), data=b"{", seconds=30.0, most_bytes=10)
-    with pytest.raises(ReaderFailed, match="can't be read"):
+    with pytest.raises(ReaderFailed, match="unreadable"):
         await ReaderPool().run(job_turn)

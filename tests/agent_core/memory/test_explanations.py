@@ -15,7 +15,7 @@ from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
-from agent_core.state.memory.evidence import Ground
+from agent_core.state.memory.evidence import Evidence
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people.people import Person
 from agent_core.tools.untrusted_text import escape
@@ -191,8 +191,8 @@ def test_where_the_facts_name_nobody_nobody_is_named(lead: str) -> None:
     assert find_author(_ground(user_message('From: "Eve"', facts=lead))) == ""
 
 
-def _ground(message: Message) -> Ground:
-    return Ground(
+def _ground(message: Message) -> Evidence:
+    return Evidence(
         id=MessageId(1),
         turn_id=TurnId(1),
         platform="p",

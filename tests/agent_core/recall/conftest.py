@@ -8,9 +8,9 @@ import pytest
 
 from agent_core.ids import MessageId, PromptHash, TurnId
 from agent_core.state.conversations import messages, sessions, turns
-from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -76,7 +76,7 @@ class Archive:
                 connection,
                 conversation=talk.conversation,
                 session_id=session_id,
-                asked=Asked(
+                request=TurnRequest(
                     person_id=talk.person.id,
                     account_id=None,
                     place=(talk.platform, "{}", None),
@@ -84,7 +84,7 @@ class Archive:
                 prompt_hash=PROMPT,
                 now=now,
             )
-            shelf = Shelf(
+            shelf = TranscriptPlace(
                 session_id=session_id,
                 turn_id=turn_id,
                 person_id=talk.conversation.person_id,

@@ -15,7 +15,7 @@ from agent_core.recall.search import find
 from agent_core.state.conversations import messages
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.search import search
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import UNINDEXED, cut
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
@@ -47,7 +47,7 @@ class Town:
     connection: sqlite3.Connection
     said: list[Said]
 
-    def fields(self, chance: random.Random) -> tuple[Field, set[int]]:
+    def fields(self, chance: random.Random) -> tuple[SearchFilter, set[int]]:
         """A random field with the ids of all messages that may be found in it."""
         one = chance.choice(self.said)
         scope = one.talk.conversation.scope
@@ -59,7 +59,7 @@ class Town:
             and said.turn_id != one.turn_id
         }
         person_id = PersonId(one.talk.person.id)
-        return Field(person_id=person_id, scope=scope, except_turn=one.turn_id), found
+        return SearchFilter(person_id=person_id, scope=scope, except_turn=one.turn_id), found
 
 
 @pytest.fixture(scope="module")
@@ -133,14 +133,14 @@ def test_the_order_and_the_count_are_the_same_whatever_others_say(town: Town) ->
         rows = town.connection.execute(f"SELECT * FROM {table} {where}").fetchall()
         marks = ", ".join("?" * len(rows[0]))
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-    told = town.connection.execute(
+    indexed = town.connection.execute(
         "SELECT id, scope, role, platform, created_at, text FROM messages WHERE person_id = ?",
         (person,),
     ).fetchall()
-    for message_id, *row in told:
-        search.index_message(connection, message_id=message_id, told=search.index_text(*row))
+    for message_id, *row in indexed:
+        search.index_message(connection, message_id=message_id, indexed=search.index_text(*row))
     chance = random.Random(17)
-    field = Field(person_id=PersonId(person), scope=f"p{person}", except_turn=TurnId(0))
+    field = SearchFilter(person_id=PersonId(person), scope=f"p{person}", except_turn=TurnId(0))
     for _ in range(100):
         query = read_query(" ".join(chance.choices(WORDS, k=3)))
         one, two = (
@@ -155,14 +155,14 @@ def test_the_order_and_the_count_are_the_same_whatever_others_say(town: Town) ->
 def test_a_scope_of_another_person_finds_nothing(town: Town) -> None:
     """Even a mistake of the caller, who mixes one's id with another's scope, shows nothing."""
     for stranger in range(2, PEOPLE + 1):
-        field = Field(person_id=PersonId(1), scope=f"p{stranger}", except_turn=TurnId(0))
+        field = SearchFilter(person_id=PersonId(1), scope=f"p{stranger}", except_turn=TurnId(0))
         for term in (Term(word="tea"), Term(word="東", is_start=True), None):
             assert search.count_holders(town.connection, field=field, term=term, most=9) == 0
 
 
 def test_a_changed_row_is_left_out(town: Town) -> None:
     one = next(said for said in town.said if "honey" in said.text.split())
-    field = Field(
+    field = SearchFilter(
         person_id=one.talk.person.id, scope=f"p{one.talk.person.id}", except_turn=TurnId(0)
     )
 

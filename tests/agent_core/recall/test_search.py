@@ -12,7 +12,7 @@ from agent_core.recall.query import read_query
 from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, find
 from agent_core.state.conversations import messages
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
-from agent_core.state.search.search import Field
+from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
@@ -44,7 +44,7 @@ def say(
 
 
 def search(connection: sqlite3.Connection, query: str, limit: int = 5) -> Found:
-    field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
+    field = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
     return find(
         connection,
         field,
@@ -90,7 +90,7 @@ def test_a_month_that_is_asked_for_widens_no_span_of_time(
     connection: sqlite3.Connection, talk: Talk
 ) -> None:
     say(connection, talk, "tea by the sea", at="2023-06-15")
-    field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0), since=1_700_000_000_000)
+    field = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0), since=1_700_000_000_000)
     found = find(
         connection, field, read_query("tea June 2023"), limit=5, clock=lambda _: datetime.now(UTC)
     )

@@ -142,11 +142,11 @@ async def database(tmp_path: Path) -> Database:
 
 async def test_uses_are_counted_and_make_a_stale_one_active(database: Database) -> None:
     def work(connection: Connection) -> SkillRow | None:
-        skills.see(connection, name="tidy", now=1)
+        skills.note_seen(connection, name="tidy", now=1)
         skills.set_state(connection, name="tidy", state="stale")
         skills.note_use(connection, name="tidy", now=5)
         skills.note_use(connection, name="tidy", now=7)
-        skills.see(connection, name="tidy", now=9)
+        skills.note_seen(connection, name="tidy", now=9)
         return skills.find(connection, name="tidy")
 
     found = await database.write("test", work)

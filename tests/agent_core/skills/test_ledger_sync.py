@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_core.errors import SkillMissing, SkillStays
+from agent_core.errors import SkillMissing, SkillConflict
 from agent_core.skills import ledger_sync, undo
 from agent_core.skills.catalog import ARCHIVE, FILE, MOST_BYTES, SkillCatalog, list_folders
 from agent_core.skills.curator import CuratorRules, plan_steps
@@ -141,7 +141,7 @@ def test_a_skill_that_came_again_after_it_was_gone_has_the_same_rows(
     shutil.rmtree(folder / "tidy")
     compare(store, folder)
     assert state_of(store, "tidy") == "gone"
-    assert [row.name for row in skills.list_there(store)] == []
+    assert [row.name for row in skills.list_present(store)] == []
     write_skill(folder, "tidy", "Second.")
     compare(store, folder)
     assert told(store, "tidy") == [("add", "hand"), ("remove", "hand"), ("add", "hand")]
@@ -211,7 +211,7 @@ def test_what_was_not_kept_is_not_taken_back_and_what_was_is(
     broken = rows_of(store, "tidy")[-1]
     done = undo.undo(store, folder, broken.id, NOW)
     assert read_snapshot(place) == text
-    with pytest.raises(SkillStays, match="was not kept: not in UTF-8"):
+    with pytest.raises(SkillConflict, match="was not kept: not in UTF-8"):
         undo.undo(store, folder, done.row.id, NOW)
     assert read_snapshot(place) == text
 
@@ -229,7 +229,7 @@ def test_a_text_is_not_written_through_a_link(store: Connection, folder: Path) -
         write_back(place, first, second)
     assert outside.read_text() == "mine"
     assert read_snapshot(place) == second
-    with pytest.raises(SkillStays, match="was changed meanwhile"):
+    with pytest.raises(SkillConflict, match="was changed meanwhile"):
         write_back(place, second, first)
 
 
@@ -242,7 +242,7 @@ def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
         write_text(place, "tidy", body)
         compare(store, folder)
     _, reworded, third, again = rows_of(store, "tidy")
-    with pytest.raises(SkillStays, match=f"take row {again.id} back first"):
+    with pytest.raises(SkillConflict, match=f"take row {again.id} back first"):
         undo.undo(store, folder, third.id, NOW)
     done = undo.undo(store, folder, reworded.id, NOW)
     assert [row.id for row in done.derived] == [third.id, again.id]
@@ -304,7 +304,7 @@ def test_after_anything_that_is_done_the_newest_row_is_what_the_file_says(
         folder = Path(home) / "skills"
         folder.mkdir()
         for (kind, name, word), is_looked_at in [*acts, (("delete", "neat", ""), True)]:
-            with suppress(SkillStays, SkillMissing, FileExistsError):
+            with suppress(SkillConflict, SkillMissing, FileExistsError):
                 act(store, folder, kind, name, word)
             if is_looked_at:
                 compare(store, folder)

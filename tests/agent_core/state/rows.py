@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from agent_core.ids import PromptHash, SessionId, TurnId
 from agent_core.state.conversations import sessions, turns
-from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -22,9 +22,9 @@ class Talk:
     conversation: Conversation
     session_id: SessionId
 
-    def shelf(self, turn_id: TurnId) -> Shelf:
+    def shelf(self, turn_id: TurnId) -> TranscriptPlace:
         """Where a turn's messages go."""
-        return Shelf(
+        return TranscriptPlace(
             session_id=self.session_id,
             turn_id=turn_id,
             person_id=self.person.id,
@@ -55,7 +55,7 @@ def add_turn(connection: Connection, talk: Talk, *, now: int = 0) -> TurnId:
         connection,
         conversation=talk.conversation,
         session_id=talk.session_id,
-        asked=Asked(
+        request=TurnRequest(
             person_id=talk.conversation.person_id,
             account_id=None,
             place=("telegram", "chat", None),

@@ -421,7 +421,7 @@ async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
         dispatcher.enqueue([later])
         outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="first")
         first = await database.write(
-            "first", lambda c: outbox.send_off(c, outgoing, anchor=slot.anchor, now=0)
+            "first", lambda c: outbox.enqueue_sending(c, outgoing, anchor=slot.anchor, now=0)
         )
         more = await enqueue(database, "more of the first")
         elsewhere = await enqueue(database, "elsewhere", chat=OTHER)

@@ -98,7 +98,7 @@ class Town:
             self.connection,
             conversation=talk,
             session_id=session_id,
-            asked=TurnRequest(
+            request=TurnRequest(
                 person_id=person.id, account_id=account.id, place=("p", account.user_id, None)
             ),
             prompt_hash=PROMPT,

@@ -9,7 +9,7 @@ import pytest
 from agent_core.ids import InboxId
 from agent_core.state.conversations import files, messages, questions, turns, usage
 from agent_core.state.conversations.questions import NewQuestion
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.retention import DAY
 from agent_core.state.queues import inbox, outbox
@@ -21,7 +21,7 @@ from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
 NOW = 1000 * DAY
 OLD = NOW - 500 * DAY
-SPENT = Spent(
+SPENT = ModelCall(
     purpose="turn",
     model="m",
     input_tokens=10,
@@ -126,7 +126,7 @@ async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_a
     def work(connection: Connection) -> None:
         for name in ("loose", "shown", "owed", "fresh"):
             now = NOW if name == "fresh" else OLD
-            files.keep(connection, data=name.encode(), media_type="image/png", now=now)
+            files.store(connection, data=name.encode(), media_type="image/png", now=now)
         keys = dict(connection.execute("SELECT CAST(data AS TEXT), key FROM files").fetchall())
         picture = ImagePart(file_key=keys["shown"], media_type="image/png", size=5)
         turn_id = add_turn(connection, old.talk)
@@ -139,7 +139,7 @@ async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_a
     assert await old.sweep() == {"files": 1}
     left = "SELECT group_concat(data) FROM files WHERE length(data) > 0"
     assert await old.value(left) == "shown,owed,fresh"
-    await old.do(lambda c: files.keep(c, data=b"loose", media_type="image/png", now=NOW))
+    await old.do(lambda c: files.store(c, data=b"loose", media_type="image/png", now=NOW))
     assert await old.sweep() == {}
     assert await old.value("SELECT COUNT(*) FROM files WHERE length(data) = 0") == 0
 
@@ -148,12 +148,12 @@ async def test_many_files_that_are_referred_to_keep_no_other_from_going(old: Old
     def work(connection: Connection) -> None:
         for number in range(1200):
             data = str(number).encode()
-            key = files.keep(connection, data=data, media_type="image/png", now=OLD)
+            key = files.store(connection, data=data, media_type="image/png", now=OLD)
             outgoing = NewOutboxMessage(platform="p", chat="c", body="", file=(key, "a.png"))
             outbox.enqueue(connection, outgoing, now=OLD)
         for number in range(50):
             data = f"loose {number}".encode()
-            files.keep(connection, data=data, media_type="image/png", now=OLD)
+            files.store(connection, data=data, media_type="image/png", now=OLD)
 
     await old.do(work)
     assert await old.sweep() == {"files": 50}
@@ -162,7 +162,7 @@ async def test_many_files_that_are_referred_to_keep_no_other_from_going(old: Old
 
 async def test_an_export_does_not_stay_in_the_database(old: Old) -> None:
     def work(connection: Connection) -> None:
-        key = files.keep(connection, data=b"zip", media_type="application/zip", now=OLD)
+        key = files.store(connection, data=b"zip", media_type="application/zip", now=OLD)
         row = outbox.enqueue(
             connection,
             NewOutboxMessage(platform="p", chat="c", body="x", file=(key, "a.zip")),

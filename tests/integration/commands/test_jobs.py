@@ -20,7 +20,7 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.commands.jobs import COMMANDS
-from gateway.texts import jobs as wording
+from gateway.texts import jobs as jobs_texts
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import House, running
@@ -93,7 +93,7 @@ async def runs(house: House, number: int) -> list[Run]:
 
 async def test_there_are_none_at_first(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (_, ana, _clock):
-        assert await ana.says("/jobs") == wording.NONE
+        assert await ana.says("/jobs") == jobs_texts.NONE()
         assert await ana.says("/jobs 7") == "There is no job 7 here. /jobs lists them."
         assert await ana.says("/jobs pause 7") == "There is no job 7 here. /jobs lists them."
 
@@ -104,7 +104,7 @@ async def test_there_are_none_at_first(tmp_path: Path) -> None:
 async def test_what_is_not_understood_is_answered_with_how(tmp_path: Path, said: str) -> None:
     async with berlin(tmp_path) as (house, ana, clock):
         await add(house, clock)
-        assert await ana.says(f"/jobs {said}") == wording.HOW
+        assert await ana.says(f"/jobs {said}") == jobs_texts.USAGE()
 
 
 async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
         other = await add(house, clock)
         assert await ana.says(f"/jobs delete {other.id}") == f"**Digest** (job {other.id}) is gone."
         assert house.chat.shown[-1].labels == []
-        assert await ana.says("/jobs") == wording.NONE
+        assert await ana.says("/jobs") == jobs_texts.NONE()
         assert "There is no job" in await ana.says(f"/jobs {made.id}")
 
 
@@ -266,7 +266,7 @@ async def test_one_whose_moment_is_past_can_not_go_on(tmp_path: Path) -> None:
         past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
         await house.gateway.database.write("test", lambda c: jobs.change(c, past))
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == ("Nothing was changed: its moment is past; change when it is to run.")
+        assert said == ("Nothing was changed: its time is past; change the schedule.")
         assert (await job(house, made.id)).state == "paused"
 
 
@@ -281,11 +281,11 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         assert "Next: Mon 2026-11-23 08:00." in shown.text
         await ana.presses(f"Drop {made.id}")
         assert shown.text == f"Drop **Digest** (job {made.id}) for good?"
-        await ana.presses(wording.KEEP)
+        await ana.presses(jobs_texts.KEEP())
         assert (await job(house, made.id)).state == "active"
         await ana.presses(f"Drop {made.id}")
-        await ana.presses(wording.DROP)
-        assert shown.text == f"**Digest** (job {made.id}) is gone.\n\n{wording.NONE}"
+        await ana.presses(jobs_texts.DROP())
+        assert shown.text == f"**Digest** (job {made.id}) is gone.\n\n{jobs_texts.NONE()}"
         assert shown.labels == []
 
 
@@ -293,7 +293,7 @@ async def test_nobody_sees_or_changes_what_is_somebody_elses(tmp_path: Path) -> 
     async with berlin(tmp_path) as (house, _, clock):
         made = await add(house, clock)
         bob = Side(house, "2", "Bob")
-        assert await bob.says("/jobs") == wording.NONE
+        assert await bob.says("/jobs") == jobs_texts.NONE()
         for said in ("", "pause ", "resume ", "run ", "drop "):
             assert "There is no job" in await bob.says(f"/jobs {said}{made.id}")
         assert (await job(house, made.id)) == made
@@ -361,10 +361,10 @@ async def home_of(house: House, user: str = "1") -> tuple[str, str] | None:
 
 async def test_home_is_where_it_is_said_and_can_be_taken_back(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (house, ana, _):
-        assert await ana.says("/sethome") == wording.HOME_HERE
+        assert await ana.says("/sethome") == jobs_texts.HOME_HERE()
         assert await home_of(house) == ("fake", '["1",null,true]')
-        assert await ana.says("/sethome there") == wording.HOME_HOW
-        assert await ana.says("/sethome off") == wording.HOME_OFF
+        assert await ana.says("/sethome there") == jobs_texts.HOME_USAGE()
+        assert await ana.says("/sethome off") == jobs_texts.HOME_OFF()
         assert await home_of(house) is None
 
 
@@ -378,14 +378,14 @@ async def test_a_room_is_a_home_for_owners_only(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (house, _, _clock):
         here = Street(house=house, model=house.model, home=tmp_path)
         said = await here.says("1", "/sethome", room="den")
-        assert said == wording.HOME_ONLY_OWNER
+        assert said == jobs_texts.HOME_NOT_IN_GROUP()
         assert await home_of(house) is None
         await here.make_owner("1")
-        assert await here.says("1", "/sethome", room="den") == wording.HOME_IN_ROOM
+        assert await here.says("1", "/sethome", room="den") == jobs_texts.HOME_IN_GROUP()
         place = await home_of(house)
         assert place
         assert place[1].startswith('["den"')
-        assert await here.says("1", "/sethome off", room="den") == wording.HOME_OFF
+        assert await here.says("1", "/sethome off", room="den") == jobs_texts.HOME_OFF()
 
 
 async def hold(house: House, until: int) -> None:
@@ -400,7 +400,7 @@ async def hold(house: House, until: int) -> None:
             body="Bread is ready.",
             release_at=until,
         )
-        deferred_messages.hold(connection, one, now=0)
+        deferred_messages.defer(connection, one, now=0)
 
     await house.gateway.database.write("test", work)
 
@@ -446,7 +446,7 @@ async def test_what_is_held_comes_once_the_model_takes_quiet_hours_back(tmp_path
 
 async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (house, ana, clock):
-        assert wording.NO_DIGESTS in await ana.says("/home")
+        assert jobs_texts.NO_DIGESTS() in await ana.says("/home")
         await add(house, clock)
         assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
 

@@ -8,18 +8,18 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import shares
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import audit, people, rooms
-from agent_core.state.people.audit import Deed
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode
 from gateway.texts import general
-from gateway.texts import rooms as wording_rooms
+from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
 from tests.integration.roommates import Street, street
 
 
-async def deeds(here: Street, who: str) -> list[Deed]:
+async def deeds(here: Street, who: str) -> list[AuditEntry]:
     """What was done about a person, or about a room of this name, oldest first."""
 
-    def look(connection: Connection) -> list[Deed]:
+    def look(connection: Connection) -> list[AuditEntry]:
         person = people.find_by_account(connection, platform="fake", user_id=who)
         room = rooms.find(connection, platform="fake", chat_id=who)
         about = person.id if person else room.person_id if room else None
@@ -43,16 +43,16 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
         said = await here.says("ann", "/room", room="den")
         assert said.startswith("Here it is /room person. Everyone has their own talk")
         assert "You may change it" not in said
-        assert await here.says("ann", "/room full", room="den") == wording_rooms.ONLY_OWNER_SETS
-        assert await here.says("ann", "/room") == wording_rooms.ONLY_IN_ROOMS
+        assert await here.says("ann", "/room full", room="den") == rooms_texts.ONLY_OWNER_SETS()
+        assert await here.says("ann", "/room") == rooms_texts.ONLY_IN_ROOMS()
 
         await here.make_owner("ann")
         assert "You may change it" in await here.says("ann", "/room", room="den")
-        assert await here.says("ann", "/room loud", room="den") == wording_rooms.MODE_UNKNOWN
+        assert await here.says("ann", "/room loud", room="den") == rooms_texts.MODE_UNKNOWN()
         modes: tuple[Mode, ...] = ("full", "room", "off", "person")
         for mode in modes:
             said = await here.says("ann", f"/room {mode.upper()}", room="den")
-            assert said == wording_rooms.describe_new_mode(mode)
+            assert said == rooms_texts.describe_new_mode(mode)
             assert f"/room {mode}" in await here.says("ann", "/room", room="den")
         done = await deeds(here, "den")
         assert [(deed.actor, deed.action) for deed in done] == [
@@ -73,7 +73,7 @@ async def test_room_tells_who_is_alone_that_they_are(tmp_path: Path) -> None:
 
 async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> None:
     async with street(tmp_path) as here:
-        assert await here.says("ann", "/memory") == wording_rooms.MEMORY_EMPTY
+        assert await here.says("ann", "/memory") == rooms_texts.MEMORY_EMPTY()
         here.remember("ann", "Has a cat", "Has a dog", "Has a debt")
         await here.says("ann", "/memory")
         await here.says("ann", "/share 1")
@@ -85,8 +85,8 @@ async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> 
             "- 2: Has a dog (`Den`)",
             "- 3: Has a debt (private)",
         ]
-        assert await here.says("ann", "/memory", room="den") == wording_rooms.ONLY_IN_DIRECT
-        assert await here.says("bob", "/memory") == wording_rooms.MEMORY_EMPTY
+        assert await here.says("ann", "/memory", room="den") == rooms_texts.ONLY_IN_DIRECT()
+        assert await here.says("bob", "/memory") == rooms_texts.MEMORY_EMPTY()
 
 
 async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path
         here.remember("ann", "Has a cat", "Has a dog")
         await here.says("ann", "/memory")
         assert await here.says("ann", "/memory forget 1") == "Forgotten: Has a cat"
-        unknown = wording_rooms.NUMBER_UNKNOWN.format(number=1)
+        unknown = rooms_texts.NUMBER_UNKNOWN(number=1)
         assert await here.says("ann", "/memory forget 1") == unknown
-        assert await here.says("ann", "/memory forget it") == wording_rooms.MEMORY_USAGE
+        assert await here.says("ann", "/memory forget it") == rooms_texts.MEMORY_USAGE()
         path = tmp_path / "memories" / "people" / "ann" / "MEMORY.md"
         assert path.read_text() == "- Has a dog\n"
 
@@ -119,12 +119,12 @@ async def test_a_share_in_a_room_prints_nothing_of_the_entry(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "room", "said"),
     [
-        ("/share", "", wording_rooms.NUMBER_MISSING),
-        ("/share it", "", wording_rooms.NUMBER_MISSING),
-        ("/share -1", "", wording_rooms.NUMBER_MISSING),
-        ("/share 99", "", wording_rooms.NUMBER_UNKNOWN.format(number=99)),
-        ("/share 1 kitchen", "", wording_rooms.AUDIENCE_UNKNOWN.format(number=1)),
-        ("/share 1 everyone", "den", wording_rooms.AUDIENCE_UNKNOWN.format(number=1)),
+        ("/share", "", rooms_texts.NUMBER_MISSING()),
+        ("/share it", "", rooms_texts.NUMBER_MISSING()),
+        ("/share -1", "", rooms_texts.NUMBER_MISSING()),
+        ("/share 99", "", rooms_texts.NUMBER_UNKNOWN(number=99)),
+        ("/share 1 kitchen", "", rooms_texts.AUDIENCE_UNKNOWN(number=1)),
+        ("/share 1 everyone", "den", rooms_texts.AUDIENCE_UNKNOWN(number=1)),
     ],
 )
 async def test_what_is_unclear_shares_nothing(
@@ -143,7 +143,7 @@ async def test_nobody_shares_what_is_another_s(tmp_path: Path) -> None:
         here.remember("ann", "Has a cat")
         await here.says("ann", "/memory")
         said = await here.says("bob", "/share 1", room="den")
-        assert said == wording_rooms.NUMBER_UNKNOWN.format(number=1)
+        assert said == rooms_texts.NUMBER_UNKNOWN(number=1)
         assert await shared(here, "ann") == await shared(here, "bob") == []
 
 
@@ -154,6 +154,6 @@ async def test_in_a_shared_room_retry_and_status_know_the_room_s_talk(tmp_path: 
         await here.says("ann", "/room room", room="den")
         await here.says("bob", "one", room="den")
         assert "2 messages" in await here.says("ann", "/status", room="den")
-        assert await here.says("ann", "/retry", room="den") == general.RETRY_NOTHING
+        assert await here.says("ann", "/retry", room="den") == general.RETRY_NOTHING()
         (asked, *_) = await here.asks("bob", "/retry", room="den")
         assert [m.text for m in asked.messages if m.role == "user"] == ["one", "one"]

@@ -126,7 +126,7 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
     job_runs.begin(connection, run_id=run_id, now=NOW)
     job_runs.attach(connection, run_id=run_id, turn_id=turn.id)
     job_runs.end(connection, run_id=run_id, state="done", now=NOW)
-    shelf = TranscriptPlace(
+    catalog = TranscriptPlace(
         session_id=turn.session_id,
         turn_id=turn.id,
         person_id=job.person_id,
@@ -138,7 +138,7 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
         Message(role="assistant", parts=(TextPart(text="First I look."),)),
         Message(role="assistant", parts=(TextPart(text=words),)),
     ]
-    messages.append(connection, shelf, said, now=NOW)
+    messages.append(connection, catalog, said, now=NOW)
 
 
 async def write(home: Path, *works: Callable[[Connection], object]) -> None:

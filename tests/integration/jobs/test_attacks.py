@@ -138,20 +138,20 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
         gateway = house.gateway
         history = JobHistory(load_no_ids)
         notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
-        equipment = AgentRunDeps(notifier=notifier, shelf=gateway.scheduling.skills.shelf)
+        deps = AgentRunDeps(notifier=notifier, catalog=gateway.scheduling.skills.catalog)
         job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
         others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
 
-        def send_off(connection: Connection) -> QueuedMessage:
+        def start_run(connection: Connection) -> QueuedMessage:
             run_id = job_editor.run_now(connection, job, "k", clock())
             assert run_id
             job_runs.begin(connection, run_id=run_id, now=clock())
             run = job_runs.find(connection, run_id=run_id)
             assert run
-            pending = agent_runs.send_off(connection, job, run, equipment, clock())
+            pending = agent_runs.start_run(connection, job, run, deps, clock())
             if not is_newest:
                 slot = ("s", clock())
-                job_runs.pass_over(
+                job_runs.skip(
                     connection, job_id=others.id, slot=slot, missed=0, reason="missed", now=clock()
                 )
             redact.drop_job(connection, job_id=job.id)
@@ -162,7 +162,7 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
             events = "SELECT state FROM inbox WHERE platform = 'schedule' ORDER BY id LIMIT 1"
             return written, connection.execute(events).fetchall()
 
-        pending = await gateway.database.write("test", send_off)
+        pending = await gateway.database.write("test", start_run)
         gateway.lanes.put(pending)
         await house.until(gateway.lanes.is_idle)
         assert await house.read(look) == (1, [("done",)])  # the turn is that of the greeting

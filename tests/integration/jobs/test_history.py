@@ -13,7 +13,7 @@ from agent_core.state.jobs.jobs import Options, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.search import passages, search
 from agent_core.state.search.passages import FoundMessage, SessionOverview
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
@@ -31,7 +31,7 @@ async def found(house: House, word: str, scope: str = "") -> list[FoundMessage]:
 
     def look(connection: Connection) -> list[FoundMessage]:
         person_id = ana(connection)
-        field = Field(person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0))
+        field = SearchFilter(person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0))
         terms = [Term(word=one) for one in tokenizer.cut(word)]
         ids = search.list_holders(connection, field=field, terms=terms, limit=50)
         return passages.load_messages(connection, field=field, message_ids=ids)
@@ -44,7 +44,7 @@ async def sittings(house: House, sayings: list[FoundMessage]) -> list[SessionOve
 
     def look(connection: Connection) -> list[SessionOverview]:
         person_id = ana(connection)
-        field = Field(person_id=person_id, scope=f"p{person_id}", except_turn=TurnId(0))
+        field = SearchFilter(person_id=person_id, scope=f"p{person_id}", except_turn=TurnId(0))
         wanted = sorted({one.session_id for one in sayings})
         return passages.load_overviews(connection, field=field, session_ids=wanted)
 

@@ -413,7 +413,7 @@ async def seen(house: House, clock: Clock) -> None:
 async def test_the_house_has_jobs_of_its_own(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        own = await house.read(jobs.list_of_house)
+        own = await house.read(jobs.list_system)
         assert [job.body for job in own] == ["backup", "curator", "retention"]
         clock.move(house, hours=40)
         for job in own:

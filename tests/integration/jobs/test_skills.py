@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def own_job(house: House, name: str) -> Job:
     """One of the house's own jobs."""
-    found = await house.read(jobs.list_of_house)
+    found = await house.read(jobs.list_system)
     return next(job for job in found if job.body == name)
 
 
@@ -300,5 +300,5 @@ async def test_the_houses_own_jobs_are_there_and_the_outside_memorys_only_with_o
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, greeted()) as house:
-        found = [job.body for job in await house.read(jobs.list_of_house)]
+        found = [job.body for job in await house.read(jobs.list_system)]
     assert found == ["backup", "curator", "retention"]

@@ -13,7 +13,7 @@ from adapters.messages import OutboundMessage, Step
 from agent_core.errors import ModelDenied
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.state.people.people import Verbosity, Wishes
+from agent_core.state.people.people import Verbosity, Preferences
 from agent_core.tools.contract import ToolContext, ToolResult
 from gateway.outbound import dispatcher, indicators
 from gateway.turns import presenter as presenter_module
@@ -58,14 +58,14 @@ async def let(house: House, verbosity: Verbosity) -> None:
     """The person wants so much shown."""
     await house.chat.says("/help")
     await house.at_rest()
-    wishes = Wishes(
+    wishes = Preferences(
         time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity=verbosity
     )
 
     def work(connection: Connection) -> None:
         person = people.find_by_account(connection, platform="fake", user_id="1")
         assert person
-        people.set_wishes(connection, wishes, person_id=person.id)
+        people.set_preferences(connection, wishes, person_id=person.id)
 
     await house.gateway.database.write("wishes", work)
     house.gateway.router.forget_known()

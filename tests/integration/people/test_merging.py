@@ -17,7 +17,7 @@ from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
 from gateway.outbound.questions import Outcome
 from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
-from gateway.texts import people as words
+from gateway.texts import people as people_texts
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 EXPIRES = 1000
@@ -115,7 +115,7 @@ def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
     side = OtherSide(
         platform="p", user_id=other.slug, name=other.slug, chat=other.slug, person_id=other.id
     )
-    account_links.take_up(connection, link_id=link_id, other=side)
+    account_links.redeem(connection, link_id=link_id, other=side)
     return link_id
 
 
@@ -136,7 +136,7 @@ async def test_the_one_who_asked_joins(hall: Hall) -> None:
 
 async def test_somebody_else_does_not(hall: Hall) -> None:
     for somebody in (hall.ben, hall.cleo):
-        assert (await hall.answer(by=somebody)).words == words.LINK_OVER
+        assert (await hall.answer(by=somebody)).words == people_texts.LINK_OVER()
     assert await hall.state() == "asked"
 
 
@@ -147,18 +147,18 @@ async def test_what_is_over_is_not_confirmed_any_more(
     await hall.database.write(
         "close", lambda c: account_links.close(c, link_id=hall.link_id, outcome=outcome, now=1)
     )
-    assert (await hall.answer()).words == words.LINK_OVER
+    assert (await hall.answer()).words == people_texts.LINK_OVER()
     assert len(await hall.accounts(hall.ann)) == 1
 
 
 async def test_what_has_expired_is_not_confirmed_any_more(hall: Hall) -> None:
-    assert (await hall.answer(now=EXPIRES)).words == words.LINK_OVER
+    assert (await hall.answer(now=EXPIRES)).words == people_texts.LINK_OVER()
     assert "Joined" in (await hall.answer(now=EXPIRES - 1)).words
 
 
 async def test_a_no_is_told_to_the_other_side(hall: Hall) -> None:
     outcome = await hall.answer(NO)
-    assert [row.body for row in outcome.rows] == [words.LINK_TOLD_REFUSED]
+    assert [row.body for row in outcome.rows] == [people_texts.LINK_REFUSED_NOTICE()]
     assert await hall.state() == "refused"
 
 
@@ -166,7 +166,7 @@ async def test_a_no_is_told_to_the_other_side(hall: Hall) -> None:
 async def test_a_running_turn_of_either_keeps_the_question_open(hall: Hall, who: str) -> None:
     await hall.run_turn(hall.ann if who == "ann" else hall.ben)
     outcome = await hall.answer()
-    assert (outcome.words, outcome.stays_open) == (words.BUSY, True)
+    assert (outcome.words, outcome.stays_open) == (people_texts.BUSY(), True)
     assert await hall.state() == "asked"
 
     def end(connection: Connection) -> None:
@@ -210,15 +210,15 @@ async def test_an_unlinking_ends_what_was_agreed_to_as_well(hall: Hall) -> None:
 
 async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(hall: Hall) -> None:
     mine = await hall.account(hall.ann)
-    assert await hall.unlink(hall.ann, await hall.account(hall.cleo)) == words.UNLINK_UNKNOWN
-    assert await hall.unlink(hall.ann, mine) == words.UNLINK_LAST
+    assert await hall.unlink(hall.ann, await hall.account(hall.cleo)) == people_texts.UNLINK_UNKNOWN()
+    assert await hall.unlink(hall.ann, mine) == people_texts.UNLINK_LAST()
     await hall.answer()
-    assert await hall.unlink(hall.ann, mine) == words.UNLINK_FIRST
+    assert await hall.unlink(hall.ann, mine) == people_texts.UNLINK_FIRST()
     await hall.run_turn(hall.ann)
     _, theirs = await hall.accounts(hall.ann)
-    assert await hall.unlink(hall.ann, theirs) == words.BUSY
+    assert await hall.unlink(hall.ann, theirs) == people_texts.BUSY()
     stale = replace(mine, person_id=hall.cleo.id)
-    assert await hall.unlink(hall.cleo, stale) == words.UNLINK_UNKNOWN
+    assert await hall.unlink(hall.cleo, stale) == people_texts.UNLINK_UNKNOWN()
 
 
 async def test_a_file_that_cannot_be_read_stops_an_unlinking_before_anything_is_changed(
@@ -256,5 +256,5 @@ async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
     found = await hall.database.read(look)
     assert found == {"ann": ["p"], "ben": ["q"], "cleo": ["p"], "ben-2": ["p"]}
     assert (
-        await hall.database.read(lambda c: merge_people.list_joined(c, person_id=hall.ann.id)) == []
+        await hall.database.read(lambda c: merge_people.list_absorbed(c, person_id=hall.ann.id)) == []
     )

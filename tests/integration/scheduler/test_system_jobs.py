@@ -18,7 +18,7 @@ from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.scheduler import system_jobs
-from gateway.scheduler.runner import JobRunner, RunnerDeps, Work
+from gateway.scheduler.runner import JobRunner, RunnerDeps, SystemTask
 from gateway.texts.system_jobs import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.integration.clock import Clock
@@ -39,7 +39,7 @@ async def server() -> AsyncIterator[HonchoEmulator]:
 
 
 async def own_job(house: House, name: str) -> Job:
-    found = await house.read(jobs.list_of_house)
+    found = await house.read(jobs.list_system)
     return next(job for job in found if job.body == name)
 
 
@@ -60,7 +60,7 @@ async def test_a_damaged_job_of_the_house_is_made_anew_at_the_next_start(
         damaged = await own_job(house, system_jobs.BACKUP)
         await flip(house, "jobs", change, damaged.id)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        found = await house.read(jobs.list_of_house)
+        found = await house.read(jobs.list_system)
         assert [job.body for job in found] == [
             system_jobs.BACKUP,
             system_jobs.CURATOR,
@@ -85,17 +85,17 @@ async def test_what_was_set_aside_is_taken_up_again_and_told(
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
         await greet(house)
         await set_aside(house, 1)
-        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, minutes=30)
-        assert said == (
+        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, minutes=30)
+        assert output == (
             "honcho answers; 0 told since the last look; nothing is owed; 1 set aside, the log says"
             " why"
         )
         server.faults = lambda route, body: None
-        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
-        assert said == (
+        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
+        assert output == (
             "honcho answers; 2 told since the last look; 1 taken up again; nothing is owed"
         )
-        assert server.said == ["hi", "Hello."]
+        assert server.output == ["hi", "Hello."]
 
 
 async def test_what_never_works_is_tried_less_and_less_often(
@@ -119,13 +119,13 @@ async def test_one_that_is_away_is_said_with_what_it_is_owed_and_since_when(
     server.faults = lambda route, body: 503
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
         await greet(house)
-        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=3)
-        assert said.startswith("honcho does not answer (Honcho is overloaded")
-        assert said.endswith("1 still owed, the oldest since 2026-11-20 11:00 UTC")
+        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=3)
+        assert output.startswith("honcho does not answer (Honcho is overloaded")
+        assert output.endswith("1 still owed, the oldest since 2026-11-20 11:00 UTC")
         server.faults = lambda route, body: None
         await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         await all_told(house)
-        assert server.said == ["hi", "Hello."]
+        assert server.output == ["hi", "Hello."]
 
 
 async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
@@ -135,15 +135,15 @@ async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)):
         pass
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=1)
-        assert said == "there is no outside memory"
+        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=1)
+        assert output == "there is no outside memory"
 
 
 async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        said = await outcome(house, clock, system_jobs.BACKUP, count=1, days=1)
-        assert said == "nightly-20261121T110000Z.db made"
+        output = await outcome(house, clock, system_jobs.BACKUP, count=1, days=1)
+        assert output == "nightly-20261121T110000Z.db made"
         job = await own_job(house, system_jobs.RETENTION)
         (run,) = await over(house, job, 1)
         assert run.state == "done"
@@ -187,14 +187,14 @@ async def load_no_ids() -> IdAllocator:
     raise AssertionError("system jobs write no history")
 
 
-async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tuple[str, str]:
+async def alone(home: Path, house: House, clock: Clock, work: SystemTask | None) -> tuple[str, str]:
     """How a run of the backup ends, and why, beside no house, if this is what it comes to.
 
     It is begun, left as a crash leaves it, and taken up again.
     """
     database = await Database.open(home / DATABASE)
     (own,) = [
-        job for job in await database.read(jobs.list_of_house) if job.body == system_jobs.BACKUP
+        job for job in await database.read(jobs.list_system) if job.body == system_jobs.BACKUP
     ]
 
     def leave(connection: Connection) -> None:
@@ -205,7 +205,7 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
     await database.write("test", leave)
     async with asyncio.TaskGroup() as group:
         notifier = Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC")
-        bench = RunnerDeps(
+        deps = RunnerDeps(
             group=group,
             database=database,
             lanes=house.gateway.lanes,
@@ -213,8 +213,8 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
             now=clock,
             folder=home,
             environ={},
-            works={system_jobs.BACKUP: work} if work else {},
-            shelf=house.gateway.scheduling.skills.shelf,
+            system_tasks={system_jobs.BACKUP: work} if work else {},
+            catalog=house.gateway.scheduling.skills.catalog,
             at_once=1,
         )
         outcomes = Outcomes(
@@ -223,7 +223,7 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
             notify_owners=lambda connection, words, now: (),
             wakeup=asyncio.Event(),
         )
-        await JobRunner(bench, outcomes=outcomes, notifier=notifier).recover()
+        await JobRunner(deps, outcomes=outcomes, notifier=notifier).recover()
     (run,) = await database.read(lambda c: job_runs.list_of_job(c, job_id=own.id, limit=9))
     await database.close()
     return run.state, run.reason

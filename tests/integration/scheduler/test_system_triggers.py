@@ -83,7 +83,7 @@ def make_scheduler(
 
 async def read_job(database: Database, name: str) -> tuple[Job, list[Run]]:
     def look(connection: Connection) -> tuple[Job, list[Run]]:
-        job = next(one for one in jobs.list_of_house(connection) if one.body == name)
+        job = next(one for one in jobs.list_system(connection) if one.body == name)
         return job, job_runs.list_of_job(connection, job_id=job.id, limit=9)
 
     return await database.read(look)

@@ -12,7 +12,7 @@ import pytest
 from agent_core.ids import CallId
 from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.state.conversations.compactions import FoldReason
+from agent_core.state.conversations.compactions import CompactionReason
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart, ToolResultPart
 from gateway.texts import usage
@@ -72,7 +72,7 @@ async def talk(house: House, text: str) -> None:
     await house.at_rest()
 
 
-async def folds(house: House) -> list[tuple[FoldReason, int, int]]:
+async def folds(house: House) -> list[tuple[CompactionReason, int, int]]:
     return await house.read(
         lambda c: c.execute(
             "SELECT reason, tokens_before, tokens_after FROM compactions ORDER BY id"
@@ -170,7 +170,7 @@ async def test_compact_said_again_at_once_changes_nothing(tmp_path: Path) -> Non
             await talk(house, f"fact {number}{FILLER}")
         await talk(house, "/compact")
         await talk(house, "/compact")
-        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN
+        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN()
         assert len(model.summaries) == len(await folds(house)) == 1
 
 
@@ -183,11 +183,11 @@ async def test_compact_waits_for_nothing_and_says_so(tmp_path: Path) -> None:
 
     async with running(tmp_path, FakeModel([hold, *say("done")])) as house:
         await talk(house, "/compact")
-        assert house.chat.shown[-1].text == usage.COMPACT_EMPTY
+        assert house.chat.shown[-1].text == usage.COMPACT_EMPTY()
         await house.chat.says("work")
         await reached.wait()
         await house.chat.says("/compact")
-        await house.chat.sees_text(usage.COMPACT_RUNNING)
+        await house.chat.sees_text(usage.COMPACT_RUNNING())
         go.set()
         await house.chat.sees_text("done")
         await house.at_rest()
@@ -199,7 +199,7 @@ async def test_compact_in_a_talk_that_is_short_already_changes_nothing(tmp_path:
     async with running(tmp_path, model) as house:
         await talk(house, "hello")
         await talk(house, "/compact")
-        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN
+        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN()
         assert model.summaries == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelOverflow,
     ModelRejected,
@@ -36,7 +36,7 @@ ERRORS = st.sampled_from(
         ModelBusy("busy"),
         ModelBusy("busy", retry_after=3),
         ModelBusy("busy", retry_after=300),
-        ModelCut("cut"),
+        ModelInterrupted("cut"),
         ModelRejected("no"),
         ModelOverflow("long"),
         ModelUnknown("who"),

@@ -5,7 +5,7 @@ import pytest
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -22,7 +22,7 @@ BUSY = [ModelBusy("overloaded")]
 TWO = ModelPolicy(model="fake-1", fallback="fake-2", retries=2)
 
 
-@pytest.mark.parametrize("error", [ModelBusy("overloaded"), ModelCut("broke off")])
+@pytest.mark.parametrize("error", [ModelBusy("overloaded"), ModelInterrupted("broke off")])
 async def test_a_passing_failure_is_tried_again(error: ModelError) -> None:
     rig = Rig([error], say("there"))
     assert await rig.end() == TurnEnded(ending="answered", text="there")
@@ -30,7 +30,7 @@ async def test_a_passing_failure_is_tried_again(error: ModelError) -> None:
 
 
 async def test_text_of_a_broken_call_is_taken_back_at_once() -> None:
-    rig = Rig([TextDelta(text="Once upon"), ModelCut("broke off")], say("Once upon a time"))
+    rig = Rig([TextDelta(text="Once upon"), ModelInterrupted("broke off")], say("Once upon a time"))
     assert await rig.run() == [
         TextGrew(delta="Once upon"),
         TextReset(),
@@ -77,7 +77,7 @@ async def test_retries_end_with_the_failure() -> None:
 
 
 async def test_an_answer_that_breaks_off_every_time_says_so() -> None:
-    rig = Rig(*[[ModelCut("broke off")]] * 5)
+    rig = Rig(*[[ModelInterrupted("broke off")]] * 5)
     assert (await rig.end()).reason == "model_cut"
 
 
@@ -128,7 +128,7 @@ async def test_retries_are_counted_anew_for_every_step() -> None:
 
 async def test_a_cut_after_tools_repeats_the_call_and_not_the_tools() -> None:
     look = FakeTool("look")
-    broken: Play = [TextDelta(text="It is"), ModelCut("broke off")]
+    broken: Play = [TextDelta(text="It is"), ModelInterrupted("broke off")]
     rig = Rig(ask(call("look")), broken, say("It is here"), tools=[look])
     assert shown(await rig.run()) == "It is here"
     assert len(look.asked) == 1

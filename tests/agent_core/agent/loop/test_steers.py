@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.errors import ModelCut, ModelDenied
+from agent_core.errors import ModelInterrupted, ModelDenied
 from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult
@@ -66,7 +66,7 @@ async def test_an_answer_that_stands_is_shown_again_when_the_next_one_breaks_off
     async def interrupt() -> None:
         rig.host.speak("and tomorrow?")
 
-    broken: Play = [TextDelta(text="Ra"), ModelCut("broke off")]
+    broken: Play = [TextDelta(text="Ra"), ModelInterrupted("broke off")]
     rig = Rig([interrupt, *say("Sunny")], broken, say("Rain"))
     events = await rig.run()
     assert shown(events[:4]) == ""

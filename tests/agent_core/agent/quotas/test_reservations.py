@@ -13,10 +13,10 @@ from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.state.conversations import usage
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.people.people import Wishes
+from agent_core.state.people.people import Preferences
 from agent_core.transcript import user_message
 from tests.agent_core.state.rows import add_person
 from tests.fakes.quotas import quotas
@@ -73,7 +73,7 @@ async def pay(
     database: Database, person_id: PersonId, micro_dollars: int | None, at: int, tokens: int = 0
 ) -> None:
     """A call that an earlier process made."""
-    spent = Spent(
+    spent = ModelCall(
         purpose="turn",
         model="good",
         input_tokens=tokens,
@@ -114,7 +114,7 @@ async def test_what_was_spent_today_counts_and_yesterday_does_not(
 async def test_a_person_at_the_ceiling_is_no_matter_to_others(
     database: Database, ann: PersonId, bob: PersonId
 ) -> None:
-    opened = quotas(database, Clock(), person=money(5_000), house=money(100_000))
+    opened = quotas(database, Clock(), person=money(5_000), deployment=money(100_000))
     await pay(database, ann, 5_000, NOON)
     await refusal(opened, ann)
     (await opened.reserve(bob, ASKED)).close()
@@ -123,14 +123,14 @@ async def test_a_person_at_the_ceiling_is_no_matter_to_others(
 async def test_the_house_stops_everybody(database: Database, ann: PersonId, bob: PersonId) -> None:
     await pay(database, ann, 3_000, NOON)
     await pay(database, bob, 2_000, NOON)
-    opened = quotas(database, Clock(), person=money(5_000), house=money(5_000))
+    opened = quotas(database, Clock(), person=money(5_000), deployment=money(5_000))
     for person_id in (ann, bob):
         assert (await refusal(opened, person_id)).subject == "deployment"
 
 
 async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId) -> None:
     clock = Clock()
-    opened = quotas(database, clock, person=money(5_000), house=money(5_000))
+    opened = quotas(database, clock, person=money(5_000), deployment=money(5_000))
     spend(await opened.reserve(ann, ASKED), 5_000)
     clock.now = MIDNIGHT - 1
     assert (await refusal(opened, ann)).resets_at == MIDNIGHT
@@ -141,14 +141,14 @@ async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId
 async def test_a_day_is_that_of_the_persons_own_zone(
     database: Database, ann: PersonId, bob: PersonId
 ) -> None:
-    wishes = Wishes(
+    wishes = Preferences(
         time_zone="Europe/Vienna",
         language=None,
         quiet_from=None,
         quiet_until=None,
         verbosity="normal",
     )
-    await database.write("zone", lambda c: people.set_wishes(c, wishes, person_id=ann))
+    await database.write("zone", lambda c: people.set_preferences(c, wishes, person_id=ann))
     for person_id in (ann, bob):
         await pay(database, person_id, 5_000, MIDNIGHT - DAY - 1)  # 00:59 in Vienna
     opened = quotas(database, Clock(), person=money(5_000))

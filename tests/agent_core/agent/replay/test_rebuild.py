@@ -13,7 +13,7 @@ from agent_core.models.fingerprint import Fingerprints
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import ImagePart, Message, TextPart, user_message
 
 PROMPT = freeze("Be brief.", ())
@@ -44,7 +44,7 @@ def says(text: str) -> Message:
 SAID = (user_message("one"), says("1"), user_message("see", parts=(PICTURE,)), says("2"))
 
 
-def spend(messages: tuple[Message, ...], *shown: str, model: str = "m", limit: int = 9) -> Spent:
+def spend(messages: tuple[Message, ...], *shown: str, model: str = "m", limit: int = 9) -> ModelCall:
     """The row of a call with these messages."""
     request = ModelRequest(
         model=model,
@@ -55,7 +55,7 @@ def spend(messages: tuple[Message, ...], *shown: str, model: str = "m", limit: i
         images=dict.fromkeys(shown, b""),
     )
     taken = Fingerprints().take(TALK.id, PROMPT.hash, request)
-    return Spent(
+    return ModelCall(
         purpose="turn",
         model="m-20261101",
         input_tokens=1,
@@ -69,7 +69,7 @@ def spend(messages: tuple[Message, ...], *shown: str, model: str = "m", limit: i
     )
 
 
-def record(*calls: Spent, pictures: tuple[str, ...] = ("k1",), **fields: object) -> TurnRecord:
+def record(*calls: ModelCall, pictures: tuple[str, ...] = ("k1",), **fields: object) -> TurnRecord:
     """A session of two turns, the second of which is looked at."""
     stored = tuple(
         StoredMessage(id=MessageId(10 + n), turn_id=TurnId(1 + n // 2), message=message)

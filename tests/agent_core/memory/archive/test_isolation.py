@@ -15,9 +15,9 @@ from agent_core.recall import search as recall
 from agent_core.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
-from agent_core.state.memory.archive import Drawer
+from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import Origin
-from agent_core.state.search.search import Field
+from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
@@ -78,7 +78,7 @@ def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
         talk = talks[number % PEOPLE]
         # A scope that is somebody else's is a mistake that finds nothing.
         scopes = (f"p{talk.person.id}", *(f"c{one.conversation.id}" for one in (talk, *talks)))
-        field = Field(
+        field = SearchFilter(
             person_id=talk.person.id,
             scope=scopes[dice.choice((0, 0, 1, dice.randrange(2, PEOPLE + 2)))],
             except_turn=TurnId(0),
@@ -103,7 +103,7 @@ def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
     dice, shown = random.Random(3), 0
     for number in range(SEARCHES):
         talk = talks[number % PEOPLE]
-        drawer = Drawer(
+        drawer = ArchiveFilter(
             person_id=talk.person.id,
             tags=tuple(dice.sample(TAGS, k=dice.choice((0, 0, 1)))),
             since=dice.choice((None, 100)),
@@ -127,6 +127,6 @@ def test_two_thousand_strings_of_anything_are_no_error(
         first, last = ranges[number % len(ranges)]
         text = "".join(chr(dice.randint(first, last)) for _ in range(dice.randrange(1, 20)))
         words = [text, *dice.choices((*SIGNS, *WORDS), k=dice.randrange(3))]
-        drawer = Drawer(person_id=talks[0].person.id)
+        drawer = ArchiveFilter(person_id=talks[0].person.id)
         query = read_query("".join(words))
         finding.find(connection, drawer, query, lambda at: local_time(at, "UTC"))

@@ -13,7 +13,7 @@ from agent_core.memory.archive.search import POOL
 from agent_core.memory.archive.tool import PAGE, ArchiveTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
-from agent_core.state.memory.archive import Drawer
+from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.toolbox import RESULT_LIMIT
 from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
@@ -345,7 +345,7 @@ async def test_the_index_holds_what_the_entries_say(
     await call("update", id=name, text="Coffee", tags=["warm-drinks"])
     gone = await call.keep("Milk")
     await call("delete", id=gone)
-    drawer = Drawer(person_id=ann.person.id, tags=("warm-drinks",))
+    drawer = ArchiveFilter(person_id=ann.person.id, tags=("warm-drinks",))
     assert await database.read(lambda c: archive.list_holders(c, drawer=drawer, limit=9)) == [
         int(name, 36)
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -183,11 +183,11 @@ async def test_a_cut_after_any_event_never_gives_a_runnable_call(
 ) -> None:
     api.deltas = 3
     api.plan(Fault(answer=TWO_CALLS, after_events=after, then=then))  # type: ignore[arg-type]
-    with pytest.raises((ModelBusy, ModelCut)) as caught:
+    with pytest.raises((ModelBusy, ModelInterrupted)) as caught:
         await complete(model, ask("I like tea"))
     if then == "end":
         # A reset may overtake what was sent before it; the end of a body can't.
-        assert type(caught.value) is (ModelCut if after else ModelBusy)
+        assert type(caught.value) is (ModelInterrupted if after else ModelBusy)
 
 
 async def test_an_answer_is_whole_when_only_the_last_event_is_missing(
@@ -210,7 +210,7 @@ async def test_a_cut_at_any_byte_of_the_tool_json_never_gives_a_runnable_call(
     end = len(b"".join(parts[:-2]))
     for after in range(start, end, 3):
         api.plan(Fault(answer=one_call, after_bytes=after))
-        with pytest.raises((ModelBusy, ModelCut)):
+        with pytest.raises((ModelBusy, ModelInterrupted)):
             await complete(model, ask("I like tea"))
     assert len(api.requests) > 100
 
@@ -231,10 +231,10 @@ async def test_a_call_that_the_output_limit_cut_is_left_out(
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("overloaded_error", ModelCut),
-        ("api_error", ModelCut),
-        ("rate_limit_error", ModelCut),
-        ("an_error_of_next_year", ModelCut),
+        ("overloaded_error", ModelInterrupted),
+        ("api_error", ModelInterrupted),
+        ("rate_limit_error", ModelInterrupted),
+        ("an_error_of_next_year", ModelInterrupted),
         ("invalid_request_error", ModelRejected),
         ("billing_error", ModelDenied),
     ],
@@ -351,7 +351,7 @@ async def test_silence_ends_at_the_timeout(api: AnthropicEmulator) -> None:
         Fault(answer=text_answer("half"), after_events=4, then="hang"),
         Fault(then="hang"),
     )
-    with pytest.raises(ModelCut):
+    with pytest.raises(ModelInterrupted):
         await complete(model, ask("hello"))
     with pytest.raises(ModelBusy):
         await complete(model, ask("hello"))

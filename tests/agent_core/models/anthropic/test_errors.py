@@ -10,7 +10,7 @@ import anthropic.types
 import httpx2
 import pytest
 
-from agent_core.errors import ModelBusy, ModelCut, ModelDenied, ModelError
+from agent_core.errors import ModelBusy, ModelInterrupted, ModelDenied, ModelError
 from agent_core.models.anthropic.client import WIRE_ERRORS, translate_error
 
 FROM_OTHER_DOORS = {
@@ -87,7 +87,7 @@ def test_no_class_of_the_transport_is_unmapped() -> None:
         assert isinstance(error, WIRE_ERRORS), found
         if issubclass(found, httpx2.TransportError):
             assert type(translate_error(error, False, 0)) is ModelBusy
-            assert type(translate_error(error, True, 0)) is ModelCut
+            assert type(translate_error(error, True, 0)) is ModelInterrupted
 
 
 def test_missing_credentials_are_a_denial() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -123,11 +123,11 @@ async def test_a_cut_after_any_chunk_never_gives_a_runnable_call(
 ) -> None:
     api.deltas = 3
     api.plan(Fault(answer=TWO_CALLS, after_events=after, then=then))  # type: ignore[arg-type]
-    with pytest.raises((ModelBusy, ModelCut)) as caught:
+    with pytest.raises((ModelBusy, ModelInterrupted)) as caught:
         await complete(model, ask("I like tea"))
     if then == "end":
         # A reset may overtake what was sent before it; the end of a body can't.
-        assert type(caught.value) is (ModelCut if after else ModelBusy)
+        assert type(caught.value) is (ModelInterrupted if after else ModelBusy)
 
 
 @pytest.mark.parametrize("missing", [1, 2])
@@ -151,7 +151,7 @@ async def test_a_cut_at_any_byte_of_the_tool_json_never_gives_a_runnable_call(
     start, end = len(parts[0]), len(b"".join(parts[:-3]))
     for after in range(start, end, 11):
         api.plan(Fault(answer=one_call, after_bytes=after))
-        with pytest.raises((ModelBusy, ModelCut)):
+        with pytest.raises((ModelBusy, ModelInterrupted)):
             await complete(model, ask("I like tea"))
     assert len(api.requests) > 50
 
@@ -252,8 +252,8 @@ async def test_every_status_has_its_error(
     ("after", "code", "expected"),
     [
         (0, "server_error", ModelBusy),
-        (2, "server_error", ModelCut),
-        (2, "502", ModelCut),
+        (2, "server_error", ModelInterrupted),
+        (2, "502", ModelInterrupted),
         (2, "402", ModelDenied),
         (2, "context_length_exceeded", ModelOverflow),
         (2, "400", ModelRejected),
@@ -285,7 +285,7 @@ async def test_a_prompt_longer_than_the_window_overflows(model: Model, api: Open
 async def test_silence_ends_at_the_timeout(api: OpenAIEmulator) -> None:
     model = create({"base_url": api.base_url, "timeout": "0.2"})
     api.plan(Fault(answer=text_answer("half"), after_events=2, then="hang"))
-    with pytest.raises(ModelCut):
+    with pytest.raises(ModelInterrupted):
         await complete(model, ask("hello"))
     api.latency = 30
     with pytest.raises(ModelBusy):

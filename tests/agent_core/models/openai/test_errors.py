@@ -6,7 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from agent_core.errors import ModelBusy, ModelCut, ModelError
+from agent_core.errors import ModelBusy, ModelInterrupted, ModelError
 from agent_core.models.openai.client import WIRE_ERRORS, translate_error
 
 FROM_OTHER_DOORS = {
@@ -79,4 +79,4 @@ def test_no_class_of_the_transport_is_unmapped() -> None:
         assert isinstance(error, WIRE_ERRORS), found
         if issubclass(found, httpx2.TransportError):
             assert type(translate_error(error, False, 0)) is ModelBusy
-            assert type(translate_error(error, True, 0)) is ModelCut
+            assert type(translate_error(error, True, 0)) is ModelInterrupted

@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.errors import (
     ModelBusy,
-    ModelCut,
+    ModelInterrupted,
     ModelDenied,
     ModelError,
     ModelOverflow,
@@ -58,7 +58,7 @@ async def test_a_refusal_names_its_category() -> None:
     ("fail", "expected"),
     [
         ("busy", ModelBusy),
-        ("cut", ModelCut),
+        ("cut", ModelInterrupted),
         ("rejected", ModelRejected),
         ("overflow", ModelOverflow),
         ("unknown", ModelUnknown),

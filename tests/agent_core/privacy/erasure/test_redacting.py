@@ -10,7 +10,15 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from agent_core.transcript import ImagePart, Message, RawPart, TextPart, ToolCallPart, ToolResultPart, dump_parts
+from agent_core.transcript import (
+    ImagePart,
+    Message,
+    RawPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    dump_parts,
+)
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 CALL = ToolCallPart(call_id=CallId("c"), name="t", arguments='{"secret": 1}')
@@ -35,10 +43,10 @@ def test_a_prompt_without_words_is_written_again_when_it_is_needed_again(
 def test_a_file_that_was_emptied_is_kept_again_when_it_comes_again(
     connection: sqlite3.Connection,
 ) -> None:
-    key = files.keep(connection, data=b"bytes", media_type="text/plain", now=1)
+    key = files.store(connection, data=b"bytes", media_type="text/plain", now=1)
     redact.empty_files(connection, keys=[key])
     assert files.find(connection, key=key) is None
-    assert files.keep(connection, data=b"bytes", media_type="text/plain", now=2) == key
+    assert files.store(connection, data=b"bytes", media_type="text/plain", now=2) == key
     found = files.find(connection, key=key)
     assert found
     assert found.data == b"bytes"
@@ -111,7 +119,7 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     ids = messages.append(connection, talk.shelf(turn_id), everything, now=1)
     for message_id, message in zip(ids, everything, strict=True):
         parts = dump_parts(redact_message(message, "[x]"))
-        redact.bury_message(connection, message_id=message_id, parts=parts, now=2)
+        redact.redact_message(connection, message_id=message_id, parts=parts, now=2)
         assert redact.read_message(connection, message_id=message_id) is None
     stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
     left = [one.message.parts for one in stored]

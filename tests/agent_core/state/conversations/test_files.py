@@ -10,7 +10,7 @@ from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 
 def keep(connection: sqlite3.Connection, data: bytes = b"picture") -> str:
-    return files.keep(connection, data=data, media_type="image/png", now=1)
+    return files.store(connection, data=data, media_type="image/png", now=1)
 
 
 def test_a_file_is_found_by_the_hash_of_its_bytes(connection: sqlite3.Connection) -> None:
@@ -47,7 +47,7 @@ def test_a_turn_gives_its_files_out_in_order_and_each_call_one(
     turn, other = add_turn(connection, talk), add_turn(connection, talk)
     first, second = keep(connection, b"1"), keep(connection, b"2")
     for call, key, name in (("a", second, "2.txt"), ("b", first, "1.txt"), ("a", first, "3.txt")):
-        files.give(connection, turn_id=turn, call_id=CallId(call), key=key, name=name, now=1)
+        files.attach(connection, turn_id=turn, call_id=CallId(call), key=key, name=name, now=1)
     given = [
         TurnFile(key=second, name="2.txt", call_id=CallId("a")),
         TurnFile(key=first, name="1.txt", call_id=CallId("b")),

@@ -69,15 +69,15 @@ def test_a_transcript_is_read_by_its_person_only(connection: Connection, talk: T
     bob = add_person(connection, "bob")
     where = {"session_id": talk.session_id, "person_id": bob.id}
     assert messages.list_session(connection, **where) == []
-    assert messages.count_words(connection, **where) == 0
-    assert messages.list_words(connection, limit=9, **where) == []
+    assert messages.count_spoken(connection, **where) == 0
+    assert messages.list_texts(connection, limit=9, **where) == []
 
 
 def test_words_are_what_people_and_the_assistant_said(connection: Connection, talk: Talk) -> None:
     keep(connection, talk, TRANSCRIPT)
     where = {"session_id": talk.session_id, "person_id": talk.person.id}
-    assert messages.count_words(connection, **where) == 3
-    assert messages.list_words(connection, limit=2, **where) == [
+    assert messages.count_spoken(connection, **where) == 3
+    assert messages.list_texts(connection, limit=2, **where) == [
         ("user", "What do I like?"),
         ("assistant", "Let me look."),
     ]
@@ -88,10 +88,10 @@ def test_the_words_of_a_turn_are_its_persons(connection: Connection, talk: Talk)
     steer = Message(role="user", parts=(TextPart(text="And hot?"),))
     messages.append(connection, talk.shelf(turn_id), [*TRANSCRIPT, steer], now=5)
     keep(connection, talk, TRANSCRIPT)
-    said = messages.words_of_turn(connection, turn_id=turn_id, person_id=talk.person.id)
+    said = messages.request_of_turn(connection, turn_id=turn_id, person_id=talk.person.id)
     assert said == "What do I like?\n\nAnd hot?"
     bob = add_person(connection, "bob")
-    assert messages.words_of_turn(connection, turn_id=turn_id, person_id=bob.id) == ""
+    assert messages.request_of_turn(connection, turn_id=turn_id, person_id=bob.id) == ""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Connection
 from tests.agent_core.state.rows import PROMPT, add_person, add_talk, add_turn
 
@@ -103,14 +103,14 @@ def test_a_turn_takes_the_number_that_it_was_promised(connection: Connection) ->
     talk = add_talk(connection, add_person(connection))
     assert turns.find_newest(connection) == 0
     first = add_turn(connection, talk)
-    asked = Asked(
+    asked = TurnRequest(
         person_id=talk.person.id, account_id=None, place=("p", "c", None), turn_id=TurnId(first + 5)
     )
     promised = turns.insert(
         connection,
         conversation=talk.conversation,
         session_id=talk.session_id,
-        asked=asked,
+        request=asked,
         prompt_hash=PROMPT,
         now=1,
     )

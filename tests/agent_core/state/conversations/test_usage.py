@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import usage
-from agent_core.state.conversations.usage import Charged, Line, Spent, Total
+from agent_core.state.conversations.usage import ModelCall, QuotaUsage, Total, UsageLine
 from agent_core.state.engine.database import Connection
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
-CALL = Spent(
+CALL = ModelCall(
     purpose="turn",
     model="m",
     input_tokens=1,
@@ -55,13 +55,13 @@ def test_money_is_charged_where_there_is_a_price_and_tokens_where_there_is_none(
         (bob, CALL, 11),
     ):
         usage.insert(connection, spent, person_id=person.id, turn_id=None, now=now)
-    charged = Charged(micro_dollars=50_000, unpriced_tokens=4321)
+    charged = QuotaUsage(micro_dollars=50_000, unpriced_tokens=4321)
     assert usage.charged_since(connection, person_id=ann.id, since=10) == charged
     assert usage.charged_by_person(connection, since=10) == [
-        (bob.id, "Bob", Charged(micro_dollars=100_000, unpriced_tokens=0)),
+        (bob.id, "Bob", QuotaUsage(micro_dollars=100_000, unpriced_tokens=0)),
         (ann.id, "Ann", charged),
     ]
-    nothing = Charged(micro_dollars=0, unpriced_tokens=0)
+    nothing = QuotaUsage(micro_dollars=0, unpriced_tokens=0)
     assert usage.charged_since(connection, person_id=ann.id, since=13) == nothing
     assert usage.charged_by_person(connection, since=13) == []
 
@@ -72,21 +72,21 @@ def test_lines_are_by_purpose_and_model_the_dearest_first(connection: Connection
     for person, spent, now in ((ann, title, 10), (ann, CALL, 10), (ann, CALL, 11), (bob, CALL, 10)):
         usage.insert(connection, spent, person_id=person.id, turn_id=None, now=now)
     assert usage.list_lines(connection, person_id=ann.id, since=10) == [
-        Line(
+        UsageLine(
             purpose="turn",
             model="m",
             calls=2,
             input_tokens=642,
             output_tokens=8000,
-            charged=Charged(micro_dollars=100_000, unpriced_tokens=0),
+            charged=QuotaUsage(micro_dollars=100_000, unpriced_tokens=0),
         ),
-        Line(
+        UsageLine(
             purpose="title",
             model="n",
             calls=1,
             input_tokens=321,
             output_tokens=4000,
-            charged=Charged(micro_dollars=0, unpriced_tokens=4321),
+            charged=QuotaUsage(micro_dollars=0, unpriced_tokens=4321),
         ),
     ]
 

@@ -13,7 +13,7 @@ from agent_core.state.engine import meta, opening
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from agent_core.state.search import search
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from tests.agent_core.state.conftest import read_file
 
 SCHEMA = Path(opening.__file__).parents[1] / "schema.sql"
@@ -230,7 +230,7 @@ async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path:
             " VALUES (1, 1, 1, 'p1 c1', 'user', '[]', 'The dogs', 'telegram', 0, 0)"
         )
     database = await Database.open(path)
-    field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
+    field = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
     for word, expected in (("dog", [1]), ("the", [])):
         found = await database.read(
             lambda connection, word=word: search.list_holders(

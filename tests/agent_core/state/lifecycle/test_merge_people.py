@@ -13,7 +13,7 @@ from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.conversations import compactions, messages, questions, sessions, turns, usage
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.questions import NewQuestion
-from agent_core.state.conversations.usage import Spent
+from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.lifecycle import merge_people, split_person
@@ -22,13 +22,13 @@ from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import dead_letters, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import search
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import index_text, stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
-SPENT = Spent(
+SPENT = ModelCall(
     purpose="turn",
     model="m",
     input_tokens=10,
@@ -90,7 +90,7 @@ def renaming(old: PersonId, new: PersonId) -> Callable[[str], str]:
 
 def join(connection: Connection, keeper: Person, gone: Person, now: int = 9) -> int:
     rename = renaming(gone.id, keeper.id)
-    return merge_people.join(connection, keeper=keeper.id, gone=gone.id, rename=rename, now=now)
+    return merge_people.merge(connection, kept=keeper.id, absorbed=gone.id, rename=rename, now=now)
 
 
 def split(connection: Connection, account: Account, into: Person, now: int = 10) -> None:
@@ -101,7 +101,7 @@ def split(connection: Connection, account: Account, into: Person, now: int = 10)
 
 
 def finds(connection: Connection, person: Person, word: str, scope: str = "") -> int:
-    field = Field(person_id=person.id, scope=scope or f"p{person.id}", except_turn=TurnId(0))
+    field = SearchFilter(person_id=person.id, scope=scope or f"p{person.id}", except_turn=TurnId(0))
     return search.count_holders(connection, field=field, term=Term(word=stem(word)), most=1000)
 
 
@@ -327,7 +327,7 @@ def test_an_account_remembers_who_it_was_at_first(
     join(connection, ann, ben)
     came = {a.platform: a.came_from for a in people.list_accounts(connection, person_id=ann.id)}
     assert came == {"telegram": None, "discord": ben.id, "slack": cleo.id}
-    assert merge_people.list_joined(connection, person_id=ann.id) == [ben.id, cleo.id]
+    assert merge_people.list_absorbed(connection, person_id=ann.id) == [ben.id, cleo.id]
 
 
 def test_a_running_turn_is_seen_until_it_is_settled(connection: Connection, ann: Person) -> None:
@@ -350,7 +350,7 @@ def test_a_split_gives_back_just_what_the_account_began(
     before = dump(connection)
     join(connection, ann, ben)
     split(connection, theirs, ben)
-    split_person.part(connection, back=ben.id)
+    split_person.restore_person(connection, back=ben.id)
     check_index(connection)
     after = dump(connection)
     assert finds(connection, ben, "tea") == 2

@@ -393,7 +393,7 @@ class OutboxWalk(Home):
         self.connection.executescript(_WATCH)
         for chat in self.chats.values():
             chat.attempt = None
-        outbox.doubt_sending(self.connection)
+        outbox.mark_interrupted(self.connection)
 
     @invariant()
     def every_step_is_a_legal_one(self) -> None:

@@ -12,7 +12,7 @@ from agent_core.memory.archive.entries import Content
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.memory import archive, ledger
-from agent_core.state.memory.archive import Drawer, index_entry
+from agent_core.state.memory.archive import ArchiveFilter, index_entry
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
@@ -53,8 +53,8 @@ def keep(
 
 
 def join(connection: Connection, keeper: Person, gone: Person) -> None:
-    merge_people.join(
-        connection, keeper=keeper.id, gone=gone.id, rename=lambda key: f"{key}-", now=9
+    merge_people.merge(
+        connection, kept=keeper.id, absorbed=gone.id, rename=lambda key: f"{key}-", now=9
     )
 
 
@@ -65,12 +65,14 @@ def split(connection: Connection, account: Account, into: Person) -> None:
 
 
 def finds(connection: Connection, person: Person, word: str) -> list[ArchiveId]:
-    drawer = Drawer(person_id=person.id)
+    drawer = ArchiveFilter(person_id=person.id)
     return archive.list_holders(connection, drawer=drawer, terms=[Term(word=stem(word))], limit=99)
 
 
 def kept(connection: Connection, person: Person) -> set[ArchiveId]:
-    return set(archive.list_holders(connection, drawer=Drawer(person_id=person.id), limit=99))
+    return set(
+        archive.list_holders(connection, drawer=ArchiveFilter(person_id=person.id), limit=99)
+    )
 
 
 def changes(connection: Connection, person: Person) -> set[int]:
@@ -194,7 +196,7 @@ def test_what_one_kept_becomes_the_others_with_its_history(
     assert finds(connection, ben.person, "tea") == []
     assert (kept(connection, ben.person), changes(connection, ben.person)) == (set(), set())
     assert changes(connection, ann.person) == {mine, theirs, gone}
-    drawer = Drawer(person_id=ann.person.id, tags=("drinks",))
+    drawer = ArchiveFilter(person_id=ann.person.id, tags=("drinks",))
     assert archive.list_holders(connection, drawer=drawer, limit=9) == [theirs]
 
 
@@ -281,7 +283,9 @@ def test_many_entries_move_in_pieces(connection: Connection, ann: Talk, ben: Tal
 @pytest.mark.parametrize("tag", ['a"', "a b", "", 'x" OR "p2__ta'])
 def test_no_tag_can_end_its_string_in_a_query(connection: Connection, tag: str) -> None:
     with pytest.raises(ValueError, match="no tag"):
-        archive.list_holders(connection, drawer=Drawer(person_id=PersonId(1), tags=(tag,)), limit=1)
+        archive.list_holders(
+            connection, drawer=ArchiveFilter(person_id=PersonId(1), tags=(tag,)), limit=1
+        )
 
 
 @pytest.mark.parametrize("word", ['a"', "_tdrinks", "", "A"])

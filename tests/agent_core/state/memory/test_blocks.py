@@ -78,13 +78,13 @@ def test_lists_are_by_label_and_by_who_may_see_them(
     b, a, mine = (make(connection, ann.id, label) for label in ("b", "a", "mine"))
     for block in (b, a):
         blocks.share(connection, block_id=block.id, person_id=bob.id)
-    seen = blocks.list_seen(connection, person_id=bob.id)
+    seen = blocks.list_visible(connection, person_id=bob.id)
     assert [block.label for block in seen] == ["a", "b"]
-    assert blocks.list_seen(connection, person_id=ann.id) == []
+    assert blocks.list_visible(connection, person_id=ann.id) == []
     assert blocks.list_made(connection, person_id=ann.id) == [*seen, mine]
     assert blocks.list_made(connection, person_id=bob.id) == []
     assert blocks.list_all(connection) == [*seen, mine]
     team = blocks.make_team(connection, now=1)
     blocks.share(connection, block_id=mine.id, person_id=team)
-    assert blocks.list_seen(connection, person_id=None) == [mine]
+    assert blocks.list_visible(connection, person_id=None) == [mine]
     assert [p.kind for p in blocks.list_readers(connection, block_id=mine.id)] == ["team"]

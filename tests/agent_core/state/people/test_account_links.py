@@ -32,8 +32,8 @@ def test_a_wish_is_found_by_its_code_until_it_expires(connection: Connection) ->
 def test_a_wish_is_taken_up_by_one_account_only(connection: Connection) -> None:
     person = add_person(connection)
     link_id = wish(connection, person.id)
-    assert account_links.take_up(connection, link_id=link_id, other=BEN)
-    assert not account_links.take_up(connection, link_id=link_id, other=BEN)
+    assert account_links.redeem(connection, link_id=link_id, other=BEN)
+    assert not account_links.redeem(connection, link_id=link_id, other=BEN)
     assert account_links.find_open(connection, code_hash="h", now=0) is None
     found = account_links.find(connection, link_id=link_id)
     assert found
@@ -45,7 +45,7 @@ def test_a_wish_is_taken_up_by_one_account_only(connection: Connection) -> None:
 def test_a_wish_is_closed_once(connection: Connection) -> None:
     person = add_person(connection)
     link_id = wish(connection, person.id)
-    account_links.take_up(connection, link_id=link_id, other=BEN)
+    account_links.redeem(connection, link_id=link_id, other=BEN)
     assert account_links.close(connection, link_id=link_id, outcome="joined", now=5)
     assert not account_links.close(connection, link_id=link_id, outcome="over", now=6)
     assert account_links.list_live(connection, person_id=person.id) == []

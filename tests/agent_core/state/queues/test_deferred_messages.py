@@ -19,7 +19,7 @@ def test_of_each_person_whose_turn_it_is_all_that_may_go_is_given(
             new = NewDeferredMessage(
                 person_id=person_id, platform="p", chat="c", title="", body=body, release_at=at
             )
-            deferred_messages.hold(connection, new, now=1)
+            deferred_messages.defer(connection, new, now=1)
     for person_id in someone:
         due = deferred_messages.list_due(connection, now=50, limit=1)
         assert [(one.person_id, one.body) for one in due] == [

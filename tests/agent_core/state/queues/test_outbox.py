@@ -162,7 +162,7 @@ def test_what_an_earlier_process_was_sending_is_doubted(connection: Connection) 
     rows = [outbox.enqueue(connection, DEBT, now=1) for _ in range(3)]
     outbox.mark_sending(connection, outbox_id=rows[0].id)
     outbox.mark_sent(connection, outbox_id=rows[1].id, message_id="m", body=rows[1].body, now=2)
-    outbox.doubt_sending(connection)
+    outbox.mark_interrupted(connection)
     states = [look(connection, row).state for row in rows]
     assert states == ["unsure", "sent", "owed"]
     assert look(connection, rows[0]).shown == "Hello"
@@ -190,7 +190,7 @@ def test_a_live_message_of_unknown_fate_is_looked_for_by_what_it_showed(
 ) -> None:
     live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id, body="Hel"), now=1)
     if is_doubted:
-        outbox.doubt_sending(connection)
+        outbox.mark_interrupted(connection)
     settled = outbox.finalize_live(connection, outbox_id=live.id, body="Hello you")
     assert (settled.state, settled.shown, settled.body) == ("unsure", "Hel", "Hello you")
 

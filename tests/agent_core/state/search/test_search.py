@@ -8,7 +8,7 @@ import pytest
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.conversations import messages
 from agent_core.state.search import passages, search
-from agent_core.state.search.search import Field, Speaker, Term
+from agent_core.state.search.search import SearchFilter, Speaker, Term
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
@@ -19,8 +19,8 @@ def at(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def field(scope: str = "p1", **asked: object) -> Field:
-    return Field(person_id=PersonId(1), scope=scope, except_turn=TurnId(0), **asked)  # type: ignore[arg-type]
+def field(scope: str = "p1", **asked: object) -> SearchFilter:
+    return SearchFilter(person_id=PersonId(1), scope=scope, except_turn=TurnId(0), **asked)  # type: ignore[arg-type]
 
 
 @pytest.fixture
