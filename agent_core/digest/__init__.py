@@ -1,1 +1,1 @@
-"""What digests are made of: things gathered from named sources, and charts of numbers."""
+"""Digests: gather calendars, feeds, pages and reminders, and draw charts."""

@@ -1,4 +1,4 @@
-"""Fetches from the web: from open addresses only, within bounds of size and time."""
+"""HTTP fetches from public addresses only, limited in size and time."""
 
 import asyncio
 import ipaddress
@@ -16,9 +16,9 @@ from agent_core.digest.formatting import FetchFailed
 from agent_core.tools.untrusted_text import is_hidden
 
 _LONGEST = 2000
-"""Characters of an address; browsers and servers take no more either."""
+"""Characters of a URL; browsers and servers accept no more either."""
 _GLOBAL_6 = ipaddress.ip_network("2000::/3")
-"""All that is given out of IPv6 (RFC 4291, 2.4); what wraps IPv4 for NAT64 lies outside."""
+"""The assigned part of IPv6 (RFC 4291, 2.4); the NAT64 range that maps IPv4 lies outside it."""
 _RELAYS = (
     ipaddress.ip_network("192.88.99.0/24"),  # 6to4 relays, RFC 7526
     ipaddress.ip_network("2001::/32"),  # Teredo, which carries IPv4
@@ -29,37 +29,37 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class ForbiddenAddress(Exception):
-    """An address that may not be fetched from; the text says why, as the end of a sentence."""
+    """A URL or address that must not be fetched; the text ends a sentence."""
 
 
 def check_url(url: str) -> SplitResult:
-    """The parts of an address that may be tried. Raises `ForbiddenAddress`."""
+    """Split a URL and check its form. Raises `ForbiddenAddress`."""
     if len(url) > _LONGEST:
         raise ForbiddenAddress(f"its address is longer than {_LONGEST} characters")
     if any(sign.isspace() or is_hidden(sign) or sign == "\\" for sign in url):
-        raise ForbiddenAddress("its address holds characters that none has")
+        raise ForbiddenAddress("its address contains invalid characters")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise ForbiddenAddress("its address can't be read") from error
+        raise ForbiddenAddress("its address is invalid") from error
     if parts.scheme not in ("http", "https"):
-        raise ForbiddenAddress("only http and https addresses are fetched")
+        raise ForbiddenAddress("only http and https addresses are allowed")
     if "@" in parts.netloc:
-        raise ForbiddenAddress("an address with a name or a password in it is not fetched")
+        raise ForbiddenAddress("an address must not contain a user name or a password")
     if not parts.hostname or port == 0:
-        raise ForbiddenAddress("its address names no host")
+        raise ForbiddenAddress("its address has no host")
     return parts
 
 
 def check_address(text: str) -> None:
-    """Raise `ForbiddenAddress` for an IP address that is not one of the open internet."""
+    """Check that an IP address is public. Raises `ForbiddenAddress`."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError as error:
-        raise ForbiddenAddress("its name leads to no address") from error
+        raise ForbiddenAddress("its host name does not resolve") from error
     if not _is_open(address):
-        raise ForbiddenAddress(f"{address} is not on the open internet")
+        raise ForbiddenAddress(f"{address} is not a public address")
 
 
 def _is_open(address: Address) -> bool:
@@ -80,9 +80,9 @@ def _is_open(address: Address) -> bool:
 
 
 MOST_BYTES = 3_000_000
-"""Of one answer, once it is unpacked."""
+"""Bytes of a response, after decompression."""
 SECONDS = 15.0
-"""For one fetch with all its redirects."""
+"""Seconds of one fetch, including all redirects."""
 MOST_REDIRECTS = 5
 _CONNECT_SECONDS = 5.0
 _PIECE = 65_536
@@ -90,13 +90,13 @@ _MOVED = (301, 302, 303, 307, 308)
 _AGENT = "Talaria (self-hosted assistant)"
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the IP addresses of a host for a port. Raises `OSError`."""
+"""Resolves a host and port to IP addresses. Raises `OSError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What an address gave. `url` is where it was found in the end; `next_url` where it goes on,
-    if it says so (RFC 8288).
+    """A response. `url` is the final address; `next_url` is the next page, if the server names one
+    (RFC 8288).
     """
 
     url: str
@@ -107,10 +107,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
-    """What is to be fetched. Own `headers` go to the first address only, which must answer itself.
+    """A page to fetch. Custom `headers` go only to the first address, which must not redirect.
 
-    `is_trusted` is for servers that the house's owner has set: they may be anywhere, but what they
-    send on to is as any other.
+    `is_trusted` is for servers configured by the owner: they may have a private address, but
+    their redirects may not.
     """
 
     url: str
@@ -119,16 +119,16 @@ class FetchRequest:
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses of a host as the system knows them. Raises `OSError`."""
+    """Resolve a host with the system's resolver. Raises `OSError`."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class Fetcher:
-    """Gets pages. Names are looked up once, what they lead to is checked, and exactly that is
-    connected to; every redirect is a new address.
+    """Fetches pages. Each host is resolved once, and only the checked addresses are connected to.
 
-    `allow_private` lets in what lies in this machine's own network. `seconds` are for one page.
+    Every redirect is checked again. `allow_private` permits addresses of the local network.
+    `seconds` limits one page.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Fetcher:
         self._seconds = seconds
 
     async def fetch(self, wanted: FetchRequest) -> Page:
-        """The page of an address. Raises `FetchFailed`."""
+        """Fetch a page. Raises `FetchFailed`."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._follow(wanted)
@@ -150,7 +150,7 @@ class Fetcher:
         except aiohttp.ClientSSLError as error:
             raise FetchFailed("its certificate can't be trusted") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise FetchFailed(f"it can't be reached ({type(error).__name__})") from error
+            raise FetchFailed(f"it is unreachable ({type(error).__name__})") from error
 
     async def _follow(self, wanted: FetchRequest) -> Page:
         url = wanted.url
@@ -162,18 +162,18 @@ class Fetcher:
             if isinstance(found, Page):
                 return found
             if wanted.headers:
-                raise FetchFailed("it sends on to another address")
+                raise FetchFailed("it redirects, which is not allowed here")
             url = urljoin(url, found)
-        raise FetchFailed(f"it sends on more than {MOST_REDIRECTS} times")
+        raise FetchFailed(f"it redirects more than {MOST_REDIRECTS} times")
 
     async def _look_up(self, parts: SplitResult, *, is_checked: bool) -> Sequence[str]:
-        """The addresses to connect to. Raises `ForbiddenAddress`, and `OSError`."""
+        """Resolve and check the addresses of a host. Raises `ForbiddenAddress` and `OSError`."""
         host = parts.hostname or ""
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
-            raise FetchFailed("its name leads to no address") from error
+            raise FetchFailed("its host name does not resolve") from error
         if is_checked and not self._allow_private:
             for address in addresses:
                 check_address(address)
@@ -182,7 +182,7 @@ class Fetcher:
     async def _get(
         self, url: str, addresses: Sequence[str], headers: Mapping[str, str]
     ) -> Page | str:
-        """The page, or where it has moved."""
+        """Request one URL; returns the page, or the target of a redirect."""
         connector = aiohttp.TCPConnector(
             resolver=_Pinned(addresses), socket_factory=_gate(addresses), force_close=True
         )
@@ -212,7 +212,7 @@ class Fetcher:
 
 
 class _Pinned(AbstractResolver):
-    """Knows one host: the one whose addresses were checked just now."""
+    """Resolves one host to its checked addresses."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self._addresses = addresses
@@ -220,7 +220,7 @@ class _Pinned(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Those addresses, whatever the name's server says by now."""
+        """Return the checked addresses, whatever DNS says by now."""
         return [
             ResolveResult(
                 hostname=host,
@@ -234,22 +234,22 @@ class _Pinned(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing; there is nothing to close."""
 
 
 def _gate(addresses: Sequence[str]) -> Callable[[AddrInfoType], socket.socket]:
-    """Opens sockets for those addresses and no other, however somebody has read the URL."""
+    """Create sockets for the checked addresses only, however a library reads the URL."""
 
     def open_socket(info: AddrInfoType) -> socket.socket:
         if info[4][0] not in addresses:
-            raise OSError(f"{info[4][0]} is not what was checked")
+            raise OSError(f"{info[4][0]} is not a checked address")
         return socket.socket(info[0], info[1], info[2])
 
     return open_socket
 
 
 async def _read(answer: aiohttp.ClientResponse) -> bytes:
-    """The body, unpacked as it comes and never beyond the bound. Raises `FetchFailed`."""
+    """Read the body, decompressed in pieces up to the limit. Raises `FetchFailed`."""
     unpack = _choose(answer.headers.get("Content-Encoding", "").strip().lower())
     found = bytearray()
     async for piece in answer.content.iter_chunked(_PIECE):
@@ -260,17 +260,17 @@ async def _read(answer: aiohttp.ClientResponse) -> bytes:
 
 
 def _choose(encoding: str) -> Callable[[bytes, int], bytes]:
-    """What unpacks pieces of a body, to at most so many bytes each."""
+    """Choose the decompressor for a content encoding."""
     if encoding in ("", "identity"):
         return lambda piece, most: piece[:most]
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise FetchFailed("it is packed in a way that was not asked for")
+        raise FetchFailed("its encoding was not requested")
     inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)
 
     def unpack(piece: bytes, most: int) -> bytes:
         try:
             return inflater.decompress(piece, most)
         except zlib.error as error:
-            raise FetchFailed("it is packed in a broken way") from error
+            raise FetchFailed("its encoding is broken") from error
 
     return unpack

@@ -1,4 +1,4 @@
-"""Lines of what was gathered: quoted, since others wrote it, and no more than there is room for."""
+"""Formatting of gathered lines, and the folders of local sources."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ from agent_core.tools.untrusted_text import is_hidden
 
 
 class SourceFailed(Exception):
-    """A source gave nothing; the text says why, as the end of a sentence."""
+    """A source could not be read; the text ends a sentence."""
 
 
 class FetchFailed(SourceFailed):
-    """Nothing was fetched. `status` is what the server answered, 0 if it did not come to that."""
+    """A fetch failed. `status` is the HTTP status, 0 without a response."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message)
@@ -22,20 +22,20 @@ class FetchFailed(SourceFailed):
 
 
 class ReaderFailed(SourceFailed):
-    """The program that was to read or draw something ended without it."""
+    """A reader process failed."""
 
 
 SOURCES = "sources"
-"""The folder of the home that calendar files lie in."""
+"""The folder of calendar files in the home."""
 
 
 def own_folder(sources: Path, kind: Literal["people", "rooms"], slug: str) -> Path:
-    """The folder of what only jobs of one person, or of one room, read."""
+    """The folder whose files only jobs of one person or room read."""
     return sources / kind / slug
 
 
 def list_files(folder: Path) -> Iterator[Path]:
-    """All files below a folder, in order; links are not followed, and no files here. Blocks."""
+    """List all files below a folder, sorted; ignores links. Blocks."""
     if folder.is_symlink():
         return
     for place, folders, names in os.walk(folder):
@@ -50,24 +50,24 @@ _LONGEST_LINK = 500
 
 
 def fit(head: str, lines: Sequence[str], room: int) -> str:
-    """A head and as many lines as there is room for, and how many are left out. Pure."""
+    """Join a head with as many lines as fit, and state how many are left out. Pure."""
     kept = [head]
     room -= len(head) + 40
     for number, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:
-            return "\n".join([*kept, f"… {len(lines) - number} more do not fit here."])
+            return "\n".join([*kept, f"… {len(lines) - number} more don't fit here."])
         kept.append(line)
     return "\n".join(kept)
 
 
 def count(number: int, noun: str) -> str:
-    """`1 event`, `2 events`."""
+    """Format a count: `1 event`, `2 events`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def show_link(url: str) -> str:
-    """A link from outside as it may stand in a line, with a space before; "" if it is none."""
+    """Format an external link with a space before it; "" if it is invalid."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""GitHub's notifications: asked for by token, read from JSON, told in lines."""
+"""GitHub notifications as lines of a digest."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,23 +13,24 @@ from agent_core.tools.untrusted_text import flatten, quote
 
 MOST_PAGES = 4
 _PAGE = 50
-"""The most that GitHub gives at once:
-https://docs.github.com/en/rest/activity/notifications#list-notifications-for-the-authenticated-user
+"""The page size, and GitHub's maximum:
+https://docs.github.com/en/rest/activity/notifications#list-notifications-for-the-authenticated-
+user
 """
 _LONGEST_TITLE = 200
-_NO_TOKEN = "no GITHUB_TOKEN is set for this house"  # noqa: S105 - it is a sentence
+_NO_TOKEN = "no GITHUB_TOKEN is set"  # noqa: S105 - it is a sentence
 _FAULTS = {
-    401: "GitHub does not know the token; the owner has to set a new GITHUB_TOKEN",
+    401: "GitHub rejects the token; the owner has to set a new GITHUB_TOKEN",
     403: "the token may not read notifications (a classic one needs the scope `notifications`),"
-    " or GitHub wants fewer calls for now",
+    " or GitHub's rate limit is reached",
 }
 _PLACES = {"pulls": "pull", "issues": "issues", "commits": "commit"}
-"""What a thing's address in the API is called, and what on the site."""
+"""Path segments of the API and the matching ones of the site."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubAccess:
-    """Which GitHub is asked, and with whose token; "" for none."""
+    """A GitHub server and its token; "" for none."""
 
     url: str
     token: str
@@ -37,7 +38,7 @@ class GitHubAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One thing that somebody is told about, and why."""
+    """A notification with its reason."""
 
     title: str
     repository: str
@@ -47,11 +48,11 @@ class Notification:
     at: str
 
 
-async def read_notifications(hub: GitHubAccess, fetcher: Fetcher, wanted: GatherRequest) -> str:
-    """Unread ones since a moment, newest first. Raises `SourceFailed`."""
-    if not hub.token:
+async def read_notifications(access: GitHubAccess, fetcher: Fetcher, wanted: GatherRequest) -> str:
+    """Format unread notifications since a moment, newest first. Raises `SourceFailed`."""
+    if not access.token:
         raise SourceFailed(_NO_TOKEN)
-    found, is_all = await _fetch(hub, fetcher, wanted.since)
+    found, is_all = await _fetch(access, fetcher, wanted.since)
     lines = [
         f"- {flatten(one.repository, 100)}, {flatten(one.kind, 40)}, {flatten(one.reason, 40)}:"
         f" {quote(one.title, _LONGEST_TITLE)}, {flatten(one.at, 20)}{show_link(one.link)}"
@@ -62,15 +63,15 @@ async def read_notifications(hub: GitHubAccess, fetcher: Fetcher, wanted: Gather
 
 
 async def _fetch(
-    hub: GitHubAccess, fetcher: Fetcher, since: int
+    access: GitHubAccess, fetcher: Fetcher, since: int
 ) -> tuple[list[Notification], bool]:
-    """The notifications, and whether these are all."""
-    home = hub.url.rstrip("/")
+    """Fetch the notifications; the flag tells whether they are complete."""
+    home = access.url.rstrip("/")
     moment = datetime.fromtimestamp(since // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     url = f"{home}/notifications?{urlencode({'since': moment, 'per_page': _PAGE})}"
     headers = {
         "Accept": "application/vnd.github+json",
-        "Authorization": f"Bearer {hub.token}",
+        "Authorization": f"Bearer {access.token}",
         "X-GitHub-Api-Version": "2022-11-28",
     }
     found: list[Notification] = []
@@ -80,7 +81,7 @@ async def _fetch(
         except FetchFailed as error:
             raise SourceFailed(_FAULTS.get(error.status, str(error))) from error
         found += _read(page.body)
-        # The token goes to the server it is for, wherever that says the next page is.
+        # Never send the token to another server, whatever the next link says.
         if not page.next_url.startswith(f"{home}/"):
             return found, not page.next_url
         url = page.next_url
@@ -92,7 +93,7 @@ def _read(body: bytes) -> Sequence[Notification]:
         given = json.loads(body)
         return list(_list(given))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SourceFailed("its answer is none that GitHub gives") from error
+        raise SourceFailed("its answer is not GitHub's format") from error
 
 
 def _list(given: object) -> Iterator[Notification]:
@@ -111,7 +112,7 @@ def _list(given: object) -> Iterator[Notification]:
 
 
 def _link(site: str, url: object) -> str:
-    """Where a person reads it: the API names the thing by its own address, or not at all."""
+    """Build the link to the site: the API returns its own address, or none."""
     kind, _, number = str(url or "").rpartition("/")
     place = _PLACES.get(kind.rpartition("/")[2])
     return f"{site}/{place}/{number}" if place else site

@@ -1,4 +1,4 @@
-"""Arguments of the `gather` tool, read into what is wanted; pure."""
+"""The arguments of the `gather` tool, parsed. Pure."""
 
 import json
 import re
@@ -64,7 +64,7 @@ SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One thing to read: where it is, or what is looked for in it; both may be empty."""
+    """One source with its address or its query; both may be empty."""
 
     kind: Kind
     at: str = ""
@@ -73,7 +73,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatherRequest:
-    """What a call wants. `since` is in milliseconds; the days are those of the zone."""
+    """A parsed call. `since` is in milliseconds; days are in `zone`."""
 
     sources: tuple[Source, ...]
     zone: str
@@ -81,13 +81,13 @@ class GatherRequest:
     first: date
     days: int
     room: int
-    """Characters that what one source gives may take."""
+    """Characters available per source."""
 
 
 def read_request(
     arguments: Mapping[str, object], *, zone: str, now: int, room: int
 ) -> GatherRequest:
-    """What a call asks for. Raises `ToolArgumentError` with a sentence."""
+    """Parse the arguments of a call. Raises `ToolArgumentError` with a sentence."""
     given = cast(list[Mapping[str, str]], arguments["sources"])
     sources = tuple(_read_source(one) for one in given)
     since, first, days = arguments.get("since"), arguments.get("first"), arguments.get("days")
@@ -103,7 +103,7 @@ def read_request(
 
 
 def list_addresses(text: str) -> frozenset[str]:
-    """The addresses that stand in somebody's words, bare or in brackets; pure."""
+    """Find the URLs in a text, bare or in brackets. Pure."""
     bare = (word.strip(_AROUND) for word in text.split())
     return frozenset((*_ADDRESS.findall(text), *bare)) | {
         found.rstrip(_BEHIND) for found in _ADDRESS.findall(text)
@@ -114,7 +114,7 @@ def _read_source(given: Mapping[str, str]) -> Source:
     kind = cast(Kind, given["kind"])
     at, query = given.get("at", "").strip(), given.get("query", "").strip()
     if kind in NEED_PLACE and not at:
-        raise ToolArgumentError(f"a {kind} needs `at`: where it is")
+        raise ToolArgumentError(f"a {kind} needs `at`: its address")
     if len(at) > _LONGEST or len(query) > _LONGEST:
-        raise ToolArgumentError(f"`at` and `query` have at most {_LONGEST} characters")
+        raise ToolArgumentError(f"`at` and `query` take at most {_LONGEST} characters")
     return Source(kind=kind, at=at, query=query)

@@ -1,4 +1,4 @@
-"""Runs one of the house's own small programs beside it, so that what it reads can't harm."""
+"""Reader processes that parse untrusted data outside the gateway process."""
 
 import asyncio
 import logging
@@ -22,14 +22,14 @@ _PIECE = 65_536
 _MOST_COMPLAINT = 2000
 
 AT_ONCE = 3
-"""Programs of a house that run at the same time; others wait for a place."""
+"""The number of concurrent reader processes; others wait."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderCommand:
-    """Which program is run, with which words and what on its input; `folder` is its cache."""
+    """A program with its arguments and its input; `folder` is its cache."""
 
     program: str
     arguments: tuple[str, ...]
@@ -40,13 +40,14 @@ class ReaderCommand:
 
 
 class ReaderPool:
-    """Runs programs, a few at a time."""
+    """Runs a few reader processes at a time."""
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def run(self, command: ReaderCommand) -> bytes:
-        """What the program says. It sees nothing of the environment, and nothing of it is left.
+        """Run a program and return its output. It gets a minimal environment and is killed
+        afterwards.
 
         Raises `ReaderFailed`.
         """
@@ -62,47 +63,49 @@ async def _run(command: ReaderCommand) -> bytes:
     try:
         process = await spawn(
             (sys.executable, "-I", "-c", _BEGIN, str(_ROOT), command.program, *command.arguments),
-            _end,
+            _kill,
             environ=environ,
         )
     except OSError as error:
-        _log.error("%s can't be started: %s", name, error)
-        raise ReaderFailed("this machine can't start a program for it now") from error
+        _log.error("can't start %s: %s", name, error)
+        raise ReaderFailed("this machine can't start a reader process now") from error
     try:
         async with asyncio.timeout(command.seconds):
             output, complaint, code = await asyncio.gather(
-                _talk(process, command.data, command.most_bytes),
-                _listen(process.stderr, _MOST_COMPLAINT),
+                _exchange(process, command.data, command.most_bytes),
+                _read_limited(process.stderr, _MOST_COMPLAINT),
                 process.wait(),
             )
     except TimeoutError as error:
         raise ReaderFailed(f"it took longer than {command.seconds:g} s to read") from error
     finally:
-        await _end(process)
+        await _kill(process)
     if code:
         told = complaint.decode(errors="replace").strip().rpartition("\n")[2]
         _log.info("%s ended with status %d: %s", name, code, told)
-        raise ReaderFailed("it can't be read")
+        raise ReaderFailed("it is unreadable")
     return output
 
 
-async def _talk(process: asyncio.subprocess.Process, data: bytes, most: int) -> bytes:
+async def _exchange(process: asyncio.subprocess.Process, data: bytes, most: int) -> bytes:
     stdin = process.stdin
     assert stdin is not None  # noqa: S101 - it is a pipe
 
     async def feed() -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # a program need not read to the end
+        with suppress(
+            BrokenPipeError, ConnectionResetError
+        ):  # a program may exit before it has read everything
             stdin.write(data)
             await stdin.drain()
             stdin.close()
             await stdin.wait_closed()
 
-    _, output = await asyncio.gather(feed(), _listen(process.stdout, most))
+    _, output = await asyncio.gather(feed(), _read_limited(process.stdout, most))
     return output
 
 
-async def _listen(stream: asyncio.StreamReader | None, most: int) -> bytes:
-    """The first bytes of a stream, which is read to its end all the same."""
+async def _read_limited(stream: asyncio.StreamReader | None, most: int) -> bytes:
+    """Keep the first bytes of a stream, and drain the rest."""
     assert stream is not None  # noqa: S101 - it is a pipe
     kept = bytearray()
     while piece := await stream.read(_PIECE):
@@ -110,7 +113,7 @@ async def _listen(stream: asyncio.StreamReader | None, most: int) -> bytes:
     return bytes(kept)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _kill(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):

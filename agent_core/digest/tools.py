@@ -1,4 +1,4 @@
-"""Puts together the tools that digests are made with."""
+"""The factory of the digest tools."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,9 @@ _FONTS = Path("cache") / "fonts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestOptions:
-    """How this house gathers. `github_token` is "" for none; `zone` is for people without one."""
+    """The digest settings. `github_token` is "" for none; `zone` is for people who have set
+    none.
+    """
 
     home: Path
     zone: str
@@ -26,11 +28,11 @@ class DigestOptions:
     github_token: str
     allow_private: bool
     readers: ReaderPool = field(default_factory=ReaderPool)
-    """What runs programs for all of its tools, a few at a time."""
+    """The reader processes, shared by all tools."""
 
 
 def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tuple[Tool, ...]:
-    """`gather` and `chart`; in a room without what is a person's own."""
+    """Create `gather` and `chart`; in a room without private sources."""
     desk = GatherSources(
         sources=kit.home / SOURCES,
         zone=kit.zone,

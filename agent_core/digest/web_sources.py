@@ -1,4 +1,4 @@
-"""What the world has for a digest: calendars, feeds and pages, told in quoted lines."""
+"""External sources of a digest: calendars, feeds and web pages, as quoted lines."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from agent_core.tools.untrusted_text import quote
 _READERS = "agent_core.digest.readers"
 _READ_SECONDS = 12.0
 _MOST_TOLD = 1_000_000
-"""Bytes of JSON that a reader may give."""
+"""Bytes of JSON accepted from a reader."""
 _MOST_ENTRIES = 40
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 300
@@ -28,62 +28,62 @@ _FILE = re.compile(r"[\w][\w .()+-]{0,99}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarFolders:
-    """The folders that a talk's calendar files lie in: its own one first, then everybody's."""
+    """The folders with calendar files, in search order."""
 
     folders: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebAccess:
-    """What gets at things outside, and what reads them."""
+    """The fetcher and the reader processes."""
 
     fetcher: Fetcher
     readers: ReaderPool
 
 
 async def read_calendar(
-    reach: WebAccess, shelves: CalendarFolders, source: Source, wanted: GatherRequest
+    access: WebAccess, folders: CalendarFolders, source: Source, wanted: GatherRequest
 ) -> str:
-    """The events of the days that are wanted. Raises `SourceFailed`."""
+    """Format the events of the requested days. Raises `SourceFailed`."""
     if "://" in source.at:
         url = source.at.replace("webcal://", "https://", 1)
-        data = (await reach.fetcher.fetch(FetchRequest(url=url))).body
+        data = (await access.fetcher.fetch(FetchRequest(url=url))).body
     else:
-        data = await asyncio.to_thread(_read_file, shelves, source.at)
+        data = await asyncio.to_thread(_read_file, folders, source.at)
     days = wanted.first.isoformat()
-    told = await _read(reach, "calendar_reader", data, wanted.zone, days, str(wanted.days))
-    events = [_tell_event(_texts(event)) for event in _list(told)]
+    parsed = await _read(access, "calendar_reader", data, wanted.zone, days, str(wanted.days))
+    events = [_format_event(_texts(event)) for event in _list(parsed)]
     span = days if wanted.days == 1 else f"{wanted.days} days from {days}"
     return fit(f"{count(len(events), 'event')}, {span} ({wanted.zone})", events, wanted.room)
 
 
-async def read_feed(reach: WebAccess, source: Source, wanted: GatherRequest) -> str:
-    """The newest entries since a moment. Raises `SourceFailed`."""
-    page = await reach.fetcher.fetch(FetchRequest(url=source.at))
-    told = await _read(
-        reach, "feed_reader", page.body, page.url, str(wanted.since), str(_MOST_ENTRIES)
+async def read_feed(access: WebAccess, source: Source, wanted: GatherRequest) -> str:
+    """Format the newest entries since a moment. Raises `SourceFailed`."""
+    page = await access.fetcher.fetch(FetchRequest(url=source.at))
+    parsed = await _read(
+        access, "feed_reader", page.body, page.url, str(wanted.since), str(_MOST_ENTRIES)
     )
-    if not isinstance(told, dict):
-        raise SourceFailed("it can't be read")
-    entries = _list(told.get("entries"))
-    lines = [_tell_entry(entry, wanted.zone) for entry in entries]
+    if not isinstance(parsed, dict):
+        raise SourceFailed("it is unreadable")
+    entries = _list(parsed.get("entries"))
+    lines = [_format_entry(entry, wanted.zone) for entry in entries]
     begin = local_time(wanted.since, wanted.zone).strftime("%Y-%m-%d %H:%M")
-    head = f"{quote(str(told.get('title', '')), _LONGEST_TITLE)}, {told.get('count')} since {begin}"
-    return fit(head, lines, wanted.room)
+    title = quote(str(parsed.get("title", "")), _LONGEST_TITLE)
+    return fit(f"{title}, {parsed.get('count')} since {begin}", lines, wanted.room)
 
 
-async def read_page(reach: WebAccess, source: Source, wanted: GatherRequest) -> str:
-    """The readable text of a web page. Raises `SourceFailed`."""
-    page: Page = await reach.fetcher.fetch(FetchRequest(url=source.at))
+async def read_page(access: WebAccess, source: Source, wanted: GatherRequest) -> str:
+    """Format the readable text of a web page. Raises `SourceFailed`."""
+    page: Page = await access.fetcher.fetch(FetchRequest(url=source.at))
     if not (page.media_type.startswith("text/") or "xml" in page.media_type):
-        raise SourceFailed(f"it is no page to read but {page.media_type}")
-    told = await _read(reach, "page_reader", page.body, page.media_type, str(wanted.room))
-    found = _texts(told)
+        raise SourceFailed(f"it is {page.media_type}, not a readable page")
+    parsed = await _read(access, "page_reader", page.body, page.media_type, str(wanted.room))
+    found = _texts(parsed)
     title = quote(found.get("title", ""), _LONGEST_TITLE)
     return f"{title}{show_link(page.url)}\n{quote(found.get('text', ''), wanted.room - 800)}"
 
 
-def _tell_event(event: dict[str, str]) -> str:
+def _format_event(event: dict[str, str]) -> str:
     begin, end = event.get("begin", ""), event.get("end", "")
     day = date.fromisoformat(begin[:10]).strftime("%a %Y-%m-%d")
     if "T" not in begin:
@@ -97,7 +97,7 @@ def _tell_event(event: dict[str, str]) -> str:
     return f"- {when}: {quote(event['title'], _LONGEST_TITLE)}{where}{show_link(event['link'])}"
 
 
-def _tell_entry(entry: object, zone: str) -> str:
+def _format_entry(entry: object, zone: str) -> str:
     texts = _texts(entry)
     at = entry.get("at") if isinstance(entry, dict) else None
     when = local_time(at, zone).strftime("%Y-%m-%d %H:%M") if isinstance(at, int) else "no date"
@@ -106,9 +106,9 @@ def _tell_entry(entry: object, zone: str) -> str:
     return f"- {when}, {title}{text}{show_link(texts.get('link', ''))}"
 
 
-async def _read(reach: WebAccess, reader: str, data: bytes, *arguments: str) -> object:
-    """What a reader found, from its JSON. Raises `SourceFailed`."""
-    said = await reach.readers.run(
+async def _read(access: WebAccess, reader: str, data: bytes, *arguments: str) -> object:
+    """Run a reader and parse its JSON. Raises `SourceFailed`."""
+    said = await access.readers.run(
         ReaderCommand(
             program=f"{_READERS}.{reader}",
             arguments=arguments,
@@ -120,7 +120,7 @@ async def _read(reach: WebAccess, reader: str, data: bytes, *arguments: str) -> 
     try:
         return json.loads(said)
     except ValueError as error:
-        raise SourceFailed("it holds too much to read") from error
+        raise SourceFailed("it is too large") from error
 
 
 def _list(found: object) -> list[object]:
@@ -132,22 +132,22 @@ def _texts(found: object) -> dict[str, str]:
     return {str(name): value for name, value in given.items() if isinstance(value, str)}
 
 
-def _read_file(shelves: CalendarFolders, name: str) -> bytes:
-    """A calendar file by its plain name. Links are not followed. Raises `SourceFailed`."""
+def _read_file(folders: CalendarFolders, name: str) -> bytes:
+    """Read a calendar file by its plain name, without following links. Raises `SourceFailed`."""
     if not _FILE.fullmatch(name):
-        raise SourceFailed("a file's name has no folder and no signs like / or : in it")
-    for folder in shelves.folders:
+        raise SourceFailed("a file name must not contain a folder or signs like / or :")
+    for folder in folders.folders:
         try:
             handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise SourceFailed(f"the file can't be opened ({error.strerror})") from error
+            raise SourceFailed(f"can't open the file ({error.strerror})") from error
         with open(handle, "rb") as file:  # noqa: PTH123 - it was opened without following links
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise SourceFailed("it is no file")
+                raise SourceFailed("it is not a regular file")
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise SourceFailed(f"it is larger than {MOST_BYTES / 1e6:g} MB")
         return data
-    raise SourceFailed("there is no such file in the home's folder sources/")
+    raise SourceFailed("there is no such file in the home's sources folder")

@@ -1,1 +1,1 @@
-"""The package agent_core.privacy."""
+"""A person's rights over their data: erasure and export."""

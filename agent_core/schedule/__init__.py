@@ -1,1 +1,1 @@
-"""What is done at its time: which moments are meant, which were missed, and how a model asks."""
+"""Scheduled jobs: triggers, occurrences, missed runs, and the `schedule` tool."""

@@ -1,4 +1,4 @@
-"""What a job will do, in words: when, by its next moments, and how; pure."""
+"""Descriptions of jobs for people: timing, next runs and options. Pure."""
 
 import re
 from datetime import datetime
@@ -46,11 +46,11 @@ _DAY_LIMIT = Text("It may cost at most {amount} a day")
 _PAUSE_AFTER = Plural("I pause it after {n} failure", "I pause it after {n} failures in a row")
 _PLAIN_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[\d,-]+)")
 SHOWN = 3
-"""Next moments that are named before a job counts."""
+"""The number of next runs shown before a job is confirmed."""
 
 
 def describe_timing(timing: Timing) -> str:
-    """The meaning of a timing: `At 08:00 on Monday`."""
+    """Describe a timing, such as `At 08:00 on Monday`."""
     if isinstance(timing, Cron):
         return _describe_cron(timing.expression)
     if isinstance(timing, Once):
@@ -88,7 +88,7 @@ def _read_weekdays(field: str) -> list[int]:
 
 
 def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: ZoneInfo) -> str:
-    """The next moments as they stand on the reader's clock, the zone named."""
+    """List the next runs on the reader's clock, with the time zone."""
     if waited is None:
         return _NEVER()
     slots = islice(walk(timing, zone, waited), SHOWN)
@@ -97,12 +97,12 @@ def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: Z
 
 
 def describe_late(job: NewJob) -> str:
-    """What becomes of times that were missed."""
+    """Describe the rule for missed runs."""
     return _LATE[job.late]()
 
 
 def list_ways(job: NewJob) -> list[str]:
-    """How a job is run where that is not as usual."""
+    """List the options of a job that differ from the defaults."""
     options, usual = job.options, Options()
     lines = []
     if job.is_urgent:
@@ -123,11 +123,11 @@ def list_ways(job: NewJob) -> list[str]:
 
 
 def show_dollars(micro: int) -> str:
-    """Money in millionths of a dollar, to the cent, or as exactly as it is: `$1.50`."""
+    """Format millionths of a dollar, to the cent or exactly: `$1.50`."""
     cents = micro % 10_000 == 0
     return f"${micro / 1_000_000:.2f}" if cents else f"${micro / 1_000_000:.6f}".rstrip("0")
 
 
 def show_moment(at: int, reader: ZoneInfo) -> str:
-    """A moment in milliseconds on the reader's clock: `Mon 2026-11-23 08:00`."""
+    """Format a moment in milliseconds on the reader's clock: `Mon 2026-11-23 08:00`."""
     return format_moment(moment(at).astimezone(reader))

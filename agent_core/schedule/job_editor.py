@@ -1,4 +1,4 @@
-"""Makes, changes and drops jobs: what the tool, the commands and the command line share."""
+"""Creation and changes of jobs, shared by the tool, the commands and the command line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,23 +15,24 @@ from agent_core.state.jobs.jobs import Job, JobKind, Late, NewJob, Options, Targ
 LONGEST_TITLE = 80
 LONGEST_BODY = 4000
 ASKED = "asked "
-"""What the names of slots begin with that are none of a job's times."""
+"""The prefix of slots that a person requested outside the schedule."""
 _SAMPLED = 240
-"""Next slots among which the shortest pause is looked for."""
+"""The number of next slots examined for the shortest interval."""
 
 
 class InvalidJob(CoreError):
-    """A job can't be as it is wished; the text says what is wrong and what to do."""
+    """A job can't be as requested; the text states the problem and the way out."""
 
 
 class JobAlreadyRunning(InvalidJob):
-    """A job can't be run once more: a run of it has not ended."""
+    """A job can't be started because a run of it has not ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
-    """What the house allows: jobs a person, minutes between two runs of one that thinks, and
-    what may be lent to one.
+    """The limits of the deployment: jobs per person, minutes between two runs that call a model,
+    and
+    the resources that jobs may use.
     """
 
     per_person: int = 50
@@ -41,7 +42,7 @@ class JobRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """A job as it is asked for; None leaves a thing as it is, or as is usual."""
+    """A requested job or change; None keeps a value, or takes the default."""
 
     kind: JobKind | None = None
     title: str | None = None
@@ -56,7 +57,7 @@ class JobRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOwner:
-    """Whose job it is: a person's, and of a room where it belongs to one. `actor` made it."""
+    """The person and the room that own a job, and the actor that creates it."""
 
     person_id: PersonId
     room_id: RoomId | None
@@ -65,10 +66,10 @@ class JobOwner:
 
 
 def draft(request: JobRequest, whose: JobOwner, *, zone: str, rules: JobRules, now: int) -> NewJob:
-    """The job that a wish comes to. `zone` is the person's. Raises `InvalidJob`. Pure."""
+    """Build a job from a request. `zone` is the person's. Raises `InvalidJob`. Pure."""
     timing, body = request.timing, (request.body or "").strip()
     if timing is None:
-        raise InvalidJob("say when: a cron expression, an interval or a moment")
+        raise InvalidJob("say when: a cron expression, an interval or a time")
     kind = request.kind or "prompt"
     named = request.zone or zone
     options = request.options or Options()
@@ -92,10 +93,12 @@ def draft(request: JobRequest, whose: JobOwner, *, zone: str, rules: JobRules, n
 
 
 def redraft(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:
-    """A job as it is to be from now on. Raises `InvalidJob`. Pure."""
+    """Apply a request to a job. Raises `InvalidJob`. Pure."""
     _refuse_damaged(job)
     if request.kind and request.kind != job.kind:
-        raise InvalidJob(f"it stays a {job.kind}; drop it and make a {request.kind} of its own")
+        raise InvalidJob(
+            f"the kind of a job can't change; delete it and create a {request.kind} job"
+        )
     if request.options:
         _check(request.options, job.kind, rules, in_room=job.room_id is not None)
     timing = request.timing or load_timing(job.timing)
@@ -117,7 +120,7 @@ def redraft(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:
 
 
 def make(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
-    """Write down a new job, once for one call. Raises `InvalidJob` where a person has too many."""
+    """Insert a new job, once per tool call. Raises `InvalidJob` if the person has too many."""
     assert job.person_id is not None  # noqa: S101 - the house's own jobs are not made here
     if job.call_key:
         made = jobs.find_call(connection, person_id=job.person_id, call_key=job.call_key)
@@ -125,53 +128,53 @@ def make(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> J
             return made
     if len(jobs.list_of_person(connection, person_id=job.person_id)) >= rules.per_person:
         raise InvalidJob(
-            f"there are {rules.per_person} jobs already, which is the most that one person may"
-            " have; drop one first"
+            f"there are already {rules.per_person} jobs, the most that one person may"
+            " have; delete one first"
         )
     return jobs.insert(connection, job, now=now)
 
 
 def pause(connection: Connection, job: Job, reason: str) -> Job:
-    """A job waits until it is resumed; what it would have done meanwhile is not made up for."""
+    """Pause a job until it is resumed; runs missed meanwhile are not caught up."""
     paused = replace(job, state="paused", reason=reason)
     jobs.change(connection, paused)
     return paused
 
 
 def resume(connection: Connection, job: Job, now: int) -> Job:
-    """A job goes on with its next moment. Raises `InvalidJob` where none is left."""
+    """Resume a job at its next slot. Raises `InvalidJob` if none is left."""
     _refuse_damaged(job)
     waits = first_slot(load_timing(job.timing), find_zone(job.zone), now)
     if waits is None:
-        raise InvalidJob("its moment is past; change when it is to run")
+        raise InvalidJob("its time is past; change the schedule")
     resumed = replace(job, state="active", reason="", failures=0, next_slot=(waits.name, waits.at))
     jobs.change(connection, resumed)
     return resumed
 
 
 def drop(connection: Connection, job: Job) -> Job:
-    """A job is no more; what it did stays in the records."""
+    """Drop a job; its history stays."""
     dropped = replace(job, state="dropped", next_slot=None)
     jobs.change(connection, dropped)
     return dropped
 
 
 def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
-    """Run a job once besides its times; None if that was asked for under this key before.
+    """Start an extra run; returns None if the same key already started one.
 
-    Raises `JobAlreadyRunning` while its newest run has not ended, unless that is the one asked for.
+    Raises `JobAlreadyRunning` while the newest run has not ended, unless it has the same key.
     """
     slot = (f"{ASKED}{key}", now)
     for newest in job_runs.list_of_job(connection, job_id=job.id, limit=1):
         if newest.ended_at is None and newest.slot != slot[0]:
-            raise JobAlreadyRunning(f"job {job.id} is under way already")
+            raise JobAlreadyRunning(f"job {job.id} is already running")
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
 
 
 def find_own(
     connection: Connection, *, job_id: JobId, may_see: Callable[[Job], bool]
 ) -> Job | None:
-    """A job that is not done with, if whoever asks may see it."""
+    """Find an active or paused job that the asker may see."""
     job = jobs.find(connection, job_id=job_id)
     if job is None or job.state not in ("active", "paused") or not may_see(job):
         return None
@@ -179,7 +182,7 @@ def find_own(
 
 
 def next_slot_of(job: NewJob) -> Slot | None:
-    """The slot that a job waits for."""
+    """Return the next slot of a job."""
     return Slot(name=job.next_slot[0], at=job.next_slot[1]) if job.next_slot else None
 
 
@@ -190,31 +193,31 @@ def _await(timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int) 
         raise InvalidJob(str(error)) from error
     first = first_slot(timing, place, now)
     if first is None:
-        raise InvalidJob("that moment is past")
+        raise InvalidJob("that time is past")
     least = rules.least_minutes * 60_000
     if kind != "message" and _least_gap(timing, zone, first) < least:
         raise InvalidJob(
-            f"it would run more often than every {rules.least_minutes} minutes, which is the most"
-            " here; choose longer pauses"
+            f"it would run more often than every {rules.least_minutes} minutes, the most allowed"
+            " here; choose a longer interval"
         )
     return first.name, first.at
 
 
 def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -> None:
-    """Raises `InvalidJob` where a job can't be run like this."""
+    """Check the options. Raises `InvalidJob`."""
     fault = find_fault(options, rules.means, in_room=in_room)
     if fault:
         raise InvalidJob(fault)
     thinks = options.model or options.tools or options.skills or options.day_micro_dollars
     if kind != "prompt" and (thinks or options.is_aware):
         raise InvalidJob(
-            "a model, tools, skills, a day's ceiling and a view of earlier runs are for prompts"
-            f" only: a {kind} does not think"
+            "a model, tools, skills, a daily quota and `aware` are for prompts"
+            f" only: a {kind} calls no model"
         )
 
 
 def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
-    """The shortest pause, in milliseconds, between two of the next slots."""
+    """Compute the shortest interval between the next slots, in milliseconds."""
     if isinstance(timing, Every):
         return timing.seconds * 1000
     if not isinstance(timing, Cron):
@@ -232,7 +235,7 @@ def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
 
 def _refuse_damaged(job: Job) -> None:
     if not job.is_whole:
-        raise InvalidJob("it is damaged in my database; drop it and ask for it again")
+        raise InvalidJob("it is damaged in the database; delete it and create it again")
 
 
 def _title(text: str) -> str:
@@ -243,7 +246,7 @@ def _title(text: str) -> str:
 def _body(text: str) -> str:
     body = text.strip()
     if not body:
-        raise InvalidJob("say what is to be done")
+        raise InvalidJob("say what to do")
     if len(body) > LONGEST_BODY:
-        raise InvalidJob(f"what is to be done takes at most {LONGEST_BODY} characters")
+        raise InvalidJob(f"the text takes at most {LONGEST_BODY} characters")
     return body

@@ -1,4 +1,4 @@
-"""Which of the slots that have come due are run, and which are passed over; pure."""
+"""The decision which due slots run and which are skipped. Pure."""
 
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -9,20 +9,20 @@ from agent_core.schedule.triggers import Once, Timing
 from agent_core.state.jobs.jobs import Late
 
 GRACE = 60_000
-"""Milliseconds; a slot is in time until then, and so is every one that came due with it."""
+"""Milliseconds until a due slot counts as missed."""
 MOST_COUNTED = 1000
-"""Missed slots are counted up to here: a clock that jumped by a year must not cost minutes."""
+"""The largest number of missed slots to enumerate: a clock jump of a year must not cost minutes."""
 MOST_RUN = 50
-"""Missed slots that `all` runs; of more than these the oldest are passed over."""
+"""The largest number of missed slots that `all` runs; older ones are skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What comes of a moment.
+    """The decision for a moment.
 
-    `run` are the slots to run, oldest first. `missed` is how many others came due before the
-    newest of all, at most `MOST_COUNTED`, and `passed` the newest slot of those that are not
-    run at all, if `run` is empty. `next` is the slot that is waited for from now on.
+    `run` are the slots to run, oldest first. `missed` counts the other due slots before the
+    newest one, up to `MOST_COUNTED`. `passed` is the newest skipped slot if `run` is empty.
+    `next` is the slot to wait for.
     """
 
     run: tuple[Slot, ...] = ()
@@ -32,9 +32,9 @@ class Plan:
 
 
 def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> Plan:
-    """What to do at `now` (milliseconds since the epoch) for a job that waits for a slot.
+    """Decide at `now` (milliseconds since the epoch) for a job that waits for a slot.
 
-    A moment that is meant only once is never passed over.
+    A single moment (`Once`) is never skipped.
     """
     if waited.at > now:
         return Plan(next=waited)
@@ -49,7 +49,7 @@ def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> 
             nearest = _list_newest(timing, zone, newest) if late == "all" else [newest]
             due = [*due[len(nearest) :], *nearest]
     behind = next_slot(timing, zone, newest)
-    while behind and behind.at <= now:  # due at the very moment of the one before
+    while behind and behind.at <= now:  # due at the same moment as the one before
         due, newest = [*due, behind], behind
         behind = next_slot(timing, zone, newest)
     in_time = tuple(slot for slot in due if now - slot.at <= GRACE)
@@ -64,7 +64,7 @@ def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> 
 
 
 def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:
-    """The newest slots of all, as many as are run at most."""
+    """List the newest slots, up to `MOST_RUN`, oldest first."""
     found = [newest]
     while len(found) < MOST_RUN and (before := last_slot(timing, zone, found[-1].at - 1)):
         found.append(before)
@@ -72,9 +72,9 @@ def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:
 
 
 def resume(timing: Timing, zone: ZoneInfo, waited: Slot | None, now: int) -> Slot | None:
-    """The slot to wait for where the clock may have been put back meanwhile.
+    """Choose the slot to wait for after a restart, when the clock may have been set back.
 
-    What has come due stays to be planned; a slot far ahead gives way to a nearer one.
+    A due slot stays; a slot in the far future gives way to a nearer one.
     """
     if waited is not None and waited.at <= now:
         return waited

@@ -1,9 +1,10 @@
-"""The slots of a timing: each moment that it names in a zone, once, in order; pure.
+"""The occurrences (slots) of a timing in a time zone, each once and in order. Pure.
 
-A slot is named after the local moment that the timing names. A cron expression is read as Debian's
-cron does: a job at set times runs once for each of them, at the first moment after the gap where
-the clock jumps over one, and at the first of two where it repeats one; a job with a star in its
-minutes or hours goes by what the clock shows, and so runs in both.
+A slot is named after its local time. Cron expressions follow Debian's cron across clock changes. A
+job at fixed times runs once for each of them: after the gap if the clock skips the time, and at
+the
+first of two if the clock repeats it. A job with a wildcard in minutes or hours follows the wall
+clock, and so runs in both.
 """
 
 from collections.abc import Iterator
@@ -24,14 +25,14 @@ _LONGEST_SEARCH = timedelta(days=366 * 30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One due moment. `at` is in milliseconds since the epoch; `name` is unique in its job."""
+    """One due moment. `at` is in milliseconds since the epoch; `name` is unique within the job."""
 
     name: str
     at: int
 
 
 def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
-    """The first slot later than a moment; None where none is left."""
+    """Find the first slot after a moment; None if none is left."""
     if isinstance(timing, Once):
         slot = _slot_at(timing.at, zone)
         return slot if slot.at > after else None
@@ -44,7 +45,7 @@ def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
 
 
 def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
-    """The slot behind a slot; it may be due at the same moment, where the clock jumped."""
+    """Find the slot after a slot; after a clock change, both may be due at the same moment."""
     if isinstance(timing, Once):
         return None
     if isinstance(timing, Cron) and not timing.is_wildcard:
@@ -53,7 +54,7 @@ def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
 
 
 def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
-    """The newest slot at or before a moment."""
+    """Find the newest slot at or before a moment."""
     if isinstance(timing, Once):
         slot = _slot_at(timing.at, zone)
         return slot if slot.at <= until else None
@@ -61,7 +62,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
         return _nth(timing, (until - timing.anchor) // (timing.seconds * 1000))
     if timing.is_wildcard:
         return _last_wildcard(timing, zone, until)
-    # In an hour that is repeated, what the first of both named lies behind what is shown now.
+    # In a repeated hour, the first occurrence of a time can be later than the time now shown.
     local = moment(until).astimezone(zone).replace(tzinfo=None, fold=0) + _LONGEST_REPEAT
     for named in CronSim(timing.expression, local, reverse=True):
         slot = _slot_at(named, zone)
@@ -71,7 +72,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
 
 
 def walk(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
-    """A slot and all behind it."""
+    """Iterate from a slot onwards."""
     slot: Slot | None = first
     while slot:
         yield slot
@@ -80,24 +81,24 @@ def walk(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
 
 @lru_cache(maxsize=1024)
 def find_zone(name: str) -> ZoneInfo:
-    """The zone of an IANA name. Raises `ValueError` with a sentence."""
+    """Load a time zone by its IANA name. Raises `ValueError` with a sentence."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f"{name!r} is no time zone; name one like Europe/Berlin") from error
+        raise ValueError(f"{name!r} is not a time zone; use one like Europe/Berlin") from error
 
 
 def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
-    """The slots of set times behind a local moment, one for each moment that is named."""
+    """Iterate the slots of fixed times after a local time, one per time."""
     for named in CronSim(timing.expression, local):
         yield _slot_at(named, zone)
 
 
 def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
-    """The slots behind a moment, wherever the clock shows what is named.
+    """Iterate the slots after a moment at which the wall clock matches.
 
-    Between two changes of the clock local time runs as any other, so each such stretch is
-    searched by itself; a search over a change can miss what is shown twice.
+    Each stretch between two clock changes is searched separately; a search across a change
+    could miss repeated times.
     """
     begin = after
     local = after.astimezone(zone).replace(tzinfo=None)
@@ -118,7 +119,7 @@ def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Sl
 
 
 def _next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | None:
-    """When a zone's clock is put forward or back, behind `start` and not behind `end`."""
+    """Find the next clock change after `start` and not after `end`."""
     offset = start.astimezone(zone).utcoffset()
     while start < end:
         step = min(start + _DAY, end)
@@ -136,7 +137,7 @@ def _next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | N
 
 
 def _last_wildcard(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
-    """Back in growing steps to a moment behind which a slot is found, then forward again."""
+    """Search backwards in growing steps until a slot is found, then forwards to the newest."""
     step = timedelta(hours=2)
     start = moment(until) - step
     while step < _LONGEST_SEARCH:
@@ -159,7 +160,10 @@ def _wildcard_slot(shown: datetime) -> Slot:
 
 
 def _slot_at(named: datetime, zone: ZoneInfo) -> Slot:
-    """The slot of a local moment, or where the clock lands behind it; `fold` chooses of two."""
+    """Build the slot of a local time, or of the end of the gap that contains it.
+
+    `fold` selects one of two repeated times.
+    """
     shown = named.replace(tzinfo=zone)
     landed = shown.astimezone(UTC).astimezone(zone)
     if landed.replace(tzinfo=None) != named:
@@ -168,10 +172,10 @@ def _slot_at(named: datetime, zone: ZoneInfo) -> Slot:
 
 
 def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
-    """The moment at which a clock jumps over a local time.
+    """Find the moment at which the clock jumps over a local time.
 
-    Inside a gap fold 0 reckons with the offset from before the jump and fold 1 with the one
-    behind it, so the two lie on both sides of it.
+    Inside a gap, fold 0 uses the offset from before the jump and fold 1 the one after it, so the
+    two moments enclose the jump.
     """
     before = named.replace(tzinfo=zone, fold=1).astimezone(UTC)
     behind = named.replace(tzinfo=zone, fold=0).astimezone(UTC)
@@ -179,7 +183,9 @@ def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _nth(timing: Every, number: int) -> Slot:
-    """One before the anchor, too: the clock may have been ahead when the job was made."""
+    """Build a slot by its number, which is negative if the clock was ahead when the job was
+    made.
+    """
     at = timing.anchor + number * timing.seconds * 1000
     return Slot(name=f"{moment(at):%Y-%m-%dT%H:%M:%SZ}", at=at)
 

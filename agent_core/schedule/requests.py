@@ -1,4 +1,4 @@
-"""Arguments of the `schedule` tool, read into a wish; pure."""
+"""The arguments of the `schedule` tool, parsed into a job request. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _TIMINGS = ("cron", "every_minutes", "at", "in_minutes")
 _HERE, _HOME = "here", "home"
 _PLATFORMS = ("telegram", "discord", "slack")
 MOST_NAMES = 20
-"""Tools, or skills, that a job may name."""
+"""The largest number of tools, or of skills, in a job."""
 _LONGEST_NAME = 200
 MOST_DAY_USD = 1000
 _MOST_SPAN = MOST_INTERVAL // 60
@@ -67,7 +67,7 @@ SPEC = ToolSpec(
                 "model": {"type": "string"},
                 "tools": {**_NAMES, "description": "if not all"},
                 "aware": {"type": "boolean", "description": "a run sees the ones before it"},
-                "day_usd": {"type": "number", "description": "a day's ceiling"},
+                "day_usd": {"type": "number", "description": "daily limit"},
             },
             "required": ["action"],
             "additionalProperties": False,
@@ -80,7 +80,7 @@ SPEC = ToolSpec(
 def read_request(
     arguments: Mapping[str, object], *, here: Target, zone: str, known: Options, now: int
 ) -> JobRequest:
-    """What a call asks for. `here` is where the turn is held, `known` how the job runs so far.
+    """Parse the arguments of a call. `here` is the chat of the turn, `known` the present options.
 
     Raises `ToolArgumentError` with a sentence.
     """
@@ -88,7 +88,7 @@ def read_request(
     named = _text(arguments, "zone")
     urgent = arguments.get("urgent")
     return JobRequest(
-        kind=arguments.get("kind"),  # type: ignore[arg-type]  # the schema allows the two only
+        kind=arguments.get("kind"),  # type: ignore[arg-type]  # the schema allows only these two
         title=_text(arguments, "title"),
         body=_text(arguments, "text"),
         timing=_read_timing(arguments, named or zone, now),
@@ -101,7 +101,7 @@ def read_request(
 
 
 def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
-    """How a job is to be run; what is empty, or 0, is as the house does it."""
+    """Parse the run options; an empty value or 0 selects the default."""
     options = known
     if (is_aware := arguments.get("aware")) is not None:
         options = replace(options, is_aware=bool(is_aware))
@@ -113,16 +113,16 @@ def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
         options = replace(options, skills=_read_names("skills", skills))
     if isinstance(day_usd := arguments.get("day_usd"), int | float):
         if not 0 <= day_usd <= MOST_DAY_USD:
-            raise ToolArgumentError(f"`day_usd` is at most {MOST_DAY_USD}, or 0 for no ceiling")
+            raise ToolArgumentError(f"`day_usd` is at most {MOST_DAY_USD}, or 0 for no limit")
         micro = round(day_usd * 1_000_000)
         if day_usd and not micro:
-            raise ToolArgumentError("`day_usd` is less than can be counted; 0 is no ceiling")
+            raise ToolArgumentError("`day_usd` is too small; 0 is no limit")
         options = replace(options, day_micro_dollars=micro)
     return options
 
 
 def _read_names(what: str, given: object) -> tuple[str, ...]:
-    """Names, each once. Raises `ToolArgumentError`."""
+    """Parse a list of unique names. Raises `ToolArgumentError`."""
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise ToolArgumentError(f"`{what}` is a list of names")
     names = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
@@ -134,7 +134,7 @@ def _read_names(what: str, given: object) -> tuple[str, ...]:
 def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing | None:
     given = [name for name in _TIMINGS if arguments.get(name) is not None]
     if len(given) > 1:
-        raise ToolArgumentError(f"say when in one way: {' and '.join(given)} can't both hold")
+        raise ToolArgumentError(f"give only one of {' and '.join(given)}")
     if not given:
         return None
     value = arguments[given[0]]
@@ -153,7 +153,7 @@ def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing
 
 
 def _read_span(minutes: int, zone: str, now: int) -> Timing:
-    """So many minutes from now; the moment is named to the minute, and never before its time."""
+    """Convert minutes from now to a local time, rounded up to the minute."""
     if not 1 <= minutes <= _MOST_SPAN:
         raise ToolArgumentError(f"`in_minutes` is at least 1 and at most {_MOST_SPAN}, a year")
     whole = moment(now + 59_999) + timedelta(minutes=minutes)

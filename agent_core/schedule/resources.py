@@ -1,4 +1,4 @@
-"""What a house can lend to its jobs: models, tools and skills, each by its name; pure."""
+"""The models, tools and skills that jobs may use. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from agent_core.state.jobs.jobs import Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTurn:
-    """The run that a turn is. Empty means as usual: the `model` that thinks, all `tools`.
-    `skills` are those that it begins with.
+    """The job run behind a turn. Empty `model` and `tools` mean the defaults; `skills` are
+    preloaded.
 
-    `micro_dollars` is what is left of the most that the job may cost in a day; None is no limit.
+    `micro_dollars` is the rest of the job's daily quota; None means no limit.
     """
 
     run_id: RunId
@@ -23,15 +23,15 @@ class JobTurn:
 
 
 def no_skill(name: str) -> str:
-    """Of a house without skills: why a job can't have one."""
+    """Refuse any skill, for a deployment without skills."""
     return f"there is no skill {name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResources:
-    """`tools` are those of a job whose words one person reads, `room_tools` those of a room's.
+    """Names by kind. `tools` are for jobs of one person, `room_tools` for those of a room.
 
-    `fault_of_skill` says why a skill can't be had, "" if it can.
+    `fault_of_skill` explains why a skill is unavailable; "" if it is available.
     """
 
     models: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class JobResources:
 
 
 def find_fault(options: Options, means: JobResources, *, in_room: bool) -> str:
-    """What a job asks for and can't have, with what there is; "" if it can have all of it."""
+    """Explain the first unavailable resource of a job; "" if all are available."""
     if options.model and options.model not in means.models:
         return f"there is no model {options.model} here{_offer(means.models)}"
     tools = means.room_tools if in_room else means.tools

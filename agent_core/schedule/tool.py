@@ -1,4 +1,6 @@
-"""The `schedule` tool: a model makes, shows, changes and drops jobs of the person who asks."""
+"""The `schedule` tool: the model creates, lists, changes and deletes jobs of the person who
+asks.
+"""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +42,7 @@ _SHOWN_BODY = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asker:
-    """Who asks, in which turn, and where: `room` is None in a direct talk."""
+    """The person who asks, and their turn; `room` is None in a direct chat."""
 
     person: Person
     zone: str
@@ -50,13 +52,13 @@ class _Asker:
     is_job: bool
 
     def may_see(self, job: Job) -> bool:
-        """In a room its own jobs, else the person's."""
+        """True for jobs of the current room, or in a direct chat for the person's own."""
         if self.room:
             return job.room_id == self.room.id
         return job.person_id == self.person.id
 
     def may_change(self, job: Job) -> bool:
-        """Whoever made it, and owners."""
+        """True for the job's creator and for owners."""
         return job.person_id == self.person.id or self.person.is_owner
 
 
@@ -65,7 +67,9 @@ NamePlaces = Callable[[Connection, PersonId, Sequence[Target], Target], list[str
 
 
 class ScheduleTool:
-    """The `schedule` tool. What repeats is shown to the person, and counts once they say yes."""
+    """The `schedule` tool. A recurring job is shown to the person and created after they
+    confirm.
+    """
 
     spec: ToolSpec = SPEC
     effect: Effect = "idempotent"
@@ -93,13 +97,15 @@ class ScheduleTool:
         self._name_places = name_places
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Do one action. Raises `ToolArgumentError`, `Unfit`, `StoreError` and `QuestionPending`."""
+        """Run one action. Raises `ToolArgumentError`, `InvalidJob`, `StoreError` and
+        `QuestionPending`.
+        """
         asker = await self._database.read(lambda c: self._look(c, context))
         action = arguments.get("action")
         if action == "list":
             return ToolResult(text=await self._list(asker))
         if asker.is_job and action not in ("pause", "delete"):
-            raise ToolArgumentError("a job that runs can make, change and start no jobs")
+            raise ToolArgumentError("a running job can't create, change or start jobs")
         if action == "create":
             return await self._create(asker, arguments)
         number = _read_number(arguments.get("job"))
@@ -116,7 +122,7 @@ class ScheduleTool:
         person = people.find(connection, person_id=context.person_id)
         turn = turns.find(connection, turn_id=context.turn_id)
         if person is None or turn is None:
-            raise ToolArgumentError("there is nobody here who could have jobs")
+            raise ToolArgumentError("there is no person here who could have jobs")
         memory_owner, room = context.memory_owner, None
         if memory_owner and memory_owner.kind == "room":
             room = rooms.find_by_person(connection, person_id=memory_owner.person_id)
@@ -141,8 +147,7 @@ class ScheduleTool:
     async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
         if asker.room and not asker.person.is_owner:
             raise ToolArgumentError(
-                "jobs of a room are made by owners; anybody can have jobs of their own in a"
-                " direct talk"
+                "only owners create jobs of a room; anyone can have their own jobs in a direct chat"
             )
         request = self._read(asker, arguments, None)
         context = asker.context
@@ -157,30 +162,31 @@ class ScheduleTool:
         job = job_editor.draft(request, whose, zone=asker.zone, rules=self._rules, now=context.now)
         refusal = await self._confirm(asker, job)
         if refusal:
-            return ToolResult(text=f"No job was made. {refusal}")
+            return ToolResult(text=f"No job was created. {refusal}")
         made = await self._database.write(
             "jobs.make", lambda c: job_editor.make(c, job, rules=self._rules, now=context.now)
         )
         self._changed()
-        return ToolResult(text=f"Made. {_describe(made, asker.zone)}")
+        return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
 
     async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
         request = self._read(asker, arguments, job)
-        if request.body and job.kind == "script":  # whoever writes in chat may not run commands
+        if request.body and job.kind == "script":  # people in chat must not run commands
             raise ToolArgumentError(
-                f"what job {job.id} runs is changed by `talaria jobs change` on the machine only"
+                f"the command of job {job.id} can only be changed by"
+                " `talaria jobs change` on the machine"
             )
         changed = job_editor.redraft(job, request, rules=self._rules, now=asker.context.now)
         if changed == job:
-            raise ToolArgumentError("say what is to be otherwise")
+            raise ToolArgumentError("say what to change")
         refusal = await self._confirm(asker, changed)
         if refusal:
             return ToolResult(text=f"Nothing was changed. {refusal}")
 
         def work(connection: Connection) -> Job:
             found = job_editor.find_own(connection, job_id=job.id, may_see=asker.may_see)
-            if found is None:  # they were asked for minutes
-                raise ToolArgumentError(f"job {job.id} is done or gone by now")
+            if found is None:  # the confirmation may take minutes
+                raise ToolArgumentError(f"job {job.id} has ended or was deleted meanwhile")
             now_so = job_editor.redraft(found, request, rules=self._rules, now=asker.context.now)
             jobs.change(connection, now_so)
             return now_so
@@ -190,7 +196,7 @@ class ScheduleTool:
         return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
 
     def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> JobRequest:
-        """What a call asks for; times are those of the job's zone, if there is one already."""
+        """Parse a call; times are in the zone of the job, if it exists."""
         return read_request(
             arguments,
             here=asker.here,
@@ -200,7 +206,10 @@ class ScheduleTool:
         )
 
     async def _confirm(self, asker: _Asker, job: NewJob) -> str:
-        """Why a job must not be, or "": what happens once for the one who asks needs no asking."""
+        """Ask the person to confirm; returns the reason for a refusal, or "".
+
+        A single message to the asker needs no confirmation.
+        """
         is_own = job.targets == (asker.here,) and asker.room is None
         if isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own:
             return ""
@@ -226,17 +235,17 @@ class ScheduleTool:
 
 def _read_number(number: object) -> JobId:
     if not isinstance(number, int) or not 0 < number < sys.maxsize:
-        raise ToolArgumentError("`job` is the number of the job that is meant; see list")
+        raise ToolArgumentError("`job` is the number of a job; see list")
     return JobId(number)
 
 
 def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
-    """A job that whoever asks may change, as it stands in this transaction."""
+    """Find a job that the asker may change, within the transaction."""
     job = job_editor.find_own(connection, job_id=number, may_see=asker.may_see)
     if job is None:
         raise ToolArgumentError(f"there is no job {number} here; see list")
     if not asker.may_change(job):
-        raise ToolArgumentError("somebody else made that job: they and owners may change it")
+        raise ToolArgumentError("someone else created that job; only they and owners may change it")
     return job
 
 
@@ -247,19 +256,19 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
             return f"Job {job.id} is paused."
         case "resume":
             resumed = job_editor.resume(connection, job, context.now)
-            return f"Goes on. {_describe(resumed, resumed.zone)}"
+            return f"Resumed. {_describe(resumed, resumed.zone)}"
         case "run_now":
             job_editor.run_now(connection, job, f"{context.turn_id}:{context.call_id}", context.now)
-            return f"Job {job.id} is run once now; what it makes goes where it always goes."
+            return f"Job {job.id} runs once now; its result goes to its usual targets."
         case "delete":
             job_editor.drop(connection, job)
-            return f"Job {job.id} is gone."
+            return f"Job {job.id} is deleted."
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")
 
 
 def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
-    """What a job will do, as the person who may say yes reads it."""
+    """Describe a job for the person who confirms it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     waits = job_editor.next_slot_of(job)
     shown = describe_next(timing, zone, waits, find_zone(reader))
@@ -272,7 +281,7 @@ def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
 
 
 def _describe(job: Job, reader: str) -> str:
-    """A job as the model reads it."""
+    """Describe a job for the model."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     shown = describe_next(timing, zone, job_editor.next_slot_of(job), find_zone(reader))
     state = f" [paused: {job.reason}]" if job.state == "paused" else ""

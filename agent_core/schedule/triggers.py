@@ -1,4 +1,4 @@
-"""When a job runs: a cron expression, an interval or one moment; read from text and written."""
+"""Triggers: cron expressions, intervals and single moments, parsed and stored as text."""
 
 import re
 from dataclasses import dataclass
@@ -20,28 +20,29 @@ _STEP = re.compile(r"/(\d{1,9})")
 _LARGEST_STEPS = (("minutes", 59), ("hours", 23), ("days", 31), ("months", 12), ("weekdays", 7))
 _LONGEST_CRON = 200
 LEAST_INTERVAL = 60
-"""Seconds; whoever wants less wants a program, not an assistant."""
+"""Seconds; a shorter interval calls for a program, not an assistant."""
 MOST_INTERVAL = 366 * 86_400
 _FIRST_YEAR, _LAST_YEAR = 1900, 9000
-"""Further out the calendar of the machine ends before that of some zone does."""
+"""Outside these years, Python's calendar ends before that of some time zones."""
 _STAMP = "%Y-%m-%dT%H:%M"
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::00)?(/2)?")
 AGAIN = "/2"
-"""Behind a moment that the clock shows for the second time."""
+"""The suffix of a local time that the clock shows for the second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cron:
-    """Every local moment that an expression of five fields names, as cron reads it."""
+    """A cron expression of five fields."""
 
     expression: str
 
     @property
     def is_wildcard(self) -> bool:
-        """True if it goes by the clock's hands: minute or hour begins with a star.
+        """True if the minute or the hour begins with a star.
 
-        Debian's cron runs such a job by what the clock shows, and any other once for each
-        moment that it names, however the clock is put (man 8 cron, "daylight saving time").
+        Debian's cron runs such a job by the wall clock, and any other job once per named time
+        across
+        clock changes (man 8 cron, "daylight saving time").
         """
         minute, hour = self.expression.split()[:2]
         return minute.startswith("*") or hour.startswith("*")
@@ -49,7 +50,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Every:
-    """Each `seconds`, reckoned from `anchor`: milliseconds since the epoch, UTC."""
+    """An interval of `seconds` since `anchor`, in milliseconds since the epoch, UTC."""
 
     seconds: int
     anchor: int
@@ -57,9 +58,9 @@ class Every:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """One local moment, to the minute and without a zone.
+    """One local time, to the minute and without a zone.
 
-    Its `fold` says which of two it is where the clock shows it twice.
+    Its `fold` selects one of two repeated times.
     """
 
     at: datetime
@@ -69,7 +70,7 @@ Timing = Cron | Every | Once
 
 
 def read_cron(text: str) -> Cron:
-    """A cron expression as a person or a model writes it. Raises `ValueError` with a sentence."""
+    """Parse a cron expression or alias. Raises `ValueError` with a sentence."""
     words = " ".join(text.split())
     expression = _ALIASES.get(words.casefold(), words)
     if words.startswith("@") and words.casefold() not in _ALIASES:
@@ -85,8 +86,8 @@ def read_cron(text: str) -> Cron:
     for part, (name, most) in zip(expression.split(), _LARGEST_STEPS, strict=True):
         if any(int(step) > most for step in _STEP.findall(part)):
             raise ValueError(
-                f"{part} in the field of {name} does not mean that many {name}: it begins anew with"
-                f" each round of the clock, so that steps end at {most}; use an interval"
+                f"{part} in the {name} field is not an interval of {name}: it restarts with"
+                f" each cycle, so steps end at {most}; use an interval"
             )
     return _parse_cron(expression)
 
@@ -96,18 +97,18 @@ def _parse_cron(expression: str) -> Cron:
         next(CronSim(expression, datetime(2024, 1, 1)))
     except CronSimError as error:
         if _is_never(expression):
-            raise ValueError(f"{expression!r} names no day that ever comes") from None
+            raise ValueError(f"{expression!r} never occurs") from None
         raise ValueError(
-            f"{expression!r} is no cron expression: {str(error).lower()} (minute 0-59, hour 0-23,"
-            " day 1-31 or L or LW, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, 5L, 1#2)"
+            f"{expression!r} is not a cron expression: {str(error).lower()} (minute 0-59, hour"
+            " 0-23, day 1-31 or L or LW, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, 5L, 1#2)"
         ) from error
     except StopIteration:
-        raise ValueError(f"{expression!r} names no day that ever comes") from None
+        raise ValueError(f"{expression!r} never occurs") from None
     return Cron(expression=expression.upper())
 
 
 def _is_never(expression: str) -> bool:
-    """True where day and month can both be, but not together, as 31 February."""
+    """True if day and month are valid separately but never together, such as 31 February."""
     minute, hour, day, month, weekday = expression.split()
     try:
         CronSim(f"{minute} {hour} {day} * {weekday}", datetime(2024, 1, 1))
@@ -118,17 +119,17 @@ def _is_never(expression: str) -> bool:
 
 
 def read_every(seconds: int, anchor: int) -> Every:
-    """An interval. Raises `ValueError` with a sentence."""
+    """Build an interval. Raises `ValueError` with a sentence."""
     if not LEAST_INTERVAL <= seconds <= MOST_INTERVAL:
         raise ValueError(
-            f"an interval lasts from {LEAST_INTERVAL // 60} minute to"
+            f"an interval takes from {LEAST_INTERVAL // 60} minute to"
             f" {MOST_INTERVAL // 86_400} days"
         )
     return Every(seconds=seconds, anchor=anchor)
 
 
 def read_once(text: str) -> Once:
-    """A local moment like `2026-11-23T08:00`. Raises `ValueError` with a sentence."""
+    """Parse a local time such as `2026-11-23T08:00`. Raises `ValueError` with a sentence."""
     stamp = text.strip().replace(" ", "T")
     try:
         found = _MOMENT.fullmatch(stamp)
@@ -137,15 +138,15 @@ def read_once(text: str) -> Once:
         at = datetime.strptime(found[1], _STAMP)
     except ValueError:
         raise ValueError(
-            f"{text!r} is no moment; write the local date and time like 2026-11-23T08:00"
+            f"{text!r} is not a time; write the local date and time like 2026-11-23T08:00"
         ) from None
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
-        raise ValueError(f"a moment lies in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+        raise ValueError(f"the year must be {_FIRST_YEAR} to {_LAST_YEAR}")
     return Once(at=at.replace(fold=1 if found[2] else 0))
 
 
 def dump_timing(timing: Timing) -> str:
-    """A timing as it is stored."""
+    """Format a timing for the database."""
     if isinstance(timing, Cron):
         return f"cron {timing.expression}"
     if isinstance(timing, Every):
@@ -154,7 +155,7 @@ def dump_timing(timing: Timing) -> str:
 
 
 def load_timing(text: str) -> Timing:
-    """The reverse of `dump_timing`. Raises `ValueError` on anything else."""
+    """Parse the result of `dump_timing`. Raises `ValueError` on any other text."""
     kind, _, rest = text.partition(" ")
     if kind == "cron":
         return _parse_cron(rest)
@@ -167,10 +168,10 @@ def load_timing(text: str) -> Timing:
 
 
 def moment(at: int) -> datetime:
-    """Milliseconds since the epoch as a time in UTC; exact, also beyond floats."""
+    """Convert milliseconds since the epoch to a UTC time; exact beyond the range of floats."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
 
 
 def milliseconds(time: datetime) -> int:
-    """A time with a zone as milliseconds since the epoch."""
+    """Convert an aware time to milliseconds since the epoch."""
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

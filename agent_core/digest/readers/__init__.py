@@ -1,1 +1,1 @@
-"""Programs of their own that read what strangers wrote, each within bounds."""
+"""Reader programs: each parses untrusted data in its own process, within resource limits."""

@@ -1,4 +1,4 @@
-"""A program of its own: an iCalendar file comes in, the events of some days go out as JSON."""
+"""Reader program: iCalendar data in, the events of some days out as JSON."""
 
 import json
 import sys
@@ -17,16 +17,16 @@ _LONGEST = 300
 
 
 def read(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[dict[str, str]]:
-    """The events that touch those days of a zone, earliest first; cancelled ones are left out.
+    """List the events that touch the given days of a zone, earliest first, without cancelled ones.
 
-    Raises `ValueError` for what is no calendar.
+    Raises `ValueError` if the data is not a calendar.
     """
     begin = datetime.combine(first, time(), zone)
     end = datetime.combine(first + timedelta(days=days), time(), zone)
     calendars = icalendar.Calendar.from_ical(data, multiple=True)
     found = [event for calendar in calendars for event in _list(calendar, begin, end, zone)]
     if not calendars:
-        raise ValueError("there is no calendar in it")
+        raise ValueError("it contains no calendar")
     return sorted(found, key=lambda event: (event["begin"][:10], event["begin"], event["title"]))
 
 
@@ -50,7 +50,7 @@ def _list(
 
 
 def _end_of(event: Component, starts: date) -> date:
-    """When it ends; of a whole day, the last one that it takes (RFC 5545, 3.6.1)."""
+    """Return the end of an event; for whole days, the last day (RFC 5545, 3.6.1)."""
     ends = _moment(event, "DTEND") or starts
     if not isinstance(ends, datetime) and ends > starts:
         return ends - timedelta(days=1)
@@ -58,13 +58,13 @@ def _end_of(event: Component, starts: date) -> date:
 
 
 def _moment(event: Component, name: str) -> date | None:
-    """A day or a moment, as the calendar has it."""
+    """Return a date or a time of an event."""
     found = getattr(event.get(name), "dt", None)
     return found if isinstance(found, date) else None
 
 
 def _show(moment: date, zone: ZoneInfo) -> str:
-    """A day, or a minute on the clock of the zone; one without a zone is on any clock."""
+    """Format a day, or a minute in the zone; a floating time is the same in every zone."""
     if not isinstance(moment, datetime):
         return moment.isoformat()
     local = moment.astimezone(zone) if moment.tzinfo else moment

@@ -1,4 +1,4 @@
-"""A program of its own: numbers come in as JSON, a chart goes out as a PNG of 1000 by 560."""
+"""Reader program: numbers in as JSON, a chart out as a PNG of 1000 by 560 pixels."""
 
 import io
 import json
@@ -16,26 +16,26 @@ from agent_core.digest.readers.limits import limit_itself
 
 _WIDTH, _HEIGHT, _DPI = 1000, 560, 100
 _PAPER, _INK, _SOFT, _MARK, _BELOW = "#fbfbf9", "#1f2328", "#c9ccd1", "#2f6feb", "#c4432b"
-"""A light card with dark ink of its own: it reads alike on a light and on a dark screen."""
+"""A light card with dark ink, readable on light and dark screens."""
 _FONT_FILE = 4_000_000
-"""Bytes of the file in which matplotlib notes which fonts there are."""
+"""Bytes of matplotlib's font cache."""
 _FAMILIES = (
     *("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP"),
     *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "Droid Sans Fallback"),
     *("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
     *("Noto Sans Thai", "Noto Emoji", "Symbola", "Unifont", "Arial Unicode MS", "PingFang SC"),
 )
-"""Fonts that have many letters, those that are looked into first first."""
+"""Fonts with wide coverage, in order of preference."""
 _MISSING = "□"
-_MOST_LYING = 14
-"""Bars that lie, each with its name beside it; more of them stand."""
+_MOST_HORIZONTAL = 14
+"""The largest number of horizontal bars with a label each; more are drawn vertically."""
 _LETTER = 11.5
-"""Pixels that a letter of a label is wide, on the whole."""
+"""The average width of a label's character in pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is drawn."""
+    """The data of a chart."""
 
     kind: str
     title: str
@@ -45,7 +45,7 @@ class Order:
 
 
 def draw(order: Order) -> bytes:
-    """The picture of an order, as PNG."""
+    """Draw a chart as PNG."""
     families = [name for name in _FAMILIES if name in fontManager.get_font_names()]
     mpl.rcParams["font.family"] = families or ["DejaVu Sans"]
     known = _list_letters(families)
@@ -58,10 +58,10 @@ def draw(order: Order) -> bytes:
     unit = _replace_missing(order.unit, known)
     if order.kind == "line":
         _draw_line(axes, labels, order.values, unit)
-    elif len(labels) <= _MOST_LYING and not _fit_side_by_side(labels):
-        _draw_lying(axes, labels, order.values, unit)
+    elif len(labels) <= _MOST_HORIZONTAL and not _fit_side_by_side(labels):
+        _draw_horizontal(axes, labels, order.values, unit)
     else:
-        _draw_standing(axes, labels, order.values, unit)
+        _draw_vertical(axes, labels, order.values, unit)
     for side in ("top", "right", "left", "bottom"):
         axes.spines[side].set_visible(False)
     axes.tick_params(length=0, colors=_INK, labelsize=15)
@@ -97,7 +97,7 @@ def _draw_line(axes: Axes, labels: Sequence[str], values: Sequence[float], unit:
         axes.axhline(0, color=_INK, linewidth=1)
 
 
-def _draw_lying(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
+def _draw_horizontal(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
     bars = axes.barh(range(len(values)), values, color=_colours(values), height=0.68)
     size = 15 if len(values) <= 10 else 12.5
     axes.bar_label(bars, [_write_number(one) for one in values], padding=5, fontsize=size)
@@ -112,7 +112,7 @@ def _draw_lying(axes: Axes, labels: Sequence[str], values: Sequence[float], unit
     axes.yaxis.set_tick_params(labelsize=size)
 
 
-def _draw_standing(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
+def _draw_vertical(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
     places = range(len(values))
     bars = axes.bar(places, values, color=_colours(values), width=0.72)
     axes.margins(x=0.015, y=0.14)
@@ -131,7 +131,7 @@ def _draw_standing(axes: Axes, labels: Sequence[str], values: Sequence[float], u
 
 
 def _rule(axes: Axes, unit: str) -> None:
-    """Quiet lines across, with numbers that people read."""
+    """Draw light grid lines with readable numbers."""
     axes.grid(axis="y", color=_SOFT, linewidth=0.8)
     axes.yaxis.set_major_formatter(lambda value, _: _write_number(value))
     axes.locator_params(axis="y", nbins=6)
@@ -144,7 +144,7 @@ def _hold_zero(
     limits: tuple[float, float],
     values: Sequence[float],
 ) -> None:
-    """Bars begin at zero, and with nothing below it no room is left there."""
+    """Start bars at zero, without empty space beyond it."""
     low, high = limits
     low = 0.0 if min(values) >= 0 else low
     high = 0.0 if max(values) <= 0 else high
@@ -160,7 +160,7 @@ def _colours(values: Sequence[float]) -> list[str]:
 
 
 def _write_number(value: float) -> str:
-    """A number with as many digits as say something: `12,345`, `0.25`, `3.1M`."""
+    """Format a number with its significant digits: `12,345`, `0.25`, `3.1M`."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
         if abs(value) >= size:
             return f"{value / size:,.4g}{letter}"
@@ -173,21 +173,21 @@ def _cut(label: str, most: int) -> str:
 
 
 def _list_letters(families: Sequence[str]) -> set[int]:
-    """Every letter that one of the fonts has."""
+    """Collect every character that one of the fonts has."""
     paths = {entry.fname for entry in fontManager.ttflist if entry.name in families}
     return {letter for path in sorted(paths) for letter in get_font(path).get_charmap()}
 
 
 def _name(label: str, number: int, known: set[int]) -> str:
-    """A label as it can be drawn; one without any letter that can be has its number."""
+    """Make a label drawable; one without any drawable character becomes its number."""
     shown = _replace_missing(label, known)
     return shown if shown.strip(f"{_MISSING} ") else f"#{number}"
 
 
 def _replace_missing(text: str, known: set[int]) -> str:
-    """The text with a box for each run of letters that no font here has.
+    """Replace each run of characters that no font has with a box.
 
-    `$` would begin a formula; what joins letters and is shown as nothing goes.
+    Escapes `$`, which would begin a formula, and removes invisible joiners.
     """
     kept: list[str] = []
     for sign in text:

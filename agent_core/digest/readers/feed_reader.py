@@ -1,4 +1,4 @@
-"""A program of its own: an RSS or Atom feed comes in, its newest entries go out as JSON."""
+"""Reader program: an RSS or Atom feed in, its newest entries out as JSON."""
 
 import calendar
 import io
@@ -17,14 +17,14 @@ _LONGEST_MARKUP = 20_000
 
 
 def read(data: bytes, url: str, since: int, most: int) -> dict[str, object]:
-    """The feed's title and its entries from a moment (milliseconds) on, newest first.
+    """Read the feed's title and its entries since a moment (milliseconds), newest first.
 
-    Entries without a date come last: whether they are new nobody can tell. Raises `ValueError`
-    for what is no feed.
+    Entries without a date come last, because they may be new. Raises `ValueError` if the data
+    is not a feed.
     """
     feed = feedparser.parse(io.BytesIO(data), response_headers={"content-location": url})
     if not feed.version and not feed.entries:
-        raise ValueError("it is no feed")
+        raise ValueError("it is not a feed")
     entries = [_read_entry(entry) for entry in feed.entries]
     new = [entry for entry in entries if entry["at"] is None or _moment(entry) >= since]
     new.sort(key=lambda entry: -_moment(entry))

@@ -1,4 +1,4 @@
-"""Takes the words out of HTML, without what only a browser needs."""
+"""Text extraction from HTML."""
 
 import re
 from html.parser import HTMLParser
@@ -12,24 +12,24 @@ _BREAKS = frozenset(
     "address article blockquote br dd div dl dt figcaption h1 h2 h3 h4 h5 h6 hr li main ol p pre"  # noqa: SIM905
     " section table td th tr ul".split()
 )
-_HEART = frozenset({"main", "article"})
-_LEAST_HEART = 200
-"""Characters from which on what stands in <main> or <article> is taken for the page."""
+_MAIN = frozenset({"main", "article"})
+_LEAST_MAIN = 200
+"""The smallest length at which <main> or <article> counts as the content of the page."""
 
 
 class _Words(HTMLParser):
-    """Gathers text; what stands inside of something that is left out is passed over."""
+    """Collects text, except inside elements that are left out."""
 
     def __init__(self, left_out: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
         self._left_out = left_out
         self._inside = ""
         self._depth = 0
-        self._heart = 0
+        self._main = 0
         self._in_title = False
         self.title = ""
         self.pieces: list[str] = []
-        self.heart: list[str] = []
+        self.main: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._inside:
@@ -42,13 +42,13 @@ class _Words(HTMLParser):
         if (tag in self._left_out or is_hidden) and tag not in _VOID:
             self._inside, self._depth = tag, 1
             return
-        self._heart += tag in _HEART
+        self._main += tag in _MAIN
         if tag in _BREAKS:
-            self._say("\n")
+            self._add("\n")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _BREAKS and not self._inside:
-            self._say("\n")
+            self._add("\n")
 
     def handle_endtag(self, tag: str) -> None:
         if self._inside:
@@ -57,30 +57,30 @@ class _Words(HTMLParser):
                 self._inside, self._in_title = "", False
             return
         if tag in _BREAKS:
-            self._say("\n")
-        self._heart -= tag in _HEART and self._heart > 0
+            self._add("\n")
+        self._main -= tag in _MAIN and self._main > 0
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.title += data
         elif not self._inside:
-            self._say(data)
+            self._add(data)
 
-    def _say(self, text: str) -> None:
+    def _add(self, text: str) -> None:
         self.pieces.append(text)
-        if self._heart:
-            self.heart.append(text)
+        if self._main:
+            self.main.append(text)
 
 
 def strip(markup: str) -> str:
-    """The words of a piece of HTML, on one line."""
+    """Extract the text of an HTML fragment on one line."""
     return " ".join(_gather(markup, _NEVER)[1].split())
 
 
 def read_page(markup: str) -> tuple[str, str]:
-    """The title of a page and its readable text, a line a paragraph."""
+    """Extract the title and the readable text of a page, one line per paragraph."""
     title, text = _gather(markup, _NEVER | _AROUND)
-    if not text:  # all of it may stand in a form, say
+    if not text:  # the page may consist of one form
         title, text = _gather(markup, _NEVER)
     return title, text
 
@@ -89,8 +89,8 @@ def _gather(markup: str, left_out: frozenset[str]) -> tuple[str, str]:
     words = _Words(left_out)
     words.feed(markup)
     words.close()
-    heart = _tidy("".join(words.heart))
-    whole = heart if len(heart) >= _LEAST_HEART else _tidy("".join(words.pieces))
+    main = _tidy("".join(words.main))
+    whole = main if len(main) >= _LEAST_MAIN else _tidy("".join(words.pieces))
     return " ".join(words.title.split()), whole
 
 

@@ -1,4 +1,4 @@
-"""A program of its own: a web page comes in, its readable text goes out as JSON."""
+"""Reader program: a web page in, its readable text out as JSON."""
 
 import json
 import re
@@ -12,18 +12,18 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff",
 
 
 def read(data: bytes, media_type: str, most: int) -> dict[str, str]:
-    """Title and text of a page, at most so many characters. Raises `ValueError` without any."""
+    """Extract the title and up to `most` characters of text. Raises `ValueError` without any."""
     text = decode(data)
     title = ""
     if "html" in media_type or "xml" in media_type or not media_type:
         title, text = read_page(text)
     if not text.strip():
-        raise ValueError("there is no text in it")
+        raise ValueError("it contains no text")
     return {"title": title[:300], "text": text.strip()[:most]}
 
 
 def decode(data: bytes) -> str:
-    """The letters of a page: by its mark, by what it says of itself, or by trying."""
+    """Decode a page by its byte-order mark, its declared charset, or trial."""
     named = _CHARSET.search(data[:4096])
     names = [name for mark, name in _MARKS if data.startswith(mark)]
     names += [named[1].decode("ascii")] if named else []

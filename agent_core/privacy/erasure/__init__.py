@@ -1,1 +1,1 @@
-"""Forgetting and erasing: what a person wants gone is in no table and no file afterwards."""
+"""Erasure of a person, and removal of words, from all tables and files."""

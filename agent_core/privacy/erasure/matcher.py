@@ -1,4 +1,4 @@
-"""Which texts hold the words that are to be forgotten; pure."""
+"""Matching of the words to remove against texts. Pure."""
 
 import json
 import re
@@ -8,31 +8,33 @@ from agent_core.state.tokenizer import fold, list_pieces, list_runs
 from agent_core.transcript import DocumentPart, ImagePart, Part, RawPart, ToolCallPart
 
 LEAST = 3
-"""Letters that the words have to have in all: less would take half of a life along."""
+"""The smallest number of letters in all words; fewer would match far too much."""
 
 _HEAVY = 2
-"""What a character of a script counts for that writes whole words in one or two."""
+"""The weight of a character in scripts that write whole words in one or two characters."""
 _WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]')
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatcher:
-    """What is looked for: patterns over folded text, all of which have to be found."""
+    """A set of patterns on folded text, all of which must match."""
 
     patterns: tuple[re.Pattern[str], ...]
 
     def is_in(self, text: str) -> bool:
-        """True if a text holds all the words, in any order and case."""
+        """True if a text contains all words, in any order and case."""
         folded = fold(text)
         return all(pattern.search(folded) for pattern in self.patterns)
 
     def is_in_json(self, text: str) -> bool:
-        """The same for JSON text, whatever way its letters are written; else for plain text."""
+        """True if the strings of a JSON text match, however they are escaped; else match plain
+        text.
+        """
         return self.is_in(plain(text))
 
     def is_in_part(self, part: Part) -> bool:
-        """The same for a part of a message, with the names in it."""
+        """True if a message part matches, including names in it."""
         if isinstance(part, ToolCallPart):
             return self.is_in_json(part.arguments)
         if isinstance(part, RawPart):
@@ -42,15 +44,15 @@ class WordMatcher:
         return not isinstance(part, ImagePart) and self.is_in(part.text)
 
     def is_in_bytes(self, data: bytes) -> bool:
-        """The same for a file that may be text."""
+        """True if a file's bytes match as text."""
         return self.is_in(data.decode("utf-8", "replace"))
 
 
 def parse_words(words: str) -> WordMatcher | None:
-    """What somebody wants forgotten: each word begins a word of the text, and what stands in
-    double quotes is there just so. None if that is too little to go by.
+    """Parse the words to remove; None if they are too short.
 
-    In scripts without spaces between words a word may stand anywhere.
+    Each word matches the beginning of a word; a quoted phrase matches literally. In scripts
+    without spaces between words, a word may occur anywhere.
     """
     phrases = ["".join(found) for found in _QUOTED.findall(words)]
     runs = [" ".join(fold(phrase).split()) for phrase in phrases]
@@ -62,7 +64,7 @@ def parse_words(words: str) -> WordMatcher | None:
 
 
 def plain(text: str) -> str:
-    """All strings and numbers in JSON text, one a line; any other text as it is."""
+    """Extract all strings and numbers of a JSON text, one per line; return other text unchanged."""
     try:
         return "\n".join(_walk(json.loads(text)))
     except (ValueError, RecursionError):
@@ -80,11 +82,11 @@ def _walk(value: object) -> list[str]:
 
 
 def _compile(run: str) -> re.Pattern[str]:
-    """A word is found where it begins one; what has no beginning is found anywhere."""
+    """Compile a word that matches at the beginning of a word, or anywhere in unspaced scripts."""
     words = r"\s+".join(re.escape(word) for word in run.split(" "))
     return re.compile(words if _is_unspaced(run) else rf"(?<![^\W_]){words}")
 
 
 def _is_unspaced(run: str) -> bool:
-    """True for scripts that put no spaces between words, and for signs."""
+    """True for scripts without spaces between words, and for signs."""
     return not run[0].isalnum() or list_pieces(run[0])[1]

@@ -1,1 +1,1 @@
-"""All that the house holds of a person, as files that they can read elsewhere."""
+"""The export of all data of a person as readable files."""

@@ -136,9 +136,9 @@ async def test_what_a_job_became_meanwhile_is_paused_and_not_what_it_was(desk: D
 
 
 async def test_one_that_is_under_way_is_not_run_once_more(desk: Desk) -> None:
-    assert "is run once now" in await desk.asks("run_now")
-    assert "is run once now" in await desk.asks("run_now")  # the same call, said again
-    with pytest.raises(JobAlreadyRunning, match="under way already"):
+    assert "runs once now" in await desk.asks("run_now")
+    assert "runs once now" in await desk.asks("run_now")  # the same call, said again
+    with pytest.raises(JobAlreadyRunning, match="already running"):
         await desk.asks("run_now", "c2")
     runs = await desk.database.read(lambda c: job_runs.list_of_job(c, job_id=desk.job.id, limit=9))
     assert len(runs) == 1

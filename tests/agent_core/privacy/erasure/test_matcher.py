@@ -6,7 +6,15 @@ import pytest
 
 from agent_core.ids import CallId
 from agent_core.privacy.erasure.matcher import parse_words
-from agent_core.transcript import DocumentPart, ImagePart, Part, RawPart, TextPart, ToolCallPart, ToolResultPart
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Part,
+    RawPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 
 
 @pytest.mark.parametrize(
