@@ -13,6 +13,7 @@ from agent_core.localization.translation import (
     Text,
     choose_language,
     find_language,
+    set_language,
     use_language,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "format_size",
     "format_weekday",
     "join_list",
+    "set_language",
     "use_language",
 ]

@@ -48,6 +48,11 @@ def use_language(*tags: str | None) -> Iterator[None]:
         _language.reset(token)
 
 
+def set_language(*tags: str | None) -> None:
+    """Choose another language until the enclosing `use_language` ends."""
+    _language.set(choose_language(*tags))
+
+
 class Text:
     """A sentence in English, with named placeholders; call it to render it."""
 

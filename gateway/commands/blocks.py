@@ -354,9 +354,10 @@ def _notify_reader(
     place = owners.find_direct(connection, person, order.platforms)
     if place is None:
         return []
-    words = block_texts.describe_shared_with_you(
-        order.call.person.name, block.label, block.description
-    )
+    with speak_to(connection, person.id):
+        words = block_texts.describe_shared_with_you(
+            order.call.person.name, block.label, block.description
+        )
     outgoing = NewOutboxMessage(
         platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
     )

@@ -158,7 +158,7 @@ def _parse_setting(words: str) -> tuple[str, str | None]:
     """Parse a setting's name and value: empty resets it, None stands for no value."""
     name, value, *_ = [*words.split(maxsplit=1), ""]
     name, value = name.lower(), value.strip()
-    if value.lower() in ("off", "none"):
+    if value.lower() in ("off", "none", "auto"):
         return name, ""
     if (name, value) == ("quiet_hours", "night"):
         return name, _NIGHT

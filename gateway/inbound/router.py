@@ -11,6 +11,7 @@ from adapters.contract import ChatAdapter
 from adapters.messages import ButtonPress, InboundMessage
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import InboxId
+from agent_core.localization import set_language, use_language
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection, Database
@@ -187,7 +188,8 @@ class InboundRouter:
                 await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
             return
         try:
-            await self._work_on(item)
+            with use_language(_language_of(item)):
+                await self._work_on(item)
         except StoreDamaged:
             raise  # waiting would not mend it
         except StoreError as error:
@@ -217,7 +219,8 @@ class InboundRouter:
         if isinstance(item, InboundEvent):
             sender = item.message.sender
             if self._deps.identity.is_known(item.row.platform, sender):
-                outgoing = make_outgoing(item, general.INTERNAL_ERROR())
+                with use_language(sender.language):
+                    outgoing = make_outgoing(item, general.INTERNAL_ERROR())
         while True:
             try:
                 await self._set_aside(SkippedEvent(row=item.row, fault=repr(error)), outgoing)
@@ -253,6 +256,8 @@ class InboundRouter:
             )
             return
         person = await self._deps.identity.identify(row.platform, message.sender)
+        if person:
+            set_language(person.language, message.sender.language)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
@@ -327,6 +332,8 @@ class InboundRouter:
         row, press = pressed.row, pressed.press
         await self._dispatcher.revive(row.platform, conversion.name_chat(press.address))
         person = await self._deps.identity.identify(row.platform, press.sender)
+        if person:
+            set_language(person.language, press.sender.language)
         words = composer.read_command(press.key)
         if person is None:
             await self._set_aside(SkippedEvent(row=row))
@@ -448,3 +455,10 @@ def _read_command(message: InboundMessage) -> tuple[str, str] | None:
         return command
     is_shown = command[0] in ("claim", "link") and not message.address.is_direct
     return command if is_shown else None
+
+
+def _language_of(item: Item) -> str | None:
+    """Return the language of a sender's app, until their own setting is known."""
+    if isinstance(item, InboundEvent):
+        return item.message.sender.language
+    return item.press.sender.language if isinstance(item, PressEvent) else None

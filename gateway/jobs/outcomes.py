@@ -1,14 +1,16 @@
-"""What a run of a job comes to: its words delivered, or its failure told once, and tried again."""
+"""The outcome of a run: a delivered result, a retry, or a reported failure."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
+from agent_core.localization import use_language
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.job_editor import ASKED, next_slot_of
 from agent_core.schedule.occurrences import find_zone
@@ -25,32 +27,31 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs.history import Source
 from gateway.jobs.notifier import Notification, Notifier
 from gateway.jobs.recipients import Recipients
-from gateway.texts import job_results
-from gateway.texts import system_jobs
+from gateway.texts import job_results, system_jobs
 
 _log = logging.getLogger(__name__)
 
 SILENCE = "[SILENT]"
-"""An answer of nothing but this is not delivered: there is nothing to tell."""
+"""An answer of only this word is not delivered: there is nothing to report."""
 _LATE = 300_000
-"""Milliseconds after which what comes says that it is late."""
+"""Milliseconds after which a message says that it is late."""
 _PAUSES = (60_000, 300_000)
-"""Before the second try of a run and the third, in milliseconds; there is no fourth."""
+"""Milliseconds before the second and the third attempt of a run; there is no fourth."""
 _DAMAGED = "its entry in the database is damaged"
 _LOST = "what I had noted of this run is damaged in my database."
 _AT_HOME = (Target(kind="home"),)
 _CRASHED = "crashed"
-"""A turn over which processes died is not tried again."""
+"""A turn during which the process crashed repeatedly is not retried."""
 LONGEST_PAUSE = max(_PAUSES)
 
-NotifyOwners = Callable[[Connection, str, int], Sequence[OutboxRow]]
+NotifyOwners = Callable[[Connection, Callable[[], str], int], Sequence[OutboxRow]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a run made. A `message` is sent as it stands; anything else below its title.
+    """The result of a run. A `message` is sent as it is; any other result below its title.
 
-    `whole` is all that was said where `words` are but its ends, else "".
+    `whole` is the full output if `words` are only its beginning and end, else an empty text.
     """
 
     words: str
@@ -60,7 +61,7 @@ class Made:
 
 
 class Outcomes:
-    """Ends runs, within the transactions of those who ran them."""
+    """Ends runs, in the transactions of their callers. Every method returns the rows to send."""
 
     def __init__(
         self,
@@ -76,14 +77,14 @@ class Outcomes:
         """
         self._notifier = notifier
         self.zone_of = zone_of
+        """Returns the IANA time zone of a person."""
         self._notify_owners = notify_owners
         self.wakeup = wakeup
-        """The IANA time zone that a person lives by."""
 
     def succeed(
         self, connection: Connection, job: Job, run: Run, made: Made, now: int
     ) -> Sequence[OutboxRow]:
-        """A run did what it should. Delivers once, however often it is called."""
+        """End a run as done, and deliver its result; a repeated call delivers nothing."""
         # What the house's own works say is for the record; nobody is sent it.
         said = made.words.strip() if job.kind == "system" else ""
         if not job_runs.end(connection, run_id=run.id, state="done", now=now, reason=said):
@@ -92,26 +93,26 @@ class Outcomes:
         if fresh.failures:
             jobs.change(connection, replace(fresh, failures=0))
         if job.kind == "system":
-            told = system_jobs.describe_recovery(job.title, fresh.failures)
-            return self._notify_owners(connection, told, now) if fresh.failures else ()
+            notice = partial(system_jobs.describe_recovery, job.title, fresh.failures)
+            return self._notify_owners(connection, notice, now) if fresh.failures else ()
         words = made.words.strip()
         words = "" if words == SILENCE else words
         is_told = words or made.files or fresh.failures
         if not is_told or fresh.state == "dropped":
             return ()
-        known = self.look(connection, now)
+        known = self.load_recipients(connection, now)
         body = words if job.kind == "message" else job_results.title_body(job.title, words)
         body += self._note(known, fresh, run)
         is_own = bool(words) and made.turn_id is None
         source = Source(job=job, run=run, whole=made.whole) if is_own else None
         return self._deliver(known, job, run, replace(made, words=body), source)
 
-    def look(self, connection: Connection, now: int) -> Recipients:
-        """What one transaction has to know of people to tell them what their jobs did."""
-        return self._notifier.look(connection, now)
+    def load_recipients(self, connection: Connection, now: int) -> Recipients:
+        """Return the recipients as one transaction sees them."""
+        return self._notifier.load_recipients(connection, now)
 
-    def say(self, known: Recipients, job: Job, run: Run) -> Sequence[OutboxRow]:
-        """A message is sent, in the transaction that has taken its slot and ended its run."""
+    def send_message(self, known: Recipients, job: Job, run: Run) -> Sequence[OutboxRow]:
+        """Send a message job, in the transaction that has claimed its slot and ended its run."""
         made = Made(words=job.body + self._note(known, job, run))
         if job.failures:
             jobs.change(known.connection, replace(job, failures=0))
@@ -120,17 +121,17 @@ class Outcomes:
     def fail(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
     ) -> Sequence[OutboxRow]:
-        """A run did not work: it is tried again soon, or told, the first time in a row."""
+        """Postpone a failed run to its next attempt, or give it up."""
         if run.attempts <= len(_PAUSES):
             pause = _PAUSES[run.attempts - 1]
             job_runs.postpone(connection, run_id=run.id, due_at=now + pause, reason=reason)
             return ()
-        return self.give_up(connection, job, run, reason, now)
+        return self.fail_for_good(connection, job, run, reason, now)
 
-    def give_up(
+    def fail_for_good(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
     ) -> Sequence[OutboxRow]:
-        """A run failed for good. Only the first failure in a row and the pause are told."""
+        """End a run as failed. Only the first failure in a row, and the pause, are reported."""
         if not job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=reason):
             return ()
         fresh = jobs.find(connection, job_id=job.id) or job
@@ -142,46 +143,44 @@ class Outcomes:
         if fresh.state == "dropped":
             return ()
         if job.kind == "system":
-            told = system_jobs.describe_failure(job.title, job.id, reason)
-            return self._notify_owners(connection, told, now) if failures == 1 else ()
+            notice = partial(system_jobs.describe_failure, job.title, job.id, reason)
+            return self._notify_owners(connection, notice, now) if failures == 1 else ()
         if is_enough:
-            told = job_results.describe_pause(job.title, job.id, failures, reason)
+            report = partial(job_results.describe_pause, job.title, job.id, failures, reason)
         elif failures == 1:
-            told = job_results.describe_failure(
-                job.title, job.id, reason, self._show_next(connection, fresh)
-            )
+            report = partial(self._describe_failure, connection, fresh, reason)
         else:
             return ()
-        return self._deliver(self.look(connection, now), job, run, Made(words=told))
+        return self._report(connection, job, run, report, now)
 
     def pause(self, connection: Connection, job: Job, reason: str, now: int) -> list[OutboxRow]:
-        """A job can't be run as it is: it waits until somebody changes it. Its person is told."""
+        """Pause a job that can't run as it is, and report it."""
         jobs.change(connection, replace(job, state="paused", reason=reason))
-        told = job_results.describe_unfit(job.title, job.id, reason)
-        return [*self._deliver(self.look(connection, now), job, None, Made(words=told))]
+        report = partial(job_results.describe_unfit, job.title, job.id, reason)
+        return [*self._report(connection, job, None, report, now)]
 
-    def set_aside(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
-        """A job is damaged on disk: nothing of it is done any more. Its person is told, once."""
+    def pause_damaged(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
+        """Pause a job that is damaged on disk, and report it once."""
         if job.state != "active":
             return ()
         jobs.change(connection, replace(job, state="paused", reason=_DAMAGED))
         _log.error("job %d is damaged on disk and paused; restore a backup, or drop it", job.id)
-        told = job_results.describe_damaged(job.id)
-        return self._deliver(self.look(connection, now), job, None, Made(words=told))
+        report = partial(job_results.describe_damaged, job.id)
+        return self._report(connection, job, None, report, now)
 
-    def lose(
+    def fail_damaged(
         self, connection: Connection, job: Job | None, run: Run, now: int
     ) -> Sequence[OutboxRow]:
-        """A run is damaged on disk, or its job is: nothing is done for it."""
+        """Fail a run that is damaged on disk, or whose job is."""
         if job and job.is_whole:
-            return self.give_up(connection, job, run, _LOST, now)
+            return self.fail_for_good(connection, job, run, _LOST, now)
         job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=_DAMAGED)
-        return self.set_aside(connection, job, now) if job else ()
+        return self.pause_damaged(connection, job, now) if job else ()
 
     def refuse(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
     ) -> Sequence[OutboxRow]:
-        """A run may not be: its job has spent what it may in a day. Told once in a row."""
+        """Skip a run whose job has reached its daily limit; the first of a row is reported."""
         newest = job_runs.list_of_job(connection, job_id=job.id, limit=2)
         before = next((one for one in newest if one.id != run.id), None)
         if not job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason=reason):
@@ -189,13 +188,13 @@ class Outcomes:
         if before and before.reason == reason:
             return ()
         next_at = self._show_next(connection, jobs.find(connection, job_id=job.id) or job)
-        told = job_results.describe_spent(job.title, reason, next_at)
-        return self._deliver(self.look(connection, now), job, run, Made(words=told))
+        report = partial(job_results.describe_spent, job.title, reason, next_at)
+        return self._report(connection, job, run, report, now)
 
-    def close(
+    def end_turn(
         self, connection: Connection, job_turn: JobTurn, ended: TurnEnded, made: Made, now: int
     ) -> Sequence[OutboxRow]:
-        """The turn of a run has ended; `made.words` are those that its person would read."""
+        """End the run of a turn; `made.words` are those that the person would read."""
         run = job_runs.find(connection, run_id=job_turn.run_id)
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
@@ -215,40 +214,65 @@ class Outcomes:
             return self.refuse(connection, job, run, reason, now)
         if ended.ending == "failed" and ended.reason != _CRASHED:
             return self.fail(connection, job, run, made.words, now)
-        return self.give_up(connection, job, run, made.words, now)
+        return self.fail_for_good(connection, job, run, made.words, now)
 
-    def break_off(self, connection: Connection, turn: Turn, now: int) -> Sequence[OutboxRow]:
-        """The turn of a run was ended, for its talk is damaged; the next run begins a new one."""
+    def end_damaged_turn(self, connection: Connection, turn: Turn, now: int) -> Sequence[OutboxRow]:
+        """Fail the run of a turn with a damaged conversation; the next run starts a new session."""
         sessions.end(connection, conversation_id=turn.conversation_id, now=now)
         run_id = job_runs.find_of_turn(connection, turn_id=turn.id)
         run = job_runs.find(connection, run_id=run_id) if run_id else None
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
             return ()
-        return self.give_up(connection, job, run, job_results.BROKEN_CONVERSATION(), now)
+        return self.fail_for_good(connection, job, run, job_results.BROKEN_CONVERSATION(), now)
 
     def skip(self, connection: Connection, job: Job, missed: int, now: int) -> Sequence[OutboxRow]:
-        """Slots were passed over because the job is set to that. `job` waits for its next."""
-        told = job_results.describe_skipped(job.title, missed, self._show_next(connection, job))
-        return self._deliver(self.look(connection, now), job, None, Made(words=told))
+        """Report slots that the job's late rule skipped. `job` has its next slot already."""
+
+        def report() -> str:
+            next_at = self._show_next(connection, job)
+            return job_results.describe_skipped(job.title, missed, next_at)
+
+        return self._report(connection, job, None, report, now)
 
     async def prepare(self) -> None:
-        """To be called before any run ends that no turn was for. Raises `StoreError`."""
+        """Load the history's allocator; call it before the first run ends. Raises `StoreError`."""
         await self._notifier.history.prepare()
 
     def release(self, connection: Connection, now: int) -> Sequence[OutboxRow]:
-        """Owe what was held until now."""
+        """Enqueue deferred messages that are due."""
         return self._notifier.release(connection, now)
 
     def _note(self, known: Recipients, job: Job, run: Run) -> str:
-        """The lines below what was made: that it is late, that it works again."""
+        """Return the notes below a result: that it is late, and that the job works again."""
         note = ""
-        if not is_asked(run) and (run.missed or known.now - run.slot_at > _LATE):
-            zone = self._zone_for(known.find_person(job.person_id), job)
-            note = job_results.note_late(show_moment(run.slot_at, zone), run.missed)
-        if job.failures:
-            note += job_results.describe_recovery(job.failures)
+        person = known.find_person(job.person_id)
+        with use_language(person.language if person else None):
+            if not is_asked(run) and (run.missed or known.now - run.slot_at > _LATE):
+                due = show_moment(run.slot_at, self._zone_for(person, job))
+                note = job_results.note_late(due, run.missed)
+            if job.failures:
+                note += job_results.describe_recovery(job.failures)
         return note
+
+    def _describe_failure(self, connection: Connection, job: Job, reason: str) -> str:
+        next_at = self._show_next(connection, job)
+        return job_results.describe_failure(job.title, job.id, reason, next_at)
+
+    def _report(
+        self,
+        connection: Connection,
+        job: Job,
+        run: Run | None,
+        report: Callable[[], str],
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        """Send a report on a job to its person, in their language."""
+        known = self.load_recipients(connection, now)
+        person = known.find_person(job.person_id)
+        with use_language(person.language if person else None):
+            made = Made(words=report())
+        return self._deliver(known, job, run, made)
 
     def _deliver(
         self,
@@ -261,7 +285,7 @@ class Outcomes:
         person = known.find_person(job.person_id)
         if person is None:
             return ()
-        parcel = Notification(
+        notification = Notification(
             person=person,
             title=job.title,
             body=made.words,
@@ -271,10 +295,10 @@ class Outcomes:
             turn_id=made.turn_id,
             source=source,
         )
-        return self._notifier.deliver(known, parcel, job.targets or _AT_HOME)
+        return self._notifier.deliver(known, notification, job.targets or _AT_HOME)
 
     def _show_next(self, connection: Connection, job: Job) -> str:
-        """When a job runs again; "" if it does not."""
+        """Return when a job runs next, or an empty text."""
         waits = next_slot_of(job)
         if waits is None:
             return ""
@@ -282,7 +306,7 @@ class Outcomes:
         return show_moment(waits.at, self._zone_for(person, job))
 
     def _zone_for(self, person: Person | None, job: Job) -> ZoneInfo:
-        """The zone in which moments are told; a tzdata of today may not know one of yesterday."""
+        """Return the zone in which to show moments; a new tzdata may have dropped an old zone."""
         for name in (self.zone_of(person) if person else "", job.zone):
             with suppress(ValueError):
                 return find_zone(name)
@@ -290,5 +314,5 @@ class Outcomes:
 
 
 def is_asked(run: Run) -> bool:
-    """True for a run that somebody asked for besides the job's times."""
+    """Return whether a person asked for this run, outside the job's schedule."""
     return run.slot.startswith(ASKED)

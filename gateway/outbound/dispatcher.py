@@ -32,6 +32,7 @@ from gateway.outbound.indicators import Indicators
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from gateway.outbound.reconciler import Reconciler
 from gateway.texts import general
+from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
 
@@ -348,12 +349,12 @@ class OutboxDispatcher:
         """Send a note in place of a message that is damaged on disk."""
         _log.error("outbox %d to %s is damaged on disk", row.id, row.platform)
         now = self._now()
-        outgoing = NewOutboxMessage(
-            platform=row.platform, chat=row.chat, body=general.DAMAGED_ANSWER()
-        )
 
         def work(connection: Connection) -> OutboxRow:
             outbox.write_off(connection, outbox_id=row.id, reason="damaged on disk")
+            with speak_to(connection, row.person_id):
+                note = general.DAMAGED_ANSWER()
+            outgoing = NewOutboxMessage(platform=row.platform, chat=row.chat, body=note)
             return outbox.enqueue(connection, outgoing, now=now)
 
         self.enqueue([await self._database.write("outbox.lost", work)])
@@ -374,9 +375,9 @@ class OutboxDispatcher:
                 return None
             if is_chat_gone:
                 return self._reroute(connection, row, now)
-            outgoing = NewOutboxMessage(
-                platform=row.platform, chat=row.chat, body=general.describe_dead(reason)
-            )
+            with speak_to(connection, row.person_id):
+                note = general.describe_dead(reason)
+            outgoing = NewOutboxMessage(platform=row.platform, chat=row.chat, body=note)
             return outbox.enqueue(connection, outgoing, now=now)
 
         notice = await self._database.write("outbox.dead", work)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from adapters.ids import Address
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
+from agent_core.localization import Text
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
@@ -21,6 +22,7 @@ from gateway.outbound import question_views, quiet_hours
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
 from gateway.texts import general
+from gateway.texts.readers import speak_to
 
 FOR_OWNER = "owner"
 """The payload of what a turn asks an owner: it is asked where they are, wherever the turn goes."""
@@ -206,7 +208,7 @@ class Questions:
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             questions.close(connection, question_id=question.id, now=now)
-            rows += _close(connection, question, general.QUESTION_OVER())
+            rows += _close(connection, question, general.QUESTION_OVER)
         return rows
 
     def move(
@@ -217,7 +219,7 @@ class Questions:
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             if question.payload == FOR_OWNER:
                 continue
-            rows += _close(connection, question, general.QUESTION_MOVED())
+            rows += _close(connection, question, general.QUESTION_MOVED)
             questions.move(connection, question_id=question.id, place=place)
             moved = replace(question, platform=place[0], chat=place[1])
             rows += self._enqueue(connection, moved, now)
@@ -234,7 +236,7 @@ class Questions:
             elif not _may_answer(found[0], reaction):
                 taken = self._refuse(connection, found[0], reaction, now)
             elif now >= found[0].expires_at:
-                rows = drop(connection, found[0], general.QUESTION_LATE(), now)
+                rows = drop(connection, found[0], general.QUESTION_LATE, now)
                 taken = _Taken(is_used=is_press, rows=rows)
             else:
                 taken = self._settle(connection, *found, reaction, now)
@@ -285,11 +287,14 @@ class Questions:
         zone = (person and person.time_zone) or self._zone
         is_silent = person is not None and quiet_hours.is_quiet(person, zone, now)
         adapter = self._adapters.get(question.platform)
-        outgoings = question_views.compose(question, adapter, is_silent=is_silent)
+        with speak_to(connection, question.person_id):
+            outgoings = question_views.compose(question, adapter, is_silent=is_silent)
         return [outbox.enqueue(connection, outgoing, now=now) for outgoing in outgoings]
 
 
-def drop(connection: Connection, question: Question, words: str, now: int) -> list[OutboxRow]:
+def drop(
+    connection: Connection, question: Question, words: Text | str, now: int
+) -> list[OutboxRow]:
     """A question needs no answer any more, and ends in these words; in the caller's transaction."""
     if not questions.close(connection, question_id=question.id, now=now):
         return []
@@ -316,13 +321,15 @@ def _is_asked_there(question: Question, reaction: Reaction) -> bool:
 
 
 def _close(
-    connection: Connection, question: Question, words: str, *, is_alone: bool = False
+    connection: Connection, question: Question, words: Text | str, *, is_alone: bool = False
 ) -> list[OutboxRow]:
     """The message that asks shows what came of it, and has no buttons any more."""
     row = outbox.find_of_question(connection, question_id=question.id)
     if row is None:
         return []
-    body = words if is_alone else question_views.close(question, row, words)
+    with speak_to(connection, question.person_id):
+        outcome = words if isinstance(words, str) else words()
+        body = outcome if is_alone else question_views.close(question, row, outcome)
     return [outbox.revise(connection, outbox_id=row.id, body=body)]
 
 

@@ -1,9 +1,11 @@
-"""Quiet lines to the owners of the house about what happened to it while nobody talked."""
+"""Notices to the owners about changes that nobody asked for in a chat."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 
 from agent_core.ids import PersonId
+from agent_core.localization import use_language
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
@@ -18,18 +20,18 @@ from gateway.people.identity import LOCAL_PLATFORM
 from gateway.texts import blocks
 
 _LOOK_BACK = 200
-"""How many of an owner's latest turns are searched for a direct talk."""
+"""Number of an owner's latest turns searched for a direct chat."""
 
 Place = tuple[str, str]
-"""A platform, and a chat of it."""
+"""A platform, and a chat on it."""
 
 
 def choose(
     connection: Connection, asker: PersonId, here: Place, platforms: Collection[str]
 ) -> tuple[PersonId, Place] | None:
-    """Which owner to ask, and where: the asker if they are one, else the first to be reached.
+    """Choose the owner to ask, and the chat: the asker if they are one, else the first reachable.
 
-    `here` is where the asker is; an owner is asked there only if nobody reads along.
+    `here` is the asker's chat; an owner is asked there only if nobody else reads it.
     """
     person = people.find(connection, person_id=asker)
     if person and person.is_owner:
@@ -43,8 +45,9 @@ def choose(
 
 
 def find_direct(connection: Connection, person: Person, platforms: Collection[str]) -> Place | None:
-    """A person's latest direct talk on a platform that is on; a terminal only if there is no
-    other: it may not be open.
+    """Return a person's latest direct chat on an enabled platform.
+
+    A terminal comes last, because it may not be open.
     """
     gone = unreachable_chats.list_all(connection)
     found = [
@@ -58,20 +61,21 @@ def find_direct(connection: Connection, person: Person, platforms: Collection[st
 
 
 _TOLD = "soul_told"
-"""The key in `meta` of the newest change of SOUL.md that the owners were told of."""
+"""Key in `meta` of the latest SOUL.md change that owners were notified of."""
 
 
 class Notices:
-    """Tells owners, where they last talked in private."""
+    """Notifies owners in their latest direct chats."""
 
     def __init__(self, database: Database, dispatcher: OutboxDispatcher) -> None:
         self._database = database
         self._delivery = dispatcher
 
     async def tell_of_soul(self, task: Task, now: int) -> None:
-        """SOUL.md was changed by hand; the task's payload is the row that says how.
+        """Notify owners that SOUL.md was edited by hand; the payload is the ledger row of the
+        change.
 
-        Done again, it tells nobody twice. Raises `StoreError`.
+        A repeated task notifies nobody twice. Raises `StoreError`.
         """
 
         def work(connection: Connection) -> list[OutboxRow]:
@@ -79,23 +83,29 @@ class Notices:
                 return []
             meta.put(connection, key=_TOLD, value=task.payload)
             found = ledger.find_row(connection, entry_id=int(task.payload))
-            words = blocks.describe_soul_change(found[1].id, found[1].change) if found else ""
-            return self.enqueue_for_owners(connection, words, now) if words else []
+            if found is None:
+                return []
+            notice = partial(blocks.describe_soul_change, found[1].id, found[1].change)
+            return self.enqueue_for_owners(connection, notice, now)
 
         self._delivery.enqueue(await self._database.write("soul.tell", work))
 
-    def enqueue_for_owners(self, connection: Connection, words: str, now: int) -> list[OutboxRow]:
-        """Owe words to every owner who can be reached; within a transaction."""
-        return [
-            row
-            for owner in owners.list_all(connection)
-            for row in self._enqueue(connection, owner, words, now)
-        ]
+    def enqueue_for_owners(
+        self, connection: Connection, notice: Callable[[], str], now: int
+    ) -> list[OutboxRow]:
+        """Enqueue a notice to every reachable owner in their language, in the caller's
+        transaction.
+        """
+        rows: list[OutboxRow] = []
+        for owner in owners.list_all(connection):
+            with use_language(owner.language):
+                rows += self._enqueue(connection, owner, notice(), now)
+        return rows
 
     def _enqueue(
         self, connection: Connection, owner: Person, words: str, now: int
     ) -> list[OutboxRow]:
-        """Owe words to an owner, in as many parts as their platform needs; none rings."""
+        """Enqueue words to an owner silently, in as many parts as their platform needs."""
         adapters = self._delivery.adapters
         place = find_direct(connection, owner, adapters)
         if place is None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
@@ -80,7 +81,7 @@ async def sync_at_start(services: SkillServices, now: int) -> None:
             "skills.compare", lambda c: compare(c, services, now, "found so at the start")
         )
     except (SkillBroken, StoreDamaged) as error:
-        _log.warning("the skills can't be compared with what they were: %s", error)
+        _log.warning("the skills can't be compared with the ledger: %s", error)
         return
     if found.steps:
         _log.info("skills were changed by hand: %s", system_jobs.describe_round(found))
@@ -151,7 +152,7 @@ class Curator:
             try:
                 kept = ledger_sync.archive_skill(connection, folder, step.name, why)
             except SkillMissing:
-                continue  # somebody was faster
+                continue  # deleted meanwhile
             except OSError as error:
                 failed.append((step.name, error.strerror or str(error)))
             else:

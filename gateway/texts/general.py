@@ -351,7 +351,7 @@ def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) ->
 
 def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:
     """List commands as (name, summary); `more` of them are left out."""
-    lines = [f"/{name}: {summary}" for name, summary in commands]
+    lines = [f"/{name}: {Text(summary)()}" for name, summary in commands]
     if more:
         lines += ["", _MORE_COMMANDS(more)]
     return "\n".join([_HELP(), "", *lines])

@@ -3,10 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from adapters.messages import InboundMessage
 from agent_core.ids import ConversationId
+from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
@@ -97,16 +99,22 @@ class AttachmentStage:
 
     async def _serve(self, _: Key, queue: deque[PendingRead]) -> None:
         await self._database.retry_while_unavailable(
-            lambda: self._read(queue[0]), "a message with attachments"
+            lambda: self._read_for_sender(queue[0]), "a message with attachments"
         )
         queue.popleft()
 
     async def _fail(self, _: Key, read: PendingRead, error: Exception) -> None:
         """Set a message aside after an unexpected error, and report it to its sender."""
+        with _speak_to_sender(read.pending):
+            note = general.INTERNAL_ERROR()
         await self._database.retry_while_unavailable(
-            lambda: self._drop(read.pending, general.INTERNAL_ERROR(), fault=repr(error)),
+            lambda: self._drop(read.pending, note, fault=repr(error)),
             "a message that can't be read",
         )
+
+    async def _read_for_sender(self, read: PendingRead) -> None:
+        with _speak_to_sender(read.pending):
+            await self._read(read)
 
     async def _read(self, read: PendingRead) -> None:
         pending, stop = read.pending, read.stop
@@ -156,6 +164,10 @@ class AttachmentStage:
             )
 
         self._dispatcher.enqueue(await self._database.write("inbox.unpacked", work))
+
+
+def _speak_to_sender(pending: QueuedMessage) -> AbstractContextManager[None]:
+    return use_language(pending.person.language, pending.message.sender.language)
 
 
 def _key_of(pending: QueuedMessage) -> Key:

@@ -33,6 +33,7 @@ from gateway.outbound.composer import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.texts import general, memory, usage
+from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
 from gateway.turns.presenter import PresenterTimings, Shown
 from gateway.turns.start import START_DELAY
@@ -287,7 +288,7 @@ class TurnFinalizer:
             inbox.finish_turn(connection, turn_id=active.id)
         if active.job_turn:
             result = _collect_result(connection, active, text)
-            rows = self._outcomes.close(connection, active.job_turn, end, result, now)
+            rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], session
         enqueue_title(connection, active, now)
@@ -319,7 +320,7 @@ class TurnFinalizer:
         reply = NewOutboxMessage(
             platform=turn.platform,
             chat=turn.chat,
-            body=general.describe_damage(),
+            body="",
             person_id=turn.person_id,
             turn_id=turn.id,
             answers=turn.answers,
@@ -331,10 +332,12 @@ class TurnFinalizer:
             )
             inbox.finish_turn(connection, turn_id=turn.id)
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
-                rows = [*self._outcomes.break_off(connection, turn, now)]
+                rows = [*self._outcomes.end_damaged_turn(connection, turn, now)]
             else:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
-                rows = enqueue_reply(connection, reply, (reply.body,), now, target)
+                with speak_to(connection, turn.person_id):
+                    note = general.describe_damage()
+                rows = enqueue_reply(connection, reply, (note,), now, target)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
         self._dispatcher.enqueue(await self._database.write("turns.abandon", work))

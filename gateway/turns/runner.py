@@ -10,6 +10,7 @@ from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import InboxId
+from agent_core.localization import use_language
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import Conversation
@@ -25,7 +26,7 @@ from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
-from gateway.jobs.agent_runs import find_errand
+from gateway.jobs.agent_runs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.crash_backoff import is_abandoned
@@ -133,11 +134,13 @@ class TurnRunner:
         handle.place, handle.asker = place_of(turn), turn.person_id
         active, shown = await self._load(turn)
         if turn.platform not in self._adapters:
-            await self._fail(active, "off")
+            with use_language(active.person.language):
+                await self._fail(active, "off")
         elif is_abandoned(turn.attempts):
             if turn.answers is not None:
                 self._dispatcher.indicators.unmark(turn.platform, turn.chat, turn.answers)
-            await self._fail(active, "crashed")
+            with use_language(active.person.language):
+                await self._fail(active, "crashed")
         else:
             await self._database.write(
                 "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
@@ -162,7 +165,8 @@ class TurnRunner:
             if not turns.is_running(connection, turn_id=active.id):
                 return None
             turns.move(connection, turn_id=active.id, place=place.fields)
-            note = general.describe_move(place.platform)
+            with use_language(active.person.language):
+                note = general.describe_move(place.platform)
             rows = finalizer.end_shown(connection, active.id, note)
             where = (place.platform, place.chat)
             return [*rows, *self._deps.questions.move(connection, active.id, where, now)]
@@ -184,10 +188,13 @@ class TurnRunner:
         """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
         place = conversion.place_of(batch)
         now = self._now()
+        newest = batch[-1]
+        with use_language(newest.person.language, newest.message.sender.language):
+            note = general.describe_not_started()
         outgoing = NewOutboxMessage(
             platform=place.platform,
             chat=place.chat,
-            body=general.describe_not_started(),
+            body=note,
             person_id=batch[-1].person.id,
             answers=place.answers,
         )
@@ -213,7 +220,8 @@ class TurnRunner:
         if turn and turn.state != "running":
             return True
         try:
-            await self._fail(active, "error")
+            with use_language(active.person.language):
+                await self._fail(active, "error")
         except StoreDamaged:
             if turn is None:
                 raise
@@ -240,7 +248,7 @@ class TurnRunner:
                 ),
                 people.find(connection, person_id=turn.person_id),
                 outbox.find_visible(connection, turn_id=turn.id),
-                find_errand(connection, turn.id, self._now()),
+                find_job_turn(connection, turn.id, self._now()),
             )
 
         conversation, person, shown, job_turn = await self._database.read(look)
@@ -249,6 +257,14 @@ class TurnRunner:
         return await self._agent.resume(turn, conversation, person, job_turn), shown
 
     async def _run(self, active: ActiveTurn, shown: Shown, handle: TurnHandle) -> None:
+        """Run and finalize a turn in its person's language; see `_run_and_finalize`."""
+        apps = (pending.message.sender.language for pending in handle.batch)
+        with use_language(active.person.language, *apps):
+            await self._run_and_finalize(active, shown, handle)
+
+    async def _run_and_finalize(
+        self, active: ActiveTurn, shown: Shown, handle: TurnHandle
+    ) -> None:
         """Play a turn and finalize it; while the store can't be written, wait and continue.
 
         Raises `StoreError` only if nothing of it was written. A turn on disk is never begun a

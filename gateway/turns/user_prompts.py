@@ -135,7 +135,7 @@ class UserPrompts:
     async def _end(self, question: Question, why: Answer) -> Choice | Answer:
         """End a question that no turn waits for, unless it was answered just now."""
         now = self._now()
-        words = general.QUESTION_OVER() if why == "interrupted" else general.QUESTION_LATE()
+        words = general.QUESTION_OVER if why == "interrupted" else general.QUESTION_LATE
 
         def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
             rows = drop(connection, question, words, now)
