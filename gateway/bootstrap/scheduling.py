@@ -77,8 +77,8 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         now=now,
         folder=settings.home,
         environ=environment(),
-        shelf=skills.shelf,
-        works={
+        catalog=skills.catalog,
+        system_tasks={
             system_jobs.BACKUP: backups.make,
             system_jobs.RETENTION: sweeper.work,
             system_jobs.CURATOR: curator.work,
@@ -95,7 +95,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         triggers=system_jobs.make_triggers(deps.zone),
         now=now,
     )
-    wanted = set(runner_deps.works)
+    wanted = set(runner_deps.system_tasks)
     if deps.external_memory is None:
         wanted.discard(system_jobs.MEMORY_SYNC)
 

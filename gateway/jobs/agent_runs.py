@@ -1,4 +1,4 @@
-"""Makes the turn that a job wants: who asks, in which talk, where, and what it may cost."""
+"""Builds the agent turn of a job run: its person, conversation, chat and limits."""
 
 import json
 from collections.abc import Iterator
@@ -32,34 +32,34 @@ from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
 
 PLATFORM = "schedule"
-"""Where the events of runs come from, as the inbox names it."""
+"""Platform of job events in the inbox."""
 
 
 class RunRefused(Exception):
-    """A run can't be begun; the text says why, as a sentence."""
+    """A run can't begin; the text is a sentence that says why."""
 
 
-class Spent(RunRefused):
-    """A job has cost in this day what it may."""
+class JobLimitReached(RunRefused):
+    """The job has reached its daily limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRunDeps:
-    """Where what jobs make can go, and where they find how their work is to be done."""
+    """The services that agent runs use."""
 
     notifier: Notifier
-    shelf: SkillCatalog
+    catalog: SkillCatalog
 
 
-def send_off(
-    connection: Connection, job: Job, run: Run, equipment: AgentRunDeps, now: int
+def start_run(
+    connection: Connection, job: Job, run: Run, deps: AgentRunDeps, now: int
 ) -> QueuedMessage:
-    """Write down the event that starts a run's turn, once a try. Raises `RunRefused`.
+    """Store the event that starts a run's turn, once per attempt. Raises `RunRefused`.
 
-    A job that does not see its earlier runs begins a fresh session.
+    A job that does not see its earlier runs starts a new session.
     """
     person = _owner_of(connection, job)
-    pending = _compose(connection, job, run, person, equipment, now)
+    pending = _compose(connection, job, run, person, deps, now)
     if not job.options.is_aware:
         sessions.end(connection, conversation_id=pending.conversation.id, now=now)
     payload = json.dumps({"run": run.id})
@@ -69,32 +69,35 @@ def send_off(
     return _with_event(connection, pending, run)
 
 
-def pick_up(
-    connection: Connection, job: Job, run: Run, equipment: AgentRunDeps, now: int
+def resume_run(
+    connection: Connection, job: Job, run: Run, deps: AgentRunDeps, now: int
 ) -> QueuedMessage | None:
-    """The turn of a run that was sent off and that nobody has begun; None if somebody has.
+    """Return the turn of a run that was stored but not begun; None if it was begun.
 
-    A process may have died over it: it is to be begun on disk before all else. Raises `RunRefused`.
+    An earlier process may have crashed during it, so the attempt is recorded before it begins.
+    Raises `RunRefused`.
     """
     row = _find_event(connection, run)
     if row is None:
         return None
     person = _owner_of(connection, job)
-    pending = _compose(connection, job, run, person, equipment, now)
+    pending = _compose(connection, job, run, person, deps, now)
     pending.is_repeat = True
     return _with_event(connection, pending, run)
 
 
 def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
-    """What the turn of a run may do and cost. Raises `Spent`."""
-    ceiling, left = job.options.day_micro_dollars, None
-    if ceiling and job.person_id is not None:
+    """Return the permissions and limits of a run's turn. Raises `JobLimitReached`."""
+    limit, left = job.options.day_micro_dollars, None
+    if limit and job.person_id is not None:
         since = day_of(now, job.zone).start
-        left = ceiling - job_runs.spent_since(
+        left = limit - job_runs.spent_since(
             connection, job_id=job.id, person_id=job.person_id, since=since
         )
         if left <= 0:
-            raise Spent(f"its runs have cost ${ceiling / 1_000_000:.2f} today, all they may.")
+            raise JobLimitReached(
+                f"its runs have cost ${limit / 1_000_000:.2f} today, all they may."
+            )
     options = job.options
     return JobTurn(
         run_id=run.id,
@@ -105,10 +108,10 @@ def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTu
     )
 
 
-def find_errand(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | None:
-    """The run that a turn is, for a turn that is taken up again; None if it is none.
+def find_job_turn(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | None:
+    """Return the job turn of a turn that is resumed; None if no job started it.
 
-    One that has spent all it may goes on to its end with a summary.
+    A turn at its limit is allowed to end with a summary.
     """
     run_id = job_runs.find_of_turn(connection, turn_id=turn_id)
     run = job_runs.find(connection, run_id=run_id) if run_id else None
@@ -117,7 +120,7 @@ def find_errand(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | 
         return None
     try:
         return make_job_turn(connection, job, run, now)
-    except Spent:
+    except JobLimitReached:
         return JobTurn(
             run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=1
         )
@@ -131,14 +134,14 @@ def _owner_of(connection: Connection, job: Job) -> Person:
 
 
 def _compose(
-    connection: Connection, job: Job, run: Run, person: Person, equipment: AgentRunDeps, now: int
+    connection: Connection, job: Job, run: Run, person: Person, deps: AgentRunDeps, now: int
 ) -> QueuedMessage:
-    spots = equipment.notifier.find_open(connection, person, job.targets, now)
-    if not spots:
+    chat_refs = deps.notifier.find_open(connection, person, job.targets, now)
+    if not chat_refs:
         raise RunRefused("there is no place that it could go to; say /sethome where it should.")
-    platform, chat = spots[0]
+    platform, chat = chat_refs[0]
     try:
-        room_id = find_room(connection, job, person, spots)
+        room_id = find_room(connection, job, person, chat_refs)
     except UnknownRoom:
         raise RunRefused(
             "nobody ever talked to me in the room that it goes to; say hello there."
@@ -171,28 +174,30 @@ def _compose(
         room_id=room_id,
         starts_own_turn=True,
         job_turn=make_job_turn(connection, job, run, now),
-        note="\n".join((_describe(job, run), *_tell_skills(connection, job, equipment.shelf, now))),
+        note="\n".join((_describe(job, run), *_describe_skills(connection, job, deps.catalog, now))),
     )
 
 
-def _tell_skills(connection: Connection, job: Job, shelf: SkillCatalog, now: int) -> Iterator[str]:
-    """How the work is to be done, as the skills say that the job names. Raises `RunRefused`.
+def _describe_skills(
+    connection: Connection, job: Job, catalog: SkillCatalog, now: int
+) -> Iterator[str]:
+    """Yield the instructions of the skills that the job names. Raises `RunRefused`.
 
-    They are no words of the person's: nothing may rest on them, and no search finds them. One
-    that was changed since it was looked at is in the ledger from then on.
+    They are not the person's words: they count as no evidence, and search does not find them.
+    A skill edited since its last use is recorded in the ledger now.
     """
     found = Origin(actor="hand", now=now, evidence=f"found so when job {job.id} began with it")
     for name in job.options.skills:
         try:
-            note_loaded(connection, shelf.folder, name, found)
-            skill = shelf.load(name)
+            note_loaded(connection, catalog.folder, name, found)
+            skill = catalog.load(name)
         except (SkillMissing, SkillBroken, StoreDamaged) as error:
             raise RunRefused(f"it can't do that as a skill says: {error}.") from error
         yield f"Do it as the skill `{name}` says:\n{escape(skill.body)}"
 
 
 def _describe(job: Job, run: Run) -> str:
-    """What the model has to know: nobody has just written this, and nobody waits."""
+    """Tell the model that a schedule started this turn, and that nobody waits for it."""
     due = show_moment(run.slot_at, find_zone(job.zone))
     missed = f"; missed before that: {run.missed}" if run.missed else ""
     return (

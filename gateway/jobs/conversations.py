@@ -1,4 +1,4 @@
-"""In which talk the runs of a job are held, and who may read it there."""
+"""The conversation of a job's runs, and who may read it."""
 
 from collections.abc import Iterable
 
@@ -14,20 +14,20 @@ ChatRef = tuple[str, str]
 
 
 class UnknownRoom(Exception):
-    """Nobody ever talked to us in a room that a job goes to."""
+    """A job sends to a room from which no message ever came."""
 
 
 def name_job_conversation(job: Job, room_id: RoomId | None) -> str:
-    """The key of the conversation that a job's turns are held in."""
+    """Return the key of the conversation of a job's turns."""
     private = f"job:{job.id}:{job.person_id}"
     return private if room_id is None else f"{private}:{room_id}"
 
 
 def rename_conversation_key(key: str, *, old: PersonId, new: PersonId) -> str:
-    """The key that a talk of one person has once it is somebody else's.
+    """Return a conversation's key after it moved to another person.
 
-    It ends in the person's id, see `translate.name_conversation`; that of a job's talk in a room
-    ends in the room's. Of those some from before 2026-11-22 end in both.
+    The key ends in the person's id, see `conversion.name_conversation`; the key of a job's
+    conversation in a room ends in the room's. Some from before 2026-11-22 end in both.
     """
     words = key.split(":")
     if words[0] == "job" and words[2] == str(old):
@@ -36,15 +36,15 @@ def rename_conversation_key(key: str, *, old: PersonId, new: PersonId) -> str:
 
 
 def find_room(
-    connection: Connection, job: Job, person: Person, spots: Iterable[ChatRef]
+    connection: Connection, job: Job, person: Person, chat_refs: Iterable[ChatRef]
 ) -> RoomId | None:
-    """The room whose talk a run is: the job's own, or one where others may read what it says.
+    """Return the room of a run's conversation: the job's own, or a room that receives its result.
 
-    In a room that is `full` an owner trusts everybody with what is private. Raises `UnknownRoom`.
+    In a `full` room the owner trusts all members with private data. Raises `UnknownRoom`.
     """
     if job.room_id is not None:
         return job.room_id
-    for platform, chat in spots:
+    for platform, chat in chat_refs:
         address = conversion.read_chat(chat)
         if address.is_direct:
             continue

@@ -1,4 +1,4 @@
-"""Where people can be reached and when not, looked up once for all that one transaction sends."""
+"""Chats and quiet hours of people, loaded once for all messages of one transaction."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gateway.outbound import quiet_hours
 
 
 class Recipients:
-    """Good for one transaction, at one moment."""
+    """The recipients of one transaction; use it for no other."""
 
     def __init__(
         self, connection: Connection, now: int, *, zone_of: Callable[[Person], str]
@@ -33,7 +33,7 @@ class Recipients:
         self._gone: dict[ChatRef, str] | None = None
 
     def find_person(self, person_id: PersonId | None) -> Person | None:
-        """Somebody; None for nobody, and for who is not there any more."""
+        """Return a person; None for no id, or for an unknown one."""
         if person_id is None:
             return None
         if person_id not in self._people:
@@ -41,7 +41,7 @@ class Recipients:
         return self._people[person_id]
 
     def find_home(self, person: Person) -> Home:
-        """What a person has set."""
+        """Return a person's delivery settings."""
         if person.id not in self._homes:
             home = delivery_targets.find(self.connection, person_id=person.id)
             if home.place and not conversion.is_chat(home.place[1]):
@@ -50,48 +50,46 @@ class Recipients:
         return self._homes[person.id]
 
     def list_seen(self, person: Person) -> list[ChatRef]:
-        """Where a person asked something lately in a direct talk, the newest first."""
+        """List the direct chats in which a person wrote recently, newest first."""
         if person.id not in self._seen:
-            spots = delivery_targets.list_seen(self.connection, person_id=person.id)
+            chat_refs = delivery_targets.list_seen(self.connection, person_id=person.id)
             self._seen[person.id] = [
-                spot
-                for spot in spots
-                if conversion.is_chat(spot[1]) and conversion.read_chat(spot[1]).is_direct
+                chat_ref
+                for chat_ref in chat_refs
+                if conversion.is_chat(chat_ref[1]) and conversion.read_chat(chat_ref[1]).is_direct
             ]
         return self._seen[person.id]
 
     def find_account(self, person: Person, platform: str) -> AccountId | None:
-        """A person's first account on a platform."""
+        """Return a person's first account on a platform."""
         if person.id not in self._accounts:
             mine = people.list_accounts(self.connection, person_id=person.id)
             self._accounts[person.id] = {one.platform: one.id for one in reversed(mine)}
         return self._accounts[person.id].get(platform)
 
     def quiet_until(self, person: Person) -> int | None:
-        """When the quiet time ends that a person has now, in milliseconds; None if they have
-        none.
-        """
+        """Return when the person's current quiet hours end, in milliseconds; None outside them."""
         if person.id not in self._quiet:
             days_off = self.find_home(person).days_off
             zone = self._zone_of(person)
             self._quiet[person.id] = quiet_hours.quiet_until(person, days_off, zone, self.now)
         return self._quiet[person.id]
 
-    def is_gone(self, spot: ChatRef) -> bool:
-        """True where nobody can be reached any more."""
+    def is_gone(self, chat_ref: ChatRef) -> bool:
+        """Return whether a chat is unreachable."""
         if self._gone is None:
             self._gone = unreachable_chats.list_all(self.connection)
-        return spot in self._gone
+        return chat_ref in self._gone
 
-    def is_off(self, spot: ChatRef) -> bool:
-        """True in a room where nothing is to be said."""
-        if spot not in self._is_off:
-            self._is_off[spot] = self._is_room_off(spot)
-        return self._is_off[spot]
+    def is_off(self, chat_ref: ChatRef) -> bool:
+        """Return whether a chat is a room in which the assistant is turned off."""
+        if chat_ref not in self._is_off:
+            self._is_off[chat_ref] = self._is_room_off(chat_ref)
+        return self._is_off[chat_ref]
 
-    def _is_room_off(self, spot: ChatRef) -> bool:
-        address = conversion.read_chat(spot[1])
+    def _is_room_off(self, chat_ref: ChatRef) -> bool:
+        address = conversion.read_chat(chat_ref[1])
         if address.is_direct:
             return False
-        room = rooms.find(self.connection, platform=spot[0], chat_id=address.chat_id)
+        room = rooms.find(self.connection, platform=chat_ref[0], chat_id=address.chat_id)
         return room is not None and room.mode == "off"

@@ -1,4 +1,4 @@
-"""What people call the places that jobs send to."""
+"""The models, tools and skills that jobs may use, and the names of their chats."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -29,12 +29,12 @@ from gateway.texts.general import name_platform
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
 _PRIVATE = (SettingsTool, ProposeSoulTool)
 _GATHERING = (GatherTool, ChartTool)
-_OUTSIDE = {"": (), "honcho": ("ask_memory",)}
-"""Of each outside memory: its tools. Its room is opened by whoever talks to it only."""
+_EXTERNAL = {"": (), "honcho": ("ask_memory",)}
+"""The tools of each external memory provider. Listed here to avoid importing its SDK."""
 
 
 def make_rules(settings: Settings) -> JobRules:
-    """What the house allows."""
+    """Return the limits and resources of jobs."""
     jobs = settings.jobs
     return JobRules(
         per_person=jobs.per_person, least_minutes=jobs.least_minutes, means=_make_means(settings)
@@ -47,19 +47,19 @@ def _make_means(settings: Settings) -> JobResources:
     private = [tool.spec.name for tool in _PRIVATE]
     shared = [AskTool.spec.name, SPEC.name]
     gathering = [tool.spec.name for tool in _GATHERING]
-    outside = _OUTSIDE[settings.memory.provider]
-    shelf = SkillCatalog(settings.home / SKILLS)
+    external = _EXTERNAL[settings.memory.provider]
+    place = SkillCatalog(settings.home / SKILLS)
     return JobResources(
         models=tuple(dict.fromkeys(filter(None, (model.name, model.fallback, model.cheap)))),
-        tools=(*open_tools, *private, *outside, *shared, *gathering),
+        tools=(*open_tools, *private, *external, *shared, *gathering),
         room_tools=(*open_tools, *shared, *gathering),
-        fault_of_skill=partial(_find_fault, shelf),
+        fault_of_skill=partial(_find_fault, place),
     )
 
 
-def _find_fault(shelf: SkillCatalog, name: str) -> str:
+def _find_fault(place: SkillCatalog, name: str) -> str:
     try:
-        shelf.load(name)
+        place.load(name)
     except (SkillMissing, SkillBroken) as error:
         return str(error)
     return ""
@@ -72,15 +72,15 @@ ChatRef = tuple[str, str]
 def name_places(
     connection: Connection, person_id: PersonId, targets: Sequence[Target], here: Target | None
 ) -> list[str]:
-    """The places of a person's job, where they are now; `here` is where this is read.
+    """Return the names of a job's target chats; `here` is the chat that shows them.
 
-    Without it somebody else reads this.
+    Without `here`, the reader is not the job's person.
     """
     home = delivery_targets.find(connection, person_id=person_id)
     seen = [
-        spot
-        for spot in delivery_targets.list_seen(connection, person_id=person_id)
-        if conversion.read_chat(spot[1]).is_direct
+        chat_ref
+        for chat_ref in delivery_targets.list_seen(connection, person_id=person_id)
+        if conversion.read_chat(chat_ref[1]).is_direct
     ]
     return [_name(connection, target, home, seen, here) for target in targets]
 
@@ -92,13 +92,13 @@ def _name(
         return "here"
     match target.kind:
         case "place":
-            return _name_spot(connection, (target.platform, target.chat))
+            return _name_chat(connection, (target.platform, target.chat))
         case "home" if home.place:
             whose = "your home" if here else "their home"
-            return f"{whose}, {_name_spot(connection, home.place)}"
+            return f"{whose}, {_name_chat(connection, home.place)}"
         case "home":
             return _name_last(seen, here)
-        case "account" if any(spot[0] == target.platform for spot in seen):
+        case "account" if any(chat_ref[0] == target.platform for chat_ref in seen):
             return name_platform(target.platform)
         case "account":
             whom = "we have" if here else "they have"
@@ -107,17 +107,17 @@ def _name(
 
 
 def _name_last(seen: Sequence[ChatRef], here: Target | None) -> str:
-    """Where somebody without a home was last."""
+    """Name the chat of a person without a home chat."""
     whom = "we" if here else "they"
     now = f" (now {name_platform(seen[0][0])})" if seen else ""
     return f"wherever {whom} talked last in private{now}"
 
 
-def _name_spot(connection: Connection, spot: ChatRef) -> str:
-    platform, address = name_platform(spot[0]), conversion.read_chat(spot[1])
+def _name_chat(connection: Connection, chat_ref: ChatRef) -> str:
+    platform, address = name_platform(chat_ref[0]), conversion.read_chat(chat_ref[1])
     if address.is_direct:
         return platform
-    room = rooms.find(connection, platform=spot[0], chat_id=address.chat_id)
+    room = rooms.find(connection, platform=chat_ref[0], chat_id=address.chat_id)
     name = room.title if room and room.title else "a room"
     thread = ", in a thread" if address.thread_id else ""
     return f"{name} in {platform}{thread}"

@@ -74,7 +74,7 @@ class DataExport:
             try:
                 sources = self._home / SOURCES
                 write_export(
-                    connection, archive, whose=whose, name=person.name, sources=sources, now=now
+                    connection, archive, subject=whose, name=person.name, sources=sources, now=now
                 )
             finally:
                 paths = archive.close()

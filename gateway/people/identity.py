@@ -1,4 +1,4 @@
-"""Turns a platform account into a person: recognising, claiming, pairing."""
+"""Identification of people by their platform accounts: allowlist, claim codes, pairing codes."""
 
 import hashlib
 import re
@@ -22,19 +22,19 @@ from gateway.texts import general
 
 
 class Access:
-    """The allow list: `platform:user_id` entries, or `*` for everybody."""
+    """The allowlist: `platform:user_id` entries, or `*` for everyone."""
 
     def __init__(self, allow: tuple[str, ...]) -> None:
         self._everybody = "*" in allow
         self._accounts = frozenset(allow)
 
     def allows(self, platform: str, user_id: str) -> bool:
-        """True if this account may talk; deny is the default."""
+        """Return whether this account may talk; the default is no."""
         return self._everybody or f"{platform}:{user_id}" in self._accounts
 
 
 LOCAL_PLATFORM = "console"
-"""Its socket lies in the home with mode 0600: whoever opens it owns the home."""
+"""Its socket in the home directory has mode 0600, so only the home's owner can open it."""
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _CODE_LENGTH = 8
@@ -46,14 +46,14 @@ _MOST_KNOWN = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountRef:
-    """An account that sent a code."""
+    """An account on a platform."""
 
     platform: str
     sender: Sender
 
 
 class Identity:
-    """The people of this house and how they are known."""
+    """Finds people by their accounts, and lets new ones in."""
 
     def __init__(self, database: Database, access: Access, now: Callable[[], int]) -> None:
         self._database = database
@@ -63,10 +63,10 @@ class Identity:
         self._forgotten = 0
 
     async def identify(self, platform: str, sender: Sender) -> Person | None:
-        """The person behind an account, or None for a stranger.
+        """Return the person of an account, or None for a stranger.
 
-        An account on the allow list becomes a person of its own at its first message; the
-        local console is the owner's. Raises `StoreError`.
+        An account on the allowlist becomes a new person at its first message; the local console
+        belongs to the owner. Raises `StoreError`.
         """
         key = (platform, sender.user_id)
         known = self._known.get(key)
@@ -84,9 +84,9 @@ class Identity:
         return person
 
     def _find(self, connection: Connection, asker: AccountRef) -> Person | None:
-        """The person of an account that may still talk; off the list means out.
+        """Return the account's person if they may still talk.
 
-        Of accounts that are one person each may talk as long as one of them may by itself.
+        Linked accounts may all talk as long as one of them is admitted.
         """
         account = people.find_account(
             connection, platform=asker.platform, user_id=asker.sender.user_id
@@ -100,7 +100,9 @@ class Identity:
         return people.find(connection, person_id=account.person_id)
 
     def is_admitted(self, account: Account) -> bool:
-        """True for an account that may talk by a right of its own."""
+        """Return whether an account may talk in its own right; removal from the allowlist ends
+        that.
+        """
         is_listed = account.admitted_by == "list"
         return not is_listed or self._access.allows(account.platform, account.user_id)
 
@@ -116,9 +118,9 @@ class Identity:
     async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId
     ) -> OutboxRow | None:
-        """Tell a stranger, at most once an hour, how to be let in. Raises `StoreError`.
+        """Tell a stranger how to get in, at most once an hour. Raises `StoreError`.
 
-        In rooms strangers get silence. The event is done in the same transaction.
+        Strangers in rooms get no answer. The event is finished in the same transaction.
         """
         sender = message.sender
         now = self._now()
@@ -162,10 +164,10 @@ class Identity:
     async def claim(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, code: str
     ) -> OutboxRow | None:
-        """Make an account the owner's if the code is good, and answer. Raises `StoreError`.
+        """Make an account an owner's if the code is valid, and answer. Raises `StoreError`.
 
-        Who guesses is told to stop, and gets silence after that. A code that was written
-        where others read it is worth nothing any more.
+        An account that guesses codes is told to stop, and gets no further answer. A code that
+        others could read becomes invalid.
         """
         asker = AccountRef(platform=platform, sender=message.sender)
         now = self._now()
@@ -190,17 +192,17 @@ class Identity:
         return row
 
     def is_known(self, platform: str, sender: Sender) -> bool:
-        """True for an account that was recognised lately."""
+        """Return whether an account was identified recently."""
         return (platform, sender.user_id) in self._known
 
     def renew(self, person: Person) -> None:
-        """Know a person as they are now, by every account that they used lately."""
+        """Replace a person in the cache, under each of their cached accounts."""
         for key, known in self._known.items():
             if known.id == person.id:
                 self._known[key] = person
 
     def forget_known(self) -> None:
-        """Read people afresh from the database from now on."""
+        """Drop the cache."""
         self._forgotten += 1
         self._known.clear()
 
@@ -212,7 +214,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Somebody who was let in: their name, and where they asked."""
+    """A person who was let in, and the chat in which they asked."""
 
     name: str
     platform: str
@@ -220,7 +222,7 @@ class Approved:
 
 
 def approve(connection: Connection, code: str, now: int) -> Approved | None:
-    """Let the account in that was given this pairing code, if the code is good."""
+    """Let in the account that received this pairing code; return None for an invalid code."""
     found = people.find_code(connection, code_hash=hash_code(code), purpose="pairing", now=now)
     if found is None or found.platform is None or found.user_id is None or found.chat is None:
         return None
@@ -232,7 +234,7 @@ def approve(connection: Connection, code: str, now: int) -> Approved | None:
 
 
 def new_claim_code(connection: Connection, *, now: int) -> str:
-    """A fresh claim code; the ones before it are no longer good."""
+    """Make a new claim code; earlier ones become invalid."""
     code = make_code()
     people.retire_codes(connection, purpose="claim", now=now)
     people.insert_code(
@@ -247,31 +249,31 @@ def new_claim_code(connection: Connection, *, now: int) -> str:
 
 
 def make_code() -> str:
-    """A one-time code of 40 random bits, without letters that look alike."""
+    """Make a one-time code of 40 random bits, without letters that look alike."""
     letters = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LENGTH))
     return f"{letters[:4]}-{letters[4:]}"
 
 
 def hash_code(code: str) -> str:
-    """What is stored of a code; spaces, dashes and case do not matter."""
+    """Return the stored form of a code; spaces, dashes and case do not matter."""
     plain = re.sub(r"[\s-]", "", code).upper()
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
 def slug_of(name: str) -> str:
-    """A folder name made of a display name."""
+    """Make a folder name from a display name."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40] or "person"
 
 
 def is_silenced(connection: Connection, asker: AccountRef, now: int) -> bool:
-    """True for an account that sent too many wrong codes lately; it gets no answer."""
+    """Return whether an account sent too many wrong codes recently; it then gets no answer."""
     user_id = asker.sender.user_id
     return account_links.is_silenced(connection, platform=asker.platform, user_id=user_id, now=now)
 
 
 def count_wrong_code(connection: Connection, asker: AccountRef, words: str, now: int) -> str:
-    """Count a code that came to nothing; `words`, or that no more codes are looked at."""
+    """Count a wrong code; return `words`, or a notice that codes are no longer checked."""
     user_id = asker.sender.user_id
     wrong = account_links.count_wrong(connection, platform=asker.platform, user_id=user_id, now=now)
     if wrong < account_links.WRONG_CODES:
@@ -281,10 +283,10 @@ def count_wrong_code(connection: Connection, asker: AccountRef, words: str, now:
 
 
 def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now: int) -> str:
-    """End a code that others have read, whatever it was for; `words` say so.
+    """Invalidate a code that others could read, whatever it was for, and return `words`.
 
-    Counts as a wrong one, so that nobody can try codes out in a room; an account that is
-    not listened to gets no words, but what it shows to others is ended all the same.
+    It counts as a wrong code, so that nobody can guess codes in a room. A silenced account
+    gets no words, but the code becomes invalid all the same.
     """
     code_hash = hash_code(code)
     found = people.find_code(connection, code_hash=code_hash, purpose="claim", now=now)
@@ -320,7 +322,7 @@ def note(
     detail: str,
     now: int,
 ) -> None:
-    """Write down what an account did; `about` is whom it concerns."""
+    """Record an account's action in the audit log; `about` is the person concerned."""
     deed = AuditEntry(
         person_id=about.id if about else None,
         actor=f"account:{asker.platform}:{asker.sender.user_id}",
@@ -339,7 +341,7 @@ def _enter(
     now: int,
     is_owner: bool = False,
 ) -> Person:
-    """The person of an account: whose it is already, or the owner, or somebody new."""
+    """Return the person of an account: its current one, the owner, or a new one."""
     sender = asker.sender
     is_owner = is_owner or admission == "local"
     name = sender.display_name or sender.user_id

@@ -1,4 +1,4 @@
-"""Codes by which a person adds another account: made, sent from there, cancelled."""
+"""The command `/link`: codes with which a person links another account."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ from gateway.texts import people as people_texts
 from gateway.texts.general import CODE_INVALID
 
 LASTS = 600_000
-"""Milliseconds that a code is good, and that its question may be answered."""
+"""Milliseconds during which a code is valid and its question may be answered."""
 CANCEL = "cancel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A `/link` from somewhere: by which account, where, and what stood behind it."""
+    """A received `/link`: the account, the chat, and the words after the command."""
 
     platform: str
     sender: Sender
@@ -44,16 +44,16 @@ class Sent:
 
     @property
     def asker(self) -> AccountRef:
-        """The account as codes are counted for it."""
+        """The account for which wrong codes are counted."""
         return AccountRef(platform=self.platform, sender=self.sender)
 
 
 Told = tuple[str, Sequence[OutboxRow]]
-"""The words for who sent it, empty for silence, and what is owed besides."""
+"""The answer to the sender, empty for silence, and further outbox rows."""
 
 
 class Linking:
-    """All that is said with `/link`."""
+    """Handles every `/link`."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class Linking:
     async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, words: str
     ) -> list[OutboxRow]:
-        """Take a code from an account that may not talk yet. Raises `StoreError`.
+        """Handle `/link` from an account that may not talk yet. Raises `StoreError`.
 
-        In rooms strangers get silence, but a code that they show there is spoiled.
+        Strangers in rooms get no answer, but a code shown there becomes invalid.
         """
         sent = read(platform, message, words)
         now = self._now()
@@ -89,9 +89,9 @@ class Linking:
         return await self._database.write("people.link", work)
 
     def take(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
-        """What a `/link` comes to, within the caller's transaction.
+        """Handle a `/link` in the caller's transaction.
 
-        `person` is who may talk by that account, None for a stranger.
+        `person` is the sender; None stands for a stranger.
         """
         words = sent.words
         if words.casefold() == CANCEL:
@@ -106,7 +106,7 @@ class Linking:
         return self._begin(connection, sent, person, now) if person else ("", [])
 
     def _begin(self, connection: Connection, sent: Sent, person: Person, now: int) -> Told:
-        """A fresh code; a person has one at a time."""
+        """Make a new code; a person has one at a time."""
         rows = [
             row
             for link in account_links.list_live(connection, person_id=person.id)
@@ -125,7 +125,7 @@ class Linking:
         return people_texts.describe_code(code), rows
 
     def _take_code(self, connection: Connection, sent: Sent, now: int) -> Told:
-        """Another account has sent a code: it is spent, and the first side is asked."""
+        """Use up a code sent by another account, and ask the first side to confirm."""
         link = account_links.find_open(connection, code_hash=hash_code(sent.words), now=now)
         if link is None:
             return count_wrong_code(connection, sent.asker, CODE_INVALID(), now), []
@@ -158,7 +158,7 @@ class Linking:
         return people_texts.describe_asked(link.platform, person.name if person else "?"), rows
 
     def _cancel(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
-        """Either side may end what was begun, at any time until it is done."""
+        """Cancel a request; either side may do so until it is done."""
         mine = account_links.list_live(connection, person_id=person.id) if person else []
         theirs = account_links.list_asked(
             connection, platform=sent.platform, user_id=str(sent.sender.user_id)
@@ -182,7 +182,7 @@ class Linking:
 
 
 def read(platform: str, message: InboundMessage, words: str) -> Sent:
-    """What a message with `/link` in it says; `words` are those behind it."""
+    """Read a `/link` message; `words` are those after the command."""
     return Sent(
         platform=platform,
         sender=message.sender,

@@ -1,4 +1,4 @@
-"""Whose talk a message belongs to, and how much of its person may be seen where it was said."""
+"""The conversation that a message belongs to, and how mentions in rooms are answered."""
 
 import asyncio
 import time
@@ -26,18 +26,19 @@ V = TypeVar("V")
 
 _MOST_ROOMS = 4096
 _COUNT_TIMEOUT = 3.0
-"""A message waits for that."""
+"""Seconds; the message waits meanwhile."""
 _NOT_ALONE = 60.0
-"""Seconds for which a room with others in it is taken to have them still. That a room is its
-person's alone is asked every time: a second person must be noticed at the next turn."""
+"""Seconds for which a room with several members is cached as such. A room with one member is
+checked every time: a second member must be noticed at the next turn.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomConversation:
-    """Where a message belongs: the key of its conversation, and whose that is.
+    """A conversation's key and owner.
 
-    `is_direct` says that it is the person's whole talk. `room` is where it was said, None in a
-    direct message. `is_off` asks for silence.
+    `is_direct` marks the person's direct conversation. `room` is the room of the message, None
+    for a direct message. `is_off` asks for silence.
     """
 
     key: str
@@ -48,19 +49,18 @@ class RoomConversation:
 
     @property
     def room_id_of(self) -> RoomId | None:
-        """The room that the conversation belongs to; a direct talk belongs to none."""
+        """The room that owns the conversation; None for a direct one."""
         return None if self.is_direct or self.room is None else self.room.id
 
 
 class Rooms:
-    """All rooms, and how mentions are answered in them.
+    """The known rooms and their answer modes.
 
-    `person` gives everyone their own talk in a room, `room` gives all of them one, `off` none.
-    `full` lets a person's whole direct talk go on in a room. As a setting it is the choice of an
-    owner for rooms whose people they trust with what they keep private: it counts for
-    owners only, and everybody else has `person` there, for nobody can choose that for another.
-    A room in which nothing was chosen and where nobody is but the person and the bot is
-    `full`, too, for as long as that is surely so.
+    `person` gives each member a conversation of their own in the room, `room` gives all of them
+    one, and `off` none. `full` continues a person's direct conversation in the room. Only
+    owners can set it, and it applies to owners only: everyone else gets `person`, because
+    nobody can share another person's private conversation. A room without a setting in which
+    only the person and the bot are members counts as `full`, as long as that is certain.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Rooms:
         now: Callable[[], int],
         patience: float = _COUNT_TIMEOUT,
     ) -> None:
-        """`patience` is how long, in seconds, a platform has to say who is in a room."""
+        """`patience` is how many seconds a platform may take to count a room's members."""
         self._database = database
         self._patience = patience
         self._adapters = adapters
@@ -81,14 +81,14 @@ class Rooms:
         self._reading = 0
 
     def forget_known(self) -> None:
-        """Read the modes afresh from the database from now on."""
+        """Drop the cache of modes."""
         self._known.clear()
         self._reading += 1
 
     async def place(
         self, platform: str, message: InboundMessage, person: Person
     ) -> RoomConversation:
-        """The talk that a message of a person belongs to now. Raises `StoreError`."""
+        """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
         if address.is_direct:
             return _own(platform, address, person, None)
@@ -103,7 +103,9 @@ class Rooms:
         return _own(platform, address, person, room, is_off=mode == "off")
 
     async def is_current(self, pending: QueuedMessage) -> bool:
-        """True if a message that has waited still belongs where it was put. Raises `StoreError`."""
+        """Return whether a waiting message still belongs to its conversation. Raises
+        `StoreError`.
+        """
         if pending.message.address.is_direct:
             return True
         talk = await self.place(pending.platform, pending.message, pending.person)
@@ -112,7 +114,7 @@ class Rooms:
         return same and not talk.is_off
 
     async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:
-        """How a person is answered at an address of a room now."""
+        """Return the mode that applies to a person at an address of a room."""
         if room.mode == "full":
             return "full" if person.is_owner else "person"
         if room.mode == "person" and not room.is_set and await self._is_alone(room, address):
@@ -120,7 +122,7 @@ class Rooms:
         return room.mode
 
     async def _find(self, platform: str, message: InboundMessage) -> Room:
-        """The room of a message, made known if it is new, with its title as it is now."""
+        """Return the room of a message, created if it is new, with its current title."""
         chat_id, title = message.address.chat_id, message.room_title
         known = self._known.get((platform, chat_id))
         reading = self._reading
@@ -147,7 +149,7 @@ class Rooms:
         return await self._database.write("rooms.enter", work)
 
     async def _is_alone(self, room: Room, address: Address) -> bool:
-        """True if surely nobody but one person can read along; what can't be told is no."""
+        """Return whether one person is certainly the only reader; unknown counts as no."""
         place = (room.platform, address.chat_id, address.thread_id)
         since = self._crowded.get(place)
         if since is not None and time.monotonic() - since < _NOT_ALONE:

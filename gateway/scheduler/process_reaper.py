@@ -1,8 +1,8 @@
-"""A program of its own: runs one command and ends all that it began, however it got away.
+"""A separate program that runs one command and kills its entire process tree.
 
-Linux gives whatever is left behind to its nearest ancestor that asked for orphans, which this
-program does: a process that leaves its session and forks twice is its child in the end. It ends
-everything when its input is closed, which also happens when whoever watches dies.
+On Linux, orphans go to their nearest ancestor that is a subreaper, and this program is one:
+even a process that leaves its session and forks twice becomes its child. The program kills
+everything when its standard input is closed, which also happens when its parent dies.
 """
 
 import ctypes
@@ -17,19 +17,21 @@ from contextlib import suppress
 _SET_CHILD_SUBREAPER = 36
 """prctl(2); Linux 3.4."""
 _AFTERWARDS = 1.0
-"""Seconds that what a command left running has to end by itself."""
+"""Seconds that processes left by the command may take to end on their own."""
 _GRACE = 2.0
-"""Seconds between asking processes to end and making them."""
+"""Seconds between SIGTERM and SIGKILL."""
 _LAST = 5.0
 _ROUND = 0.01
 _NOT_STARTED = 127
-"""What a shell says of a command that it can't find."""
+"""The status of a shell for a command that it can't find."""
 _BY_SIGNAL = 128
 
 
 def main(words: list[str]) -> int:
-    """Run a command; its status, as a shell tells it."""
-    with suppress(OSError, AttributeError):  # only Linux has it; elsewhere the group has to do
+    """Run a command and return its exit status in the way of a shell."""
+    with suppress(
+        OSError, AttributeError
+    ):  # only Linux has it; elsewhere the process group has to suffice
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
@@ -40,7 +42,9 @@ def main(words: list[str]) -> int:
     except OSError as error:
         os.write(2, f"{words[0]} can't be started: {error.strerror}.".encode(errors="replace"))
         return _NOT_STARTED
-    child = command.pid  # its status is read below, and `command` must live: it would reap it
+    child = (
+        command.pid
+    )  # `_wait` reads its status; keep `command` alive, because its destructor would reap it
     status = _wait(child, woken)
     if status is not None and _is_over_within(_AFTERWARDS):
         return status
@@ -49,7 +53,7 @@ def main(words: list[str]) -> int:
 
 
 def _wait(child: int, woken: int) -> int | None:
-    """The status of the command; None once nobody wants it any more."""
+    """Return the status of the command, or None after the parent has closed standard input."""
     while True:
         ready, _, _ = select.select([0, woken], [], [])
         if 0 in ready:
@@ -63,7 +67,7 @@ def _wait(child: int, woken: int) -> int | None:
 
 
 def _is_over_within(seconds: float) -> bool:
-    """True once no process is left; all that end meanwhile are taken from the kernel's list."""
+    """Return whether every child ends in time; reap all of them meanwhile."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -82,7 +86,7 @@ def _end(child: int) -> None:
         return
     until = time.monotonic() + _LAST
     while time.monotonic() < until:
-        _signal(child, signal.SIGSTOP)  # so that nobody forks away from under the next one
+        _signal(child, signal.SIGSTOP)  # a stopped process can't fork before it is killed
         _signal(child, signal.SIGKILL)
         if _is_over_within(_ROUND):
             return
@@ -95,13 +99,13 @@ def _signal(child: int, sign: signal.Signals) -> None:
 
 
 def _list_below(root: int) -> list[int]:
-    """All descendants of a process, ancestors first; none where there is no /proc."""
+    """List the descendants of a process, ancestors first; empty without /proc."""
     children: dict[int, list[int]] = {}
     with suppress(FileNotFoundError):
         for name in os.listdir("/proc"):  # noqa: PTH208 - a start of a few milliseconds
             if name.isdecimal():
                 with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                    # Its name, in brackets, may hold anything; behind it are state and parent.
+                    # The name in brackets may contain anything; state and parent follow it.
                     parent = int(file.read().rpartition(b")")[2].split()[1])
                     children.setdefault(parent, []).append(int(name))
     found = [root]

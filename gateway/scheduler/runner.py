@@ -1,4 +1,4 @@
-"""Begins what jobs are for: a message, a turn, a command, or one of the house's own works."""
+"""Begins the runs of jobs: a message, an agent turn, a script, or a system task."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.errors import CoreError, StoreError
+from agent_core.errors import CoreError
 from agent_core.ids import ConversationId, RunId
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.engine.database import Connection, Database
@@ -16,7 +16,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import QueuedMessage
 from gateway.jobs import agent_runs
-from gateway.jobs.agent_runs import AgentRunDeps, RunRefused, Spent
+from gateway.jobs.agent_runs import AgentRunDeps, JobLimitReached, RunRefused
 from gateway.jobs.history import shorten
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Made, Outcomes, is_asked
@@ -25,18 +25,19 @@ from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 
-_STORE_PAUSE = 5.0
-_BROKEN = "its turn broke off."
-_CUT_OFF = "I was ended while its command ran."
-_UNFORESEEN = "something went wrong in me that I was not prepared for; my log says what."
+_Started = QueuedMessage | tuple[Run, Job]
+"""A begun run: the message of an agent turn, or a script or system task to start."""
+_INTERRUPTED_TURN = "its turn was interrupted."
+_INTERRUPTED_SCRIPT = "the gateway was stopped while its command ran."
+_UNEXPECTED = "an unexpected error occurred; the log has the details."
 
-Work = Callable[[], Awaitable[str]]
-"""One of the house's own works; what it gives says what was done, for the record."""
+SystemTask = Callable[[], Awaitable[str]]
+"""A system task; it returns a report for the run's record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerDeps:
-    """What runs need: the house's rooms; for commands a folder and an environment; the works."""
+    """The services of runs, with the folder and the environment of scripts."""
 
     group: asyncio.TaskGroup
     database: Database
@@ -45,54 +46,56 @@ class RunnerDeps:
     now: Callable[[], int]
     folder: Path
     environ: Mapping[str, str]
-    works: Mapping[str, Work]
-    shelf: SkillCatalog
-    """Where jobs find how their work is to be done."""
+    system_tasks: Mapping[str, SystemTask]
+    catalog: SkillCatalog
+    """The skills that jobs name."""
     at_once: int
-    """How many runs may be under way: people come first, so jobs have places of their own."""
+    """Largest number of runs at once. People have turn slots of their own, so jobs can't starve
+    them.
+    """
 
 
 class JobRunner:
-    """The runs that are under way, as the database has them."""
+    """Begins, tracks and ends runs."""
 
-    def __init__(self, bench: RunnerDeps, *, outcomes: Outcomes, notifier: Notifier) -> None:
-        self._bench = bench
-        self._database = bench.database
-        self._lanes = bench.lanes
-        self._now = bench.now
+    def __init__(self, deps: RunnerDeps, *, outcomes: Outcomes, notifier: Notifier) -> None:
+        self._deps = deps
+        self._database = deps.database
+        self._lanes = deps.lanes
+        self._now = deps.now
         self._outcomes = outcomes
-        self._equipment = AgentRunDeps(notifier=notifier, shelf=bench.shelf)
+        self._run_deps = AgentRunDeps(notifier=notifier, catalog=deps.catalog)
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
-        self._talks: dict[RunId, ConversationId] = {}
-        """Where the turns that this process has sent off are held."""
-        self._under_way = 0
+        self._conversations: dict[RunId, ConversationId] = {}
+        """Conversations of the turns that this process has started."""
+        self._running_count = 0
         self._is_open = True
 
     def close(self) -> None:
-        """Begin nothing more; what is under way is gone on with at the next start."""
+        """Begin no further run; the next start continues those that run."""
         self._is_open = False
 
     def count_free_slots(self) -> int:
-        """How many more runs may be begun."""
-        return self._bench.at_once - self._under_way if self._is_open else 0
+        """Return the number of further runs that may begin now."""
+        return self._deps.at_once - self._running_count if self._is_open else 0
 
     def is_answering(self) -> bool:
-        """True while a turn is under way, or waits for its place."""
+        """Return whether a turn runs or waits for its slot."""
         return not self._lanes.is_idle()
 
     def is_idle(self) -> bool:
-        """True while no command and no work of the house's own runs."""
+        """Return whether no script and no system task runs."""
         return not self._tasks
 
     async def begin(self, runs: Sequence[Run]) -> None:
-        """Begin runs; each ends by itself. Raises `StoreError`."""
+        """Begin runs in the background. Raises `StoreError`."""
         now = self._now()
 
         def work(
             connection: Connection,
-        ) -> tuple[list[OutboxRow], list[QueuedMessage | tuple[Run, Job]]]:
+        ) -> tuple[list[OutboxRow], list[_Started]]:
             rows: list[OutboxRow] = []
-            begun: list[QueuedMessage | tuple[Run, Job]] = []
+            started: list[_Started] = []
             for waiting in runs:
                 if not job_runs.begin(connection, run_id=waiting.id, now=now):
                     continue
@@ -100,17 +103,17 @@ class JobRunner:
                 assert run is not None  # noqa: S101 - it was begun just now
                 job = jobs.find(connection, job_id=run.job_id)
                 if job and job.is_whole and run.is_whole:
-                    rows += self._start(connection, job, run, begun, now)
+                    rows += self._start(connection, job, run, started, now)
                 else:
-                    rows += self._outcomes.lose(connection, job, run, now)
-            return rows, begun
+                    rows += self._outcomes.fail_damaged(connection, job, run, now)
+            return rows, started
 
-        rows, begun = await self._database.write("runs.begin", work)
-        self._bench.enqueue(rows)
-        self._set_going(begun)
+        rows, started = await self._database.write("runs.begin", work)
+        self._deps.enqueue(rows)
+        self._launch(started)
 
     async def recover(self) -> None:
-        """Go on with what is under way and nobody works on, also after a crash.
+        """Continue runs that no task works on, also after a crash.
 
         Raises `StoreError`.
         """
@@ -120,33 +123,37 @@ class JobRunner:
 
         def work(
             connection: Connection,
-        ) -> tuple[list[OutboxRow], list[QueuedMessage | tuple[Run, Job]]]:
+        ) -> tuple[list[OutboxRow], list[_Started]]:
             rows: list[OutboxRow] = []
-            begun: list[QueuedMessage | tuple[Run, Job]] = []
+            started: list[_Started] = []
             for known in lost:
                 run = job_runs.find(connection, run_id=known.id)
                 job = jobs.find(connection, job_id=known.job_id)
                 if run is None or run.ended_at is not None:
                     continue
                 if job and job.is_whole and run.is_whole:
-                    rows += self._find_again(connection, job, run, begun, now)
+                    rows += self._recover_run(connection, job, run, started, now)
                 else:
-                    rows += self._outcomes.lose(connection, job, run, now)
-            return rows, begun
+                    rows += self._outcomes.fail_damaged(connection, job, run, now)
+            return rows, started
 
-        rows, begun = await self._database.write("runs.recover", work) if lost else ([], [])
-        self._bench.enqueue(rows)
-        self._set_going(begun)
-        self._under_way = len(running)
+        rows, started = await self._database.write("runs.recover", work) if lost else ([], [])
+        self._deps.enqueue(rows)
+        self._launch(started)
+        self._running_count = len(running)
         known = {run.id for run in running}
-        self._talks = {run_id: talk for run_id, talk in self._talks.items() if run_id in known}
+        self._conversations = {
+            run_id: conversation_id
+            for run_id, conversation_id in self._conversations.items()
+            if run_id in known
+        }
 
     def _start(
         self,
         connection: Connection,
         job: Job,
         run: Run,
-        begun: list[QueuedMessage | tuple[Run, Job]],
+        started: list[_Started],
         now: int,
     ) -> Sequence[OutboxRow]:
         if job.state == "dropped":
@@ -159,99 +166,96 @@ class JobRunner:
             made = Made(words=job.body)
             return self._outcomes.succeed(connection, job, run, made, now)
         if job.kind != "prompt":
-            begun.append((run, job))
+            started.append((run, job))
             return ()
         try:
-            begun.append(agent_runs.send_off(connection, job, run, self._equipment, now))
-        except Spent as reason:
+            started.append(agent_runs.start_run(connection, job, run, self._run_deps, now))
+        except JobLimitReached as reason:
             return self._outcomes.refuse(connection, job, run, str(reason), now)
         except RunRefused as reason:
-            return self._outcomes.give_up(connection, job, run, str(reason), now)
+            return self._outcomes.fail_for_good(connection, job, run, str(reason), now)
         return ()
 
-    def _find_again(
+    def _recover_run(
         self,
         connection: Connection,
         job: Job,
         run: Run,
-        begun: list[QueuedMessage | tuple[Run, Job]],
+        started: list[_Started],
         now: int,
     ) -> Sequence[OutboxRow]:
-        """What becomes of a run that is under way, and that may have been lost sight of."""
-        if job.kind == "script":  # it may be what ends the house: never again at once
-            return self._outcomes.fail(connection, job, run, _CUT_OFF, now)
+        """Continue or fail a running run that no task works on."""
+        # The script may be what stops the gateway: never run it again at once.
+        if job.kind == "script":
+            return self._outcomes.fail(connection, job, run, _INTERRUPTED_SCRIPT, now)
         if job.kind != "prompt":
-            begun.append((run, job))
+            started.append((run, job))
             return ()
-        if self._is_at_work(run.id):
+        if self._is_running(run.id):
             return ()
         try:
-            pending = agent_runs.pick_up(connection, job, run, self._equipment, now)
+            pending = agent_runs.resume_run(connection, job, run, self._run_deps, now)
         except RunRefused as reason:
-            return self._outcomes.give_up(connection, job, run, str(reason), now)
+            return self._outcomes.fail_for_good(connection, job, run, str(reason), now)
         if pending:
-            begun.append(pending)
+            started.append(pending)
             return ()
-        # Nobody is at it and its event was taken: what is left is the turn of this try, or
-        # nothing. The turn of an earlier try says nothing of this one.
+        # The event was taken, so this attempt's turn has ended or never began. The turn of an
+        # earlier attempt proves nothing about this one.
         turn = job_runs.find_turn(connection, run_id=run.id)
         if turn and turn[1] == "running":
             return ()
-        return self._outcomes.fail(connection, job, run, _BROKEN, now)
+        return self._outcomes.fail(connection, job, run, _INTERRUPTED_TURN, now)
 
-    def _is_at_work(self, run_id: RunId) -> bool:
-        talk = self._talks.get(run_id)
-        return talk is not None and self._lanes.is_running(talk)
+    def _is_running(self, run_id: RunId) -> bool:
+        conversation_id = self._conversations.get(run_id)
+        return conversation_id is not None and self._lanes.is_running(conversation_id)
 
-    def _set_going(self, begun: Sequence[QueuedMessage | tuple[Run, Job]]) -> None:
-        for one in begun:
+    def _launch(self, started: Sequence[_Started]) -> None:
+        for one in started:
             if isinstance(one, QueuedMessage):
                 assert one.job_turn  # noqa: S101 - it is the turn of a run
-                self._talks[one.job_turn.run_id] = one.conversation.id
+                self._conversations[one.job_turn.run_id] = one.conversation.id
                 self._lanes.put(one)
-                self._under_way += 1
+                self._running_count += 1
             elif one[0].id not in self._tasks:
                 run, job = one
-                self._tasks[run.id] = self._bench.group.create_task(self._labour(run, job))
-                self._under_way += 1
+                self._tasks[run.id] = self._deps.group.create_task(self._run_task(run, job))
+                self._running_count += 1
 
-    async def _labour(self, run: Run, job: Job) -> None:
-        """Do the work of a command or of the house and write down what came of it."""
+    async def _run_task(self, run: Run, job: Job) -> None:
+        """Run a script or a system task, and record its outcome."""
         try:
             try:
-                said, fault = await self._do(job)
-            except Exception:  # the bulkhead: left to go on, it would end the house at each start
+                output, fault = await self._do(job)
+            except Exception:  # the bulkhead: raised, it would crash the gateway at every start
                 _log.exception("unexpected error in run %d of job %d", run.id, job.id)
-                said, fault = "", _UNFORESEEN
+                output, fault = "", _UNEXPECTED
             now = self._now()
-            words = shorten(said)
-            made = Made(words=words, whole="" if words == said.strip() else said)
+            words = shorten(output)
+            made = Made(words=words, whole="" if words == output.strip() else output)
 
             def work(connection: Connection) -> Sequence[OutboxRow]:
                 if fault:
                     return self._outcomes.fail(connection, job, run, fault, now)
                 return self._outcomes.succeed(connection, job, run, made, now)
 
-            while True:
-                try:
-                    self._bench.enqueue(await self._database.write("runs.end", work))
-                except StoreError as error:
-                    _log.error("job %d waits for the store to be settled: %s", job.id, error)
-                    await asyncio.sleep(_STORE_PAUSE)
-                else:
-                    return
+            rows = await self._database.retry_while_unavailable(
+                lambda: self._database.write("runs.end", work), f"job {job.id}"
+            )
+            self._deps.enqueue(rows)
         finally:
             del self._tasks[run.id]
             self._outcomes.wakeup.set()
 
     async def _do(self, job: Job) -> tuple[str, str]:
-        """What a command or a work said, and why it did not work."""
+        """Run a script or a system task; return its output and its error, or an empty text."""
         if job.kind == "script":
-            output = await run_script(job.body, self._bench.folder, self._bench.environ)
+            output = await run_script(job.body, self._deps.folder, self._deps.environ)
             return output.text, output.fault
-        work = self._bench.works.get(job.body)
+        work = self._deps.system_tasks.get(job.body)
         if work is None:
-            return "", f"this version knows no work named {job.body}."
+            return "", f"this version has no system task named {job.body}."
         try:
             return await work(), ""
         except (CoreError, OSError) as error:

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.date import DateTrigger
 
-from agent_core.errors import StoreDamaged, StoreError
+from agent_core.errors import StoreError
 from agent_core.schedule.misfires import Plan, plan, resume
 from agent_core.schedule.occurrences import Slot, find_zone
 from agent_core.schedule.triggers import Once, load_timing
@@ -44,7 +44,7 @@ and each write may wait for a batch of jobs."""
 _SPARED = 2.0
 _CACHED_PLANS = 4096
 """Cached plans of due moments: many jobs share a timing and a zone."""
-_STORE_PAUSE = 5.0
+
 _ALARM = "alarm"
 
 
@@ -90,6 +90,7 @@ class Scheduler:
         self._now = now
         self._wakeup = outcomes.wakeup
         self._triggers = triggers
+        self._is_aligned = False
         self._seen: tuple[int, float] | None = None
         self._spared_until = 0.0
 
@@ -103,24 +104,22 @@ class Scheduler:
             )
         clock.start()
         try:
-            is_aligned = False
             while True:
-                self._wakeup.clear()
-                try:
-                    is_aligned = is_aligned and not self._was_put_back()
-                    if not is_aligned:
-                        await self._outcomes.prepare()
-                        await self.align()
-                        is_aligned = True
-                    await self.look()
-                    await self._wait(clock)
-                except StoreDamaged:
-                    raise
-                except StoreError as error:
-                    _log.error("jobs wait for the store: %s", error)
-                    await asyncio.sleep(_STORE_PAUSE)
+                await self._database.retry_while_unavailable(
+                    partial(self._run_once, clock), "the scheduler"
+                )
         finally:
             clock.shutdown(wait=False)
+
+    async def _run_once(self, clock: AsyncIOScheduler) -> None:
+        self._wakeup.clear()
+        self._is_aligned = self._is_aligned and not self._was_put_back()
+        if not self._is_aligned:
+            await self._outcomes.prepare()
+            await self.align()
+            self._is_aligned = True
+        await self.look()
+        await self._wait(clock)
 
     async def claim_system_job(self, name: str) -> None:
         """Claim the due slots of a system job, and wake the loop that begins its runs.

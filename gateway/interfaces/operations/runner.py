@@ -9,7 +9,7 @@ from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.bootstrap.factories import load_adapters, make_prompt_cache, make_memory
+from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
 from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home, now
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NobodyThere, ask

@@ -57,7 +57,7 @@ async def test_a_job_of_an_owner_proposes_and_the_owner_decides(
         assert any(one.text.startswith(wish) for one in house.chat.shown)
         file = tmp_path / path
         assert not file.exists() or text not in file.read_text()
-        assert general.OWNER_ASKED not in [one.text for one in house.chat.shown]
+        assert general.OWNER_ASKED() not in [one.text for one in house.chat.shown]
         await house.chat.press(answer)
         (run,) = await over(house, job, 1)
         assert run.state == "done"

@@ -6,7 +6,7 @@ import pytest
 
 from agent_core.ids import PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job, Target

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, InvalidJob, JobRequest
+from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import DAMAGED, Job, Options

@@ -12,7 +12,7 @@ from agent_core.errors import ModelRejected
 from agent_core.ids import PersonId
 from agent_core.models.contract import Usage
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import Once, read_cron, read_once
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs

@@ -141,10 +141,10 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
         ({"kind": "message", "model": "quick"}, "a message does not think."),
         ({"text": "  "}, "say what is to be done."),
         ({"cron": None, "at": "2026-02-31T08:00"}, "is no moment"),
-        ({"cron": "0 8 31 2 *"}, "names no day that ever comes"),
+        ({"cron": "0 8 31 2 *"}, "never occurs"),
         ({"cron": "61 * * * *"}, "minute 0-59"),
         ({"cron": "every monday"}, "has five fields"),
-        ({"cron": None}, "say when: a cron expression, an interval or a moment."),
+        ({"cron": None}, "say when: a cron expression, an interval or a time."),
         ({"cron": None, "at": "2020-01-01T08:00"}, "that moment is past."),
         ({"cron": None, "in_minutes": 0}, "`in_minutes` is at least 1 and"),
         (
@@ -278,4 +278,4 @@ async def test_a_change_that_can_not_be_is_one_sentence(
 def test_a_change_that_can_not_be_read_is_one_sentence(tmp_path: Path) -> None:
     done = jobs_of(tmp_path, "change", "1", "--cron", "0 8 31 2 *")
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "names no day that ever comes" in done.err
+    assert "never occurs" in done.err

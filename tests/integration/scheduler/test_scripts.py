@@ -121,7 +121,7 @@ async def test_what_left_its_session_and_forked_twice_is_ended_when_time_is_up(
 ) -> None:
     mark = tmp_path / "pid"
     found = await run(tmp_path, *runaway(mark, 600), "deaf", longest=1.0)
-    assert found == Output(text="", fault="it was stopped: it took longer than 1 s.")
+    assert found == Output(text="", fault="it was stopped after 1 s.")
     assert not is_alive(await written(mark))
 
 
@@ -159,7 +159,7 @@ async def test_a_command_does_not_outlive_the_house(tmp_path: Path) -> None:
 
 async def test_a_command_that_says_too_much_is_stopped(tmp_path: Path) -> None:
     found = await run(tmp_path, "sh", "-c", "(setsid yes) & yes")
-    assert found.fault == f"it was stopped: it said more than {MOST_OUTPUT:,} bytes."
+    assert found.fault == f"it was stopped after writing {MOST_OUTPUT:,} bytes."
 
 
 async def test_what_a_command_leaves_for_a_moment_may_still_speak(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_house(
         pass
     state, reason = await alone(tmp_path, house, clock, break_down)
     assert state == "waiting", "it is tried again"
-    assert reason == "something went wrong in me that I was not prepared for; my log says what."
+    assert reason == "an unexpected error occurred; the log has the details."
     (logged,) = [record for record in caplog.records if record.name == "gateway.scheduler.runner"]
     assert logged.exc_info
     assert logged.exc_info[1] is error
@@ -252,7 +252,7 @@ async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
         pass
     state, reason = await alone(tmp_path, house, clock, None)
-    assert (state, reason) == ("waiting", "this version knows no work named backup.")
+    assert (state, reason) == ("waiting", "this version has no system task named backup.")
 
 
 def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
