@@ -19,9 +19,7 @@ from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.ids import InboxId
-from agent_core.memory.external.client import ExternalMemory
-from agent_core.memory.shared import SharedMemory
-from agent_core.memory.sync import scan_all
+from agent_core.memory import ExternalMemory, SharedMemory, scan_all
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import Connection, Database, Observer
 from agent_core.state.people import people

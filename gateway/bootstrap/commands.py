@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.memory.external.client import ExternalMemory
-from agent_core.memory.shared import SharedMemory
+from agent_core.memory import ExternalMemory, SharedMemory
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.blocks import BlockCommands
 from gateway.commands.catalog import bind

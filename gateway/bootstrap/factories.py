@@ -18,14 +18,19 @@ from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
-from agent_core.memory.external.client import ExternalMemory, ExternalMemoryOptions
-from agent_core.memory.external.contact import ProviderConnection, ProviderHealth, Pseudonyms
-from agent_core.memory.shared import SharedMemory
-from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.memory import (
+    ExternalMemory,
+    ExternalMemoryOptions,
+    MemoryLimits,
+    MemoryStore,
+    ProviderConnection,
+    ProviderHealth,
+    Pseudonyms,
+    SharedMemory,
+)
 from agent_core.models.catalog import Prices, parse_price
 from agent_core.models.contract import Model
-from agent_core.recall.embedder_contract import Embedder
-from agent_core.recall.rerank import Reranker
+from agent_core.recall import Embedder, Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
 from gateway.bootstrap.timings import Timings

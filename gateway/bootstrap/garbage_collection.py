@@ -1,8 +1,8 @@
-"""Garbage: what stands after start-up is spared, old objects are looked through in quiet moments.
+"""Garbage collection: keep long-lived objects out of it, and collect old ones in quiet moments.
 
-Left to itself, the collector walks all that has grown old whenever that has grown by a quarter,
-and holds every chat up meanwhile: with 1,000 people at once for 50 to 200 ms each time, to find
-next to nothing, because hardly anything here is in a circle.
+Left alone, the collector walks all old objects whenever they have grown by a quarter. With 1,000
+people at once that delays every chat by 50 to 200 ms each time, and finds next to nothing,
+because hardly any objects here form a cycle.
 """
 
 import asyncio
@@ -11,17 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _NEVER = 1_000_000
-"""Collections of the middle generation before the oldest would be collected by itself."""
-_LOOK = 5.0
-"""Seconds between two looks whether the moment is quiet."""
-_LONGEST = 600.0
-"""Seconds after which old garbage is collected in a rush too."""
+"""Collections of the middle generation before Python collects the oldest one."""
 
 
 @contextmanager
 def held_off() -> Iterator[None]:
-    """Collect nothing meanwhile. An SDK's import makes a million objects, all of which stay;
-    walking them again and again takes an eighth of its time.
+    """Collect nothing in this block.
+
+    The import of an SDK makes a million objects that all stay; collections take an eighth of it.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -33,20 +30,25 @@ def held_off() -> Iterator[None]:
 
 
 def freeze_all() -> None:
-    """Leave everything there is now out of all collections, and the old ones to `collect`."""
+    """Exempt all present objects from collection, and leave old garbage to `collect`."""
     gc.collect()
     gc.freeze()
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, _NEVER)
 
 
-async def collect(is_quiet: Callable[[], bool]) -> None:
-    """Collect old garbage in quiet moments, until cancelled."""
+async def collect(
+    is_quiet: Callable[[], bool], *, interval: float = 5.0, longest: float = 600.0
+) -> None:
+    """Collect old garbage in quiet moments, until cancelled.
+
+    Looks every `interval` seconds; after `longest` seconds collects in a busy moment, too.
+    """
     loop = asyncio.get_running_loop()
     last = loop.time()
     while True:
-        await asyncio.sleep(_LOOK)
-        has_grown_old = gc.get_count()[2] > 0
-        if has_grown_old and (is_quiet() or loop.time() - last > _LONGEST):
+        await asyncio.sleep(interval)
+        has_garbage = gc.get_count()[2] > 0
+        if has_garbage and (is_quiet() or loop.time() - last > longest):
             gc.collect()
             last = loop.time()

@@ -6,9 +6,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from agent_core.errors import StoreError
-from agent_core.memory.external.client import ExternalMemory
-from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul import soul
+from agent_core.memory import ExternalMemory, SharedMemory, SoulFile
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Database
 from gateway.bootstrap import garbage_collection
@@ -109,7 +107,7 @@ async def serve(
 
 async def _recover(gateway: Gateway) -> None:
     """Continue the work of an earlier process: messages to send, then turns, then events."""
-    await soul.SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
+    await SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
     await gateway.questions.start()
     await gateway.dispatcher.start()
     for turn in await gateway.database.read(turns.list_running):

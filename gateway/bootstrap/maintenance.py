@@ -1,4 +1,4 @@
-"""What works beside the chats: titles, files of memory, forgetting, sweeping, garbage."""
+"""Run background tasks: session titles, memory files, reports to owners."""
 
 import asyncio
 import logging
@@ -8,8 +8,7 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.titles import TitleGenerator
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.memory.soul import soul
-from agent_core.memory.store import MemoryStore
+from agent_core.memory import SOUL_TASK, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -21,7 +20,7 @@ from gateway.people.owners import Notices
 _log = logging.getLogger(__name__)
 
 _POLL = 15.0
-"""Seconds between looks at what is due; nothing here is urgent."""
+"""Seconds between two looks at the table; no task is urgent."""
 _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
@@ -41,14 +40,14 @@ class TaskRunner:
         now: Callable[[], int],
         poll: float = _POLL,
     ) -> None:
-        """`handlers` names what to do for each kind of task; `poll` is in seconds."""
+        """`handlers` has one function for each kind of task; `poll` is in seconds."""
         self._database = database
         self._handlers = handlers
         self._now = now
         self._poll = poll
 
     async def run(self) -> None:
-        """Work until cancelled; what was half done by an earlier process is done again."""
+        """Work until cancelled; repeat the tasks that an earlier process did not finish."""
         is_reopened = False
         while True:
             try:
@@ -57,13 +56,13 @@ class TaskRunner:
                     is_reopened = True
                 worked = await self._do_next()
             except StoreError as error:
-                _log.error("background work waits for the store: %s", error)
-                worked = is_reopened = False  # what was being done is done again
+                _log.error("background tasks wait for the store: %s", error)
+                worked = is_reopened = False  # the unfinished task is done again
             if not worked:
                 await asyncio.sleep(self._poll)
 
     async def _do_next(self) -> bool:
-        """Do the task that is due, if one is. Raises `StoreError`."""
+        """Run the next task that is due; return whether there was one. Raises `StoreError`."""
         now = self._now()
         if not await self._database.read(lambda c: tasks.has_due(c, now=now)):
             return False
@@ -75,12 +74,12 @@ class TaskRunner:
                 await self._handlers[task.kind](task)
         except Exception as error:  # the bulkhead: one task's error harms no other
             _log.warning("task %d (%s) failed: %r", task.id, task.kind, error)
-            await self._set_back(task, repr(error))
+            await self._postpone(task, repr(error))
         else:
             await self._database.write("tasks.done", lambda c: tasks.finish(c, task_id=task.id))
         return True
 
-    async def _set_back(self, task: Task, reason: str) -> None:
+    async def _postpone(self, task: Task, reason: str) -> None:
         due_at = self._now() + _PAUSE * 2**task.attempts
 
         def work(connection: Connection) -> None:
@@ -117,5 +116,5 @@ def make_task_runner(
     async def report_soul(task: Task) -> None:
         await notices.tell_of_soul(task, now())
 
-    handlers = {"title": generate_title, "memory": write_memory, soul.TASK: report_soul}
+    handlers = {"title": generate_title, "memory": write_memory, SOUL_TASK: report_soul}
     return TaskRunner(database=database, handlers=handlers, now=now)

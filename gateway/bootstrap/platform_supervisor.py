@@ -1,9 +1,10 @@
-"""Keeps each platform running by itself: one that stops takes no other with it."""
+"""Keep platforms running, and know which of them work."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from adapters.abilities import CanShowMenu, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet
@@ -11,20 +12,36 @@ from adapters.errors import AdapterError, AdapterStopped
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE = 1.0
-_LONGEST_PAUSE = 60.0
 _MENU_POLL = 0.5
 
 
-class Platforms:
-    """The platforms that are on, and how each fares."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartPolicy:
+    """Pauses before a platform is restarted, in seconds."""
 
-    def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+    good_run: float = 60.0
+    """A run of this length counts as good: a failure after it begins a new series."""
+
+
+class Platforms:
+    """The enabled platforms and their health."""
+
+    def __init__(
+        self,
+        adapters: Mapping[str, ChatAdapter],
+        policy: RestartPolicy | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.adapters = adapters
+        self._policy = policy or RestartPolicy()
+        self._clock = clock
         self._stopped: dict[str, str] = {}
 
     def health(self) -> dict[str, Health]:
-        """How each platform fares; one that only a person can mend says what is wrong."""
+        """Return each platform's health; a stopped one says what a person has to do."""
         return {
             name: Health(state="stopped", detail=self._stopped[name])
             if name in self._stopped
@@ -33,31 +50,32 @@ class Platforms:
         }
 
     def stopped(self) -> Mapping[str, str]:
-        """The platforms that only a person can mend, each with the sentence that says how."""
+        """Return the platforms that a person has to repair, each with an instruction."""
         return self._stopped
 
     async def keep(self, name: str, inlet: Inlet) -> None:
-        """Run one platform until cancelled, or until only a person can mend it."""
-        pause = _FIRST_PAUSE
+        """Run one platform until cancelled, or until a person has to repair it."""
+        pause = self._policy.first_pause
         while True:
-            started = time.monotonic()
+            started = self._clock()
+            reason: AdapterError | None = None
             try:
                 await self.adapters[name].run(inlet)
-            except AdapterStopped as error:
-                if not _ran_well(started):
-                    _log.error("%s stops: %s", name, error)
-                    self._stopped[name] = str(error)
-                    return
-                # A refusal out of the blue may be the platform's own mishap: it is asked again.
-                _log.warning("%s is tried once more: %s", name, error)
             except AdapterError as error:
-                _log.warning("%s is started anew: %s", name, error)
-            except Exception:  # the bulkhead: a fault in one platform takes no other with it
-                _log.exception("%s broke unexpectedly and is started anew", name)
-            if _ran_well(started):
-                pause = _FIRST_PAUSE  # it ran well for a while: this is no series of failures
+                reason = error
+            except Exception:  # the bulkhead: an error in one platform harms no other
+                _log.exception("%s broke unexpectedly and is restarted", name)
+            was_good = self._clock() - started > self._policy.good_run
+            if isinstance(reason, AdapterStopped) and not was_good:
+                _log.error("%s stops: %s", name, reason)
+                self._stopped[name] = str(reason)
+                return
+            if reason:  # a refusal after a good run may be an outage of the platform
+                _log.warning("%s is restarted: %s", name, reason)
+            if was_good:
+                pause = self._policy.first_pause
             await asyncio.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            pause = min(pause * 2, self._policy.longest_pause)
 
     async def show_menu(self, name: str, entries: list[MenuEntry]) -> None:
         """Publish the menu of commands once the platform is connected."""
@@ -70,10 +88,5 @@ class Platforms:
             await adapter.show_menu(entries)
         except AdapterError as error:
             _log.warning("%s does not show the menu of commands: %s", name, error)
-        except Exception:  # the bulkhead: a menu is not worth a house
+        except Exception:  # the bulkhead: a missing menu must not stop the gateway
             _log.exception("%s broke while it published the menu of commands", name)
-
-
-def _ran_well(started: float) -> bool:
-    """True if a platform had worked for a while; `started` is monotonic seconds."""
-    return time.monotonic() - started > _LONGEST_PAUSE

@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import cast
 
 from adapters.contract import ChatAdapter
-from agent_core.memory.contract import MemoryProvider
+from agent_core.memory import MemoryProvider
 from agent_core.models.contract import Model
-from agent_core.recall.embedder_contract import Embedder
+from agent_core.recall import Embedder
 from gateway.bootstrap.garbage_collection import held_off
 
 _PLATFORMS = "adapters"

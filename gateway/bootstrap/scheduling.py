@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment

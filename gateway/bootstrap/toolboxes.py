@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.prompt.persona import SOUL_LIMIT
 from agent_core.agent.toolset import private_tools, room_tools
-from agent_core.digest.tools import DigestOptions, digest_tools
-from agent_core.memory.approval import Approval
-from agent_core.memory.archive.inventory import Inventory
-from agent_core.memory.external.client import ExternalMemory
-from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul.proposal_tool import ProposeSoulTool
-from agent_core.memory.soul.soul import SoulFile
-from agent_core.schedule.tool import ScheduleTool
+from agent_core.digest import DigestOptions, digest_tools
+from agent_core.memory import (
+    Approval,
+    ExternalMemory,
+    Inventory,
+    ProposeSoulTool,
+    SharedMemory,
+    SoulFile,
+)
+from agent_core.schedule import ScheduleTool
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool
 from agent_core.tools.settings_tool import SettingsTool

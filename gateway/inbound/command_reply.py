@@ -1,4 +1,4 @@
-"""What a command comes to, written down: its effect, its reply, and that its event is done."""
+"""Write the result of a command: its effect, its reply, and the end of its event."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,49 +14,49 @@ from gateway.inbound.events import InboundEvent
 from gateway.outbound.composer import read_command
 
 Split = Callable[[str], tuple[str, ...]]
-"""Cuts what the house says into as many messages as the platform needs."""
+"""Splits a text into as many messages as the platform needs."""
 
 
 def write_reply(
-    connection: Connection, arrival: InboundEvent, reply: Reply, split: Split, now: int
+    connection: Connection, arrived: InboundEvent, reply: Reply, split: Split, now: int
 ) -> list[OutboxRow]:
-    """Do what a command does, and owe its reply; all in the caller's transaction."""
+    """Apply a command's effect and enqueue its reply, in the caller's transaction."""
     text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
-    owed = list(rows)
+    messages = list(rows)
     if text:
-        owed += _enqueue_reply(connection, arrival, split(text), reply.buttons, now)
+        messages += _enqueue_reply(connection, arrived, split(text), reply.buttons, now)
     if reply.pending is None:
-        inbox.finish(connection, inbox_id=arrival.row.id, reason="command")
-    return owed
+        inbox.finish(connection, inbox_id=arrived.row.id, reason="command")
+    return messages
 
 
-def make_outgoing(arrival: InboundEvent, text: str) -> NewOutboxMessage:
-    """Words owed to where a message came from, as the answer to it."""
-    address = arrival.message.address
+def make_outgoing(arrived: InboundEvent, text: str) -> NewOutboxMessage:
+    """Make an answer to a message, in its chat."""
+    address = arrived.message.address
     return NewOutboxMessage(
-        platform=arrival.row.platform,
+        platform=arrived.row.platform,
         chat=conversion.name_chat(address),
         body=text,
-        answers=arrival.message.message_id,
+        answers=arrived.message.message_id,
     )
 
 
 def _enqueue_reply(
     connection: Connection,
-    arrival: InboundEvent,
+    arrived: InboundEvent,
     parts: tuple[str, ...],
     choices: tuple[Choice, ...],
     now: int,
 ) -> list[OutboxRow]:
-    """A command's reply, with its buttons below the last part; where a button was pressed it
-    takes the place of what had the button.
+    """Enqueue a command's reply, with its buttons below the last part.
 
-    Presses can be made up: a message that has no such button stays as it is.
+    The reply to a button replaces the message with the button. A press can be forged, so a
+    message without such a button stays.
     """
-    message, platform = arrival.message, arrival.row.platform
+    message, platform = arrived.message, arrived.row.platform
     asker = people.find_by_account(connection, platform=platform, user_id=message.sender.user_id)
-    whole = replace(make_outgoing(arrival, ""), person_id=asker.id if asker else None)
-    pressed = arrival.is_press and outbox.find_message(
+    whole = replace(make_outgoing(arrived, ""), person_id=asker.id if asker else None)
+    pressed = arrived.is_press and outbox.find_message(
         connection, platform=platform, chat=whole.chat, message_id=message.message_id
     )
     rows = []

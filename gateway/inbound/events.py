@@ -1,4 +1,4 @@
-"""What the intake works through: stored events, before and after somebody looked into them."""
+"""Inbound events: stored, parsed, merged with their edits."""
 
 import asyncio
 import logging
@@ -20,12 +20,12 @@ from gateway.texts import general
 _log = logging.getLogger(__name__)
 
 _LONGEST_TEXT = 100_000
-"""Characters of one message that are read; more than any platform but the console sends."""
+"""Characters of one message; more than any platform but the console sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvent:
-    """A stored event that nobody has looked into. `is_repeat`: a restart reads it again."""
+    """A stored event before it is parsed. `is_repeat`: a restart reads it again."""
 
     row: InboxRow
     is_repeat: bool
@@ -33,18 +33,18 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundEvent:
-    """A stored event with the message in it."""
+    """A stored event with its message."""
 
     row: InboxRow
     message: InboundMessage
     is_repeat: bool
     is_press: bool = False
-    """The message is what a button stands for, and its id that of the message with the button."""
+    """The message is the command of a button; its id is that of the message with the button."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PressEvent:
-    """A stored event with the press of a button in it."""
+    """A stored event with the press of a button."""
 
     row: InboxRow
     press: ButtonPress
@@ -52,14 +52,14 @@ class PressEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleEvents:
-    """Stored events that turned out to be somebody else's by now, and have to be read again."""
+    """Stored events whose person has changed: they are parsed again."""
 
     inbox_ids: tuple[InboxId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedEvent:
-    """A stored event that is no message to us. `fault` says why it can't be read, if so."""
+    """A stored event that is no message to the bot, or has a `fault`."""
 
     row: InboxRow
     fault: str = ""
@@ -69,30 +69,30 @@ Item = StoredEvent | InboundEvent | PressEvent | StaleEvents | SkippedEvent
 
 
 def parse_event(
-    unread: StoredEvent, adapter: ChatAdapter
+    stored: StoredEvent, adapter: ChatAdapter
 ) -> InboundEvent | PressEvent | SkippedEvent:
-    """What is in a stored event."""
-    row = unread.row
+    """Parse a stored event."""
+    row = stored.row
     try:
         found = adapter.receive(RawEvent(event_id=EventId(row.event_id), payload=row.payload))
     except ValueError as error:
-        _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
+        _log.error("event %s of %s can't be parsed: %s", row.event_id, row.platform, error)
         return SkippedEvent(row=row, fault=str(error))
     if isinstance(found, ButtonPress):
         return PressEvent(row=row, press=found)
     if found is None or not found.is_addressed:
         return SkippedEvent(row=row)
-    return InboundEvent(row=row, message=found, is_repeat=unread.is_repeat)
+    return InboundEvent(row=row, message=found, is_repeat=stored.is_repeat)
 
 
 def merge_edits(
-    arrival: InboundEvent, waiting: deque[Item]
+    arrived: InboundEvent, waiting: deque[Item]
 ) -> tuple[InboundMessage, list[InboxId]]:
-    """A message as its sender has edited it since, and the events in it.
+    """Apply the edits that wait behind a message; return it and the events in it.
 
-    Takes the edits out of `waiting`: what came behind the message in its chat.
+    Takes the edits out of `waiting`.
     """
-    message, inbox_ids = arrival.message, [arrival.row.id]
+    message, inbox_ids = arrived.message, [arrived.row.id]
     for item in list(waiting):
         if isinstance(item, InboundEvent) and _is_edit_of(item.message, message):
             message = replace(message, text=item.message.text)
@@ -102,12 +102,12 @@ def merge_edits(
 
 
 def is_plain_text(message: InboundMessage) -> bool:
-    """True for the sender's own words and nothing else: only those can answer a question."""
+    """Return whether a message is only its sender's own text, as an answer must be."""
     return not message.attachments and message.forwarded_from is None
 
 
 def find_fault(message: InboundMessage) -> str:
-    """Why a message can't be worked on, or nothing."""
+    """Return why a message can't be answered, or ""."""
     text = message.text.strip()
     if len(text) > _LONGEST_TEXT:
         return general.TOO_LONG(size=len(text), limit=_LONGEST_TEXT)
@@ -132,7 +132,7 @@ class PlatformInlet:
         noticed: Callable[[Address], None],
         now: Callable[[], int],
     ) -> None:
-        """`taken` is told of what was stored and is new, `noticed` of who can be reached."""
+        """`taken` is called with new events, `noticed` with chats that can be reached."""
         self._platform = platform
         self._database = database
         self._is_open = is_open
@@ -141,9 +141,9 @@ class PlatformInlet:
         self.notice = noticed
 
     async def take(self, events: Sequence[RawEvent]) -> None:
-        """Return once every event is on disk. Raises `Unreachable` if they can't be stored.
+        """Store events; return once they are on disk. Raises `Unreachable` if they can't be.
 
-        Cancelled, it goes on all the same: what is stored would not be taken a second time.
+        A cancelled call still stores them, because the platform would not send them again.
         """
         if not self._is_open():
             raise Unreachable("Talaria is shutting down")
@@ -166,11 +166,11 @@ class PlatformInlet:
             rows = await self._database.write("inbox.store", work)
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
-        if self._is_open():  # else they stand in the database, and are read at the next start
+        if self._is_open():  # else the next start reads them from the database
             self._taken(rows)
 
     async def marks(self) -> Mapping[str, str]:
-        """How far each channel was read. Raises `Unreachable`."""
+        """Return the read position of each channel. Raises `Unreachable`."""
         try:
             return await self._database.read(
                 lambda c: read_positions.read_all(c, platform=self._platform)

@@ -1,4 +1,4 @@
-"""One inbound event: stored, read, its person known; then a command, a lane, or why not."""
+"""Route each inbound event: to a command, a question, a lane, or nowhere."""
 
 import asyncio
 import logging
@@ -9,7 +9,6 @@ from functools import partial
 
 from adapters.contract import ChatAdapter
 from adapters.messages import ButtonPress, InboundMessage
-from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
 from agent_core.state.conversations import sessions
@@ -47,7 +46,7 @@ from gateway.turns.lanes import Lanes
 
 
 def list_unset(person: Person) -> tuple[str, ...]:
-    """What a person has never set, in words for the model."""
+    """List the settings that a person has never set, in words for the model."""
     names = []
     if person.time_zone is None:
         names.append("time zone")
@@ -61,11 +60,8 @@ def list_unset(person: Person) -> tuple[str, ...]:
 _log = logging.getLogger(__name__)
 
 _MOST_CONVERSATIONS = 4096
-_STORE_PAUSE = 5.0
-
-
-_UNREAD, _ASIDE = "unread", "aside"
-"""Keys beside the names of chats, which are JSON."""
+_STORED, _SKIPPED = "stored", "skipped"
+"""Worker keys besides the names of chats, which are JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +84,7 @@ class RouterDeps:
 
 
 class InboundRouter:
-    """Takes events from all platforms; keeps the order within each chat."""
+    """Routes the events of all platforms, in order within each chat."""
 
     def __init__(
         self,
@@ -108,24 +104,24 @@ class InboundRouter:
         self._now = now
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
         self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
-        self._unread_repeats = 0
+        self._unparsed_repeats = 0
         self._caught_up = asyncio.Event()
-        """Set while no event waits to be read that has been read before."""
+        """Set while no event of an earlier process waits to be parsed."""
         self._caught_up.set()
         self._is_open = True
-        deps.stale_messages.connect(self._look_again)
+        deps.stale_messages.connect(self._route_again)
 
     def close(self) -> None:
-        """Take nothing more; what platforms hand over stays theirs."""
+        """Accept no more events; platforms keep those that they offer."""
         self._is_open = False
         self._deps.attachments.close()
 
     def is_idle(self) -> bool:
-        """True while no event is being looked at."""
+        """Return whether no event is being routed."""
         return len(self._workers) == 0 and self._deps.attachments.is_idle()
 
     def inlet(self, platform: str) -> PlatformInlet:
-        """Where one platform hands over its events."""
+        """Make the inlet of one platform."""
         return PlatformInlet(
             platform=platform,
             database=self._database,
@@ -137,41 +133,41 @@ class InboundRouter:
 
     def _take(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
-            self._workers.put((row.platform, _UNREAD), StoredEvent(row=row, is_repeat=False))
+            self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=False))
 
     def forget_known(self) -> None:
-        """Read people and their talks afresh from the database from now on."""
+        """Drop cached people, rooms and conversations."""
         self._deps.identity.forget_known()
         self._deps.rooms.forget_known()
         self._deps.lanes.invalidate_conversations()
         self._conversations.clear()
 
     async def recover(self) -> None:
-        """Look at what an earlier process stored and did not get to. Raises `StoreError`."""
-        self._read_again(await self._database.read(inbox.list_received))
+        """Route the events that an earlier process stored. Raises `StoreError`."""
+        self._parse_again(await self._database.read(inbox.list_received))
 
-    def _look_again(self, inbox_ids: Sequence[InboxId]) -> None:
-        """Read events afresh whose person has become another one meanwhile."""
+    def _route_again(self, inbox_ids: Sequence[InboxId]) -> None:
+        """Route events again whose person has changed."""
         self.forget_known()
-        self._workers.put(("", _UNREAD), StaleEvents(inbox_ids=tuple(inbox_ids)))
+        self._workers.put(("", _STORED), StaleEvents(inbox_ids=tuple(inbox_ids)))
 
-    def _read_again(self, rows: Sequence[InboxRow]) -> None:
+    def _parse_again(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
             if row.platform in self._adapters:
-                self._unread_repeats += 1
+                self._unparsed_repeats += 1
                 self._caught_up.clear()
-                self._workers.put((row.platform, _UNREAD), StoredEvent(row=row, is_repeat=True))
+                self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=True))
 
-    def _read(self, unread: StoredEvent) -> None:
-        platform = unread.row.platform
+    def _parse(self, stored: StoredEvent) -> None:
+        platform = stored.row.platform
         try:
-            item = events.parse_event(unread, self._adapters[platform])
+            item = events.parse_event(stored, self._adapters[platform])
         finally:
-            self._unread_repeats -= unread.is_repeat
-            if not self._unread_repeats:
+            self._unparsed_repeats -= stored.is_repeat
+            if not self._unparsed_repeats:
                 self._caught_up.set()
         if isinstance(item, SkippedEvent):
-            self._workers.put((platform, _ASIDE), item)
+            self._workers.put((platform, _SKIPPED), item)
             return
         heard = item.press if isinstance(item, PressEvent) else item.message
         chat = conversion.name_chat(heard.address)
@@ -182,72 +178,58 @@ class InboundRouter:
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
         if isinstance(item, StoredEvent):
-            self._read(item)
+            self._parse(item)
             queue.popleft()
             if queue:
-                await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
+                await asyncio.sleep(0)  # let other work run between the events of a crowd
             return
-        try:
-            with use_language(_language_of(item)):
-                await self._work_on(item)
-        except StoreDamaged:
-            raise  # waiting would not mend it
-        except StoreError as error:
-            _log.error("an event of %s waits for the store: %s", chat[0], error)
-            await asyncio.sleep(_STORE_PAUSE)
-            return
+        subject = f"an event of {chat[0]}"
+        with use_language(_language_of(item)):
+            await self._database.retry_while_unavailable(lambda: self._route(item), subject)
         queue.popleft()
 
-    async def _work_on(self, item: Item) -> None:
+    async def _route(self, item: Item) -> None:
         if isinstance(item, InboundEvent):
-            await self._look(item)
+            await self._route_message(item)
         elif isinstance(item, PressEvent):
             await self._press(item)
         elif isinstance(item, SkippedEvent):
-            await self._set_aside(item)
+            await self._skip(item)
         elif isinstance(item, StaleEvents):
             ids = item.inbox_ids
-            self._read_again(
+            self._parse_again(
                 await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
             )
 
     async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
-        """An unexpected error: the event is set aside, and whom we know is told."""
+        """Park an event after an unexpected error, and report it to a known sender."""
         outgoing = None
         if isinstance(item, StaleEvents):
-            return  # they stand in the database, and are read again at the next start
+            return  # the next start reads them from the database
         if isinstance(item, InboundEvent):
             sender = item.message.sender
             if self._deps.identity.is_known(item.row.platform, sender):
                 with use_language(sender.language):
                     outgoing = make_outgoing(item, general.INTERNAL_ERROR())
-        while True:
-            try:
-                await self._set_aside(SkippedEvent(row=item.row, fault=repr(error)), outgoing)
-            except StoreDamaged:
-                raise  # waiting would not mend it
-            except StoreError as store_error:
-                _log.error("an event can't be set aside yet: %s", store_error)
-                await asyncio.sleep(_STORE_PAUSE)
-            else:
-                return
+        parked = SkippedEvent(row=item.row, fault=repr(error))
+        await self._database.retry_while_unavailable(
+            lambda: self._skip(parked, outgoing), "an event that can't be routed"
+        )
 
-    async def _set_aside(
-        self, aside: SkippedEvent, outgoing: NewOutboxMessage | None = None
-    ) -> None:
+    async def _skip(self, event: SkippedEvent, outgoing: NewOutboxMessage | None = None) -> None:
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
-            if aside.fault:
-                inbox.park(connection, inbox_id=aside.row.id, reason=aside.fault)
+            if event.fault:
+                inbox.park(connection, inbox_id=event.row.id, reason=event.fault)
             else:
-                inbox.finish(connection, inbox_id=aside.row.id, reason="not for us")
+                inbox.finish(connection, inbox_id=event.row.id, reason="not for us")
             return outbox.enqueue(connection, outgoing, now=now) if outgoing else None
 
         self._enqueue(await self._database.write("inbox.aside", work))
 
-    async def _look(self, arrival: InboundEvent) -> None:
-        row, message = arrival.row, arrival.message
+    async def _route_message(self, arrived: InboundEvent) -> None:
+        row, message = arrived.row, arrived.message
         await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
         command = _read_command(message)
         if command and command[0] == "claim":
@@ -261,47 +243,47 @@ class InboundRouter:
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
-        talk = await self._deps.rooms.place(row.platform, message, person)
+        room_conversation = await self._deps.rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
-        if talk.is_off and not is_heard:
-            await self._set_aside(SkippedEvent(row=row))
+        if room_conversation.is_off and not is_heard:
+            await self._skip(SkippedEvent(row=row))
             return
-        conversation = await self._find_conversation(talk)
+        conversation = await self._find_conversation(room_conversation)
         if message.is_edit:
-            await self._amend(arrival, conversation)
+            await self._apply_edit(arrived, conversation)
             return
         if command:
-            await self._obey(arrival, person, (talk, conversation), command)
+            await self._run_command(arrived, person, (room_conversation, conversation), command)
             return
         reaction = _reaction(row, message, person)
         if events.is_plain_text(message) and await self._deps.questions.hear(
             reaction, message.text
         ):
-            self.forget_known()  # the answer may have made two people one
+            self.forget_known()  # the answer may have merged two people
             return
-        complaint = events.find_fault(message)
-        if complaint:
-            await self._finish(arrival, complaint)
+        fault = events.find_fault(message)
+        if fault:
+            await self._finish(arrived, fault)
             return
         unasked = await self._ask_once(person, message)
-        if arrival.is_repeat:
-            await self._caught_up.wait()  # edits of what nobody saw yet may stand behind it
+        if arrived.is_repeat:
+            await self._caught_up.wait()  # edits of the message may be among them
         waiting = self._workers.waiting((row.platform, conversion.name_chat(message.address)))
-        message, inbox_ids = events.merge_edits(arrival, waiting)
+        message, inbox_ids = events.merge_edits(arrived, waiting)
         pending = QueuedMessage(
             inbox_ids=tuple(inbox_ids),
             platform=row.platform,
             message=message,
             person=person,
             conversation=conversation,
-            room_id=talk.room.id if talk.room else None,
+            room_id=room_conversation.room.id if room_conversation.room else None,
             unasked=unasked,
-            is_repeat=arrival.is_repeat,
+            is_repeat=arrived.is_repeat,
         )
-        self._deps.attachments.put(pending, is_repeat=arrival.is_repeat)
+        self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
 
     async def _ask_once(self, person: Person, message: InboundMessage) -> tuple[str, ...]:
-        """What the model is to ask this person for, the one time that it is told to."""
+        """List what the model shall ask a person for; once per person."""
         unasked = list_unset(person)
         is_known = person.asked_at is not None or not unasked
         if is_known or not (message.address.is_direct and message.text):
@@ -320,7 +302,7 @@ class InboundRouter:
         inbox_id: InboxId,
         command: tuple[str, str] | None,
     ) -> None:
-        """Somebody who may not talk, unless it is a code that they bring."""
+        """Somebody who may not room_conversation, unless it is a code that they bring."""
         if command and command[0] == "link" and command[1]:
             rows = await self._deps.linking.handle_stranger(platform, message, inbox_id, command[1])
             self._dispatcher.enqueue(rows)
@@ -328,7 +310,7 @@ class InboundRouter:
             self._enqueue(await self._deps.identity.handle_stranger(platform, message, inbox_id))
 
     async def _press(self, pressed: PressEvent) -> None:
-        """A button: one of a question, or one that stands for a command."""
+        """Route the press of a button: of a question, or of a command."""
         row, press = pressed.row, pressed.press
         await self._dispatcher.revive(row.platform, conversion.name_chat(press.address))
         person = await self._deps.identity.identify(row.platform, press.sender)
@@ -336,10 +318,10 @@ class InboundRouter:
             set_language(person.language, press.sender.language)
         words = composer.read_command(press.key)
         if person is None:
-            await self._set_aside(SkippedEvent(row=row))
+            await self._skip(SkippedEvent(row=row))
         elif words is None:
             await self._deps.questions.press(_reaction(row, press, person), press.key)
-            self.forget_known()  # as above
+            self.forget_known()  # the answer may have merged two people
         else:
             message = InboundMessage(
                 address=press.address,
@@ -349,92 +331,94 @@ class InboundRouter:
                 is_addressed=True,
                 sent_at=press.sent_at,
             )
-            await self._look(InboundEvent(row=row, message=message, is_repeat=False, is_press=True))
+            await self._route_message(
+                InboundEvent(row=row, message=message, is_repeat=False, is_press=True)
+            )
 
-    async def _amend(self, arrival: InboundEvent, conversation: Conversation) -> None:
-        """Put an edited message's words in the place of those that still wait."""
-        row, message = arrival.row, arrival.message
+    async def _apply_edit(self, arrived: InboundEvent, conversation: Conversation) -> None:
+        """Replace the text of a message that still waits."""
+        row, message = arrived.row, arrived.message
         command = parse(message.text)
         if command and command[0] == "queue":
             message = replace(message, text=command[1])
-        rooms = (self._deps.attachments, self._deps.lanes)
-        found = (room.find_waiting(conversation.id, row.platform, message) for room in rooms)
+        stages = (self._deps.attachments, self._deps.lanes)
+        found = (stage.find_waiting(conversation.id, row.platform, message) for stage in stages)
         pending = next((one for one in found if one), None)
-        complaint = events.find_fault(message)
+        fault = events.find_fault(message)
         if pending is None:
-            await self._finish(arrival, "")
-        elif complaint:
-            await self._finish(arrival, complaint)
+            await self._finish(arrived, "")
+        elif fault:
+            await self._finish(arrived, fault)
         else:
             pending.amend(message.text, row.id)
 
-    async def _find_conversation(self, talk: RoomConversation) -> Conversation:
-        known = self._conversations.get(talk.key)
+    async def _find_conversation(self, room_conversation: RoomConversation) -> Conversation:
+        known = self._conversations.get(room_conversation.key)
         if known is None:
             now = self._now()
             known = await self._database.write(
                 "conversations.ensure",
                 lambda c: sessions.ensure_conversation(
                     c,
-                    key=talk.key,
-                    person_id=talk.owner_id,
-                    is_direct=talk.is_direct,
-                    room_id=talk.room_id_of,
+                    key=room_conversation.key,
+                    person_id=room_conversation.owner_id,
+                    is_direct=room_conversation.is_direct,
+                    room_id=room_conversation.room_id_of,
                     now=now,
                 ),
             )
-            self._conversations[talk.key] = known
+            self._conversations[room_conversation.key] = known
             if len(self._conversations) > _MOST_CONVERSATIONS:
                 self._conversations.popitem(last=False)
         return known
 
-    async def _obey(
+    async def _run_command(
         self,
-        arrival: InboundEvent,
+        arrived: InboundEvent,
         person: Person,
         where: tuple[RoomConversation, Conversation],
         words: tuple[str, str],
     ) -> None:
         name, argument = words
-        talk, conversation = where
+        room_conversation, conversation = where
         command = self._commands.get(name)
         if command is None:
-            await self._finish(arrival, general.UNKNOWN_COMMAND(name=name))
+            await self._finish(arrived, general.UNKNOWN_COMMAND(name=name))
             return
         if command.spec.owner_only and not person.is_owner:
-            await self._finish(arrival, general.OWNER_ONLY())
+            await self._finish(arrived, general.OWNER_ONLY())
             return
         call = Call(
             argument=argument,
-            platform=arrival.row.platform,
-            message=arrival.message,
-            inbox_id=arrival.row.id,
+            platform=arrived.row.platform,
+            message=arrived.message,
+            inbox_id=arrived.row.id,
             person=person,
             conversation=conversation,
-            room=talk.room,
+            room=room_conversation.room,
             zone=self._deps.zone_of(person),
             now=self._now(),
-            is_repeat=arrival.is_repeat,
-            is_press=arrival.is_press,
+            is_repeat=arrived.is_repeat,
+            is_press=arrived.is_press,
         )
-        await self._reply(arrival, await command.run(call))
+        await self._reply(arrived, await command.run(call))
 
-    async def _reply(self, arrival: InboundEvent, reply: Reply) -> None:
-        split = partial(self._dispatcher.split, arrival.row.platform)
+    async def _reply(self, arrived: InboundEvent, reply: Reply) -> None:
+        split = partial(self._dispatcher.split, arrived.row.platform)
         self._dispatcher.enqueue(
             await self._database.write(
-                "commands.apply", lambda c: write_reply(c, arrival, reply, split, self._now())
+                "commands.apply", lambda c: write_reply(c, arrived, reply, split, self._now())
             )
         )
         if reply.effect:
             self.forget_known()
-            self._deps.wake_jobs()  # it may have made something due earlier
+            self._deps.wake_jobs()
         if reply.pending:
-            # After that: a store that refuses leaves nothing behind that would be done again.
-            self._deps.attachments.put(reply.pending, is_repeat=arrival.is_repeat)
+            # Last, because a refused transaction is tried again, and nothing may be queued twice.
+            self._deps.attachments.put(reply.pending, is_repeat=arrived.is_repeat)
 
-    async def _finish(self, arrival: InboundEvent, text: str) -> None:
-        await self._reply(arrival, Reply(text=text))
+    async def _finish(self, arrived: InboundEvent, text: str) -> None:
+        await self._reply(arrived, Reply(text=text))
 
     def _enqueue(self, row: OutboxRow | None) -> None:
         if row:
@@ -446,15 +430,15 @@ def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person
 
 
 def _read_command(message: InboundMessage) -> tuple[str, str] | None:
-    """The command that a message is: its sender's own, and no edit of what was said before.
+    """Return the command in a message of the sender's own; edits and forwards are none.
 
-    But a code that is passed on in a room is spoiled like any other that is shown there.
+    A code that is forwarded in a room is read all the same, so that it becomes invalid.
     """
     command = None if message.is_edit else parse(message.text)
     if command is None or message.forwarded_from is None:
         return command
-    is_shown = command[0] in ("claim", "link") and not message.address.is_direct
-    return command if is_shown else None
+    is_exposed = command[0] in ("claim", "link") and not message.address.is_direct
+    return command if is_exposed else None
 
 
 def _language_of(item: Item) -> str | None:

@@ -12,9 +12,7 @@ from agent_core.agent.caches import SessionState
 from agent_core.agent.quotas.balance import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.memory.archive.history import list_of_turn
-from agent_core.memory.explanations import ChangeName
-from agent_core.memory.numbering import load_change_index
+from agent_core.memory import ChangeName, list_archive_changes, load_change_index
 from agent_core.state.conversations import files, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
@@ -133,7 +131,7 @@ def make_undo_buttons(
         rows = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
         learned = [(row, index.find_number(row)) for row in rows]
     if "archive" in tools:
-        learned += list_of_turn(connection, person_id=owner.person_id, turn_id=active.id)
+        learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
         learned.sort(key=lambda one: one[0].id)
     return tuple(
         stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))

@@ -11,7 +11,7 @@ from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import InboxId
 from agent_core.localization import use_language
-from agent_core.schedule.resources import JobTurn
+from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
@@ -262,9 +262,7 @@ class TurnRunner:
         with use_language(active.person.language, *apps):
             await self._run_and_finalize(active, shown, handle)
 
-    async def _run_and_finalize(
-        self, active: ActiveTurn, shown: Shown, handle: TurnHandle
-    ) -> None:
+    async def _run_and_finalize(self, active: ActiveTurn, shown: Shown, handle: TurnHandle) -> None:
         """Play a turn and finalize it; while the store can't be written, wait and continue.
 
         Raises `StoreError` only if nothing of it was written. A turn on disk is never begun a

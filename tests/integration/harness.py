@@ -12,8 +12,11 @@ from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.bootstrap.timings import Timings
 from gateway.config import load
 from gateway.config import now as wall_clock
+from gateway.outbound.dispatcher import DeliveryTimings
+from gateway.turns.presenter import PresenterTimings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 
@@ -48,6 +51,15 @@ class House:
         )
 
 
+def quick(*, store_retry: float = 0.01, **display: float) -> Timings:
+    """Retries without long pauses, and the given timings of what a turn shows."""
+    return Timings(
+        store_retry=store_retry,
+        delivery=DeliveryTimings(first_pause=0.01, settle=0.01, indicator_pause=0.01),
+        display=PresenterTimings(**display),
+    )
+
+
 @asynccontextmanager
 async def running(
     home: Path,
@@ -58,6 +70,7 @@ async def running(
     platform: str = "fake",
     others: Mapping[str, FakeChat] | None = None,
     now: Callable[[], int] = wall_clock,
+    timings: Timings | None = None,
     **environ: str,
 ) -> AsyncIterator[House]:
     """Open the house, and end it in order. `others` are further platforms, `now` its clock."""
@@ -71,7 +84,11 @@ async def running(
         opened.set_result(gateway)
 
     extensions = Extensions(
-        adapters={platform: chat, **(others or {})}, model=model, tools=tools, now=now
+        adapters={platform: chat, **(others or {})},
+        model=model,
+        tools=tools,
+        now=now,
+        timings=timings or quick(),
     )
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)

@@ -1,4 +1,4 @@
-"""How long requests may become, and how long one is: estimated, or counted where it is close."""
+"""Measure requests against the context window: by an estimate, or by the provider's count."""
 
 import logging
 from collections import OrderedDict
@@ -12,20 +12,22 @@ from agent_core.state.people.people import LEAST_CAP
 
 _MOST_SESSIONS = 4096
 _LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
-"""Of tokens to their estimate. What lies outside was not counted over the whole request: some
-servers tell nothing, or leave out what they read from a cache."""
+"""Plausible ratios of real to estimated tokens. Some servers report no usage, or leave out what
+they read from a cache; such reports are ignored.
+"""
 _UNKNOWN_RATIO = 1.2
 _UNKNOWN_SPREAD = 0.5
 _KNOWN_SPREAD = 0.2
 _GROWTH_SPREAD = 0.4
-"""By how much an estimate may be off: of everything, where nothing or only other talks of the
-model were measured; of what came since, where this talk was."""
+"""Relative errors of an estimate: without any measurement of the model, with measurements of other
+conversations, and, for the growth only, with one of this conversation.
+"""
 _NEW_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenEstimate:
-    """Tokens of a request: how many it likely has, at least and at most."""
+    """Likely tokens of a request, with a lower and an upper bound."""
 
     low: int
     likely: int
@@ -40,14 +42,14 @@ class _Mark:
 
 
 class TokenEstimator:
-    """What was measured last, by model and by session. Forgotten with the process."""
+    """Estimates token counts from earlier measurements, per model and session; in memory only."""
 
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}
         self._marks: OrderedDict[SessionId, _Mark] = OrderedDict()
 
-    def read(self, session_id: SessionId, model: str, estimated: int) -> TokenEstimate:
-        """How long a request of so many estimated tokens is."""
+    def estimate(self, session_id: SessionId, model: str, estimated: int) -> TokenEstimate:
+        """Estimate the real tokens of a request from its plain estimate."""
         ratio = self._ratios.get(model)
         mark = self._marks.get(session_id)
         if ratio is None:
@@ -66,7 +68,7 @@ class TokenEstimator:
         )
 
     def learn(self, session_id: SessionId, model: str, estimated: int, measured: int) -> None:
-        """A request of so many estimated tokens had `measured` tokens."""
+        """Record that a request with this plain estimate had `measured` tokens."""
         if not estimated or not _LEAST_RATIO <= measured / estimated <= _MOST_RATIO:
             return
         seen = measured / estimated
@@ -79,17 +81,17 @@ class TokenEstimator:
 
 
 _SURE_PERCENT = 90
-"""Of the estimated length of a request that was refused: what the model likely takes."""
+"""Percent of a refused request's estimated length that the model likely accepts."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRules:
-    """How long the house lets requests become, in tokens of input.
+    """The deployment's limits for requests, in input tokens.
 
-    At `threshold_percent` of the limit a talk is made shorter. `window_tokens` is what the
-    models of this house read; 0 for what is known of each.
+    A conversation is compacted at `threshold_percent` of the limit. `window_tokens` overrides the
+    known context windows of models; 0 keeps them.
     """
 
     cap_tokens: int
@@ -99,26 +101,26 @@ class ContextRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBounds:
-    """No request is longer than `limit`; above `threshold` it is made shorter first."""
+    """The longest allowed request, and the length above which it is shortened first."""
 
     limit: int
     threshold: int
 
 
 class TokenMeter:
-    """Knows the bounds, and measures requests against them."""
+    """Knows the limits of requests, and measures requests against them."""
 
     def __init__(self, *, provider: Model, model: str, rules: ContextRules) -> None:
-        """`model` is the name of the one that thinks."""
+        """`model` is the name of the main model."""
         self._provider = provider
         self.model = model
         self._rules = rules
         self._gauge = TokenEstimator()
         self._refused: dict[str, int] = {}
-        """The shortest request, by model, that was too long for it."""
+        """The shortest request that was too long, by model."""
 
     def bounds(self, request: ModelRequest, cap: int | None) -> ContextBounds:
-        """The bounds of a request; `cap` is its person's own, if they have set one."""
+        """The bounds of a request; `cap` is the person's own limit, if set."""
         window = self._rules.window_tokens or find_window(request.model)
         limit = min(window - request.max_output_tokens, self._rules.cap_tokens)
         refused = self._refused.get(request.model, limit)
@@ -126,21 +128,21 @@ class TokenMeter:
         return ContextBounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
 
     def refuse(self, model: str, tokens: int) -> None:
-        """A request of about so many tokens was too long for a model."""
+        """Record that a request of about so many tokens was too long for a model."""
         known = self._refused.get(model, tokens)
         self._refused[model] = min(known, tokens * _SURE_PERCENT // 100)
 
     def estimate(self, session_id: SessionId, model: str, estimated: int) -> int:
-        """How many tokens a request likely is, by what was learned."""
-        return self._gauge.read(session_id, model, estimated).likely
+        """The likely tokens of a request, by earlier measurements."""
+        return self._gauge.estimate(session_id, model, estimated).likely
 
     async def measure(
         self, session_id: SessionId, request: ModelRequest, estimated: int, threshold: int
     ) -> int:
-        """How many tokens a request is. Where the estimate leaves in doubt on which side of
-        the threshold that is, its provider counts, if it can.
+        """The tokens of a request. The provider counts them if the estimate can't tell on which
+        side of the threshold they are.
         """
-        reading = self._gauge.read(session_id, request.model, estimated)
+        reading = self._gauge.estimate(session_id, request.model, estimated)
         is_clear = reading.high <= threshold or reading.low > threshold
         if is_clear or not isinstance(self._provider, CountsTokens):
             return reading.likely
@@ -153,6 +155,6 @@ class TokenMeter:
         return counted
 
     def learn(self, session_id: SessionId, model: str, estimated: int, taken: Usage) -> None:
-        """A request of so many estimated tokens was made, and took this."""
+        """Record the usage of a request with this plain estimate."""
         measured = taken.input_tokens + taken.cache_read_tokens + taken.cache_write_tokens
         self._gauge.learn(session_id, model, estimated, measured)

@@ -34,19 +34,18 @@ def _make_old_knot() -> weakref.ref[Knot]:
 
 
 def test_old_objects_are_left_alone_in_a_rush() -> None:
-    garbage_collection.spare_what_stands()
+    garbage_collection.freeze_all()
     knot = _make_old_knot()
     crowd = [[number] for number in range(200_000)]
     assert knot() is not None
     assert len(crowd) == 200_000
 
 
-async def test_old_garbage_goes_in_a_quiet_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_collection, "_LOOK", 0.001)
-    garbage_collection.spare_what_stands()
+async def test_old_garbage_goes_in_a_quiet_moment() -> None:
+    garbage_collection.freeze_all()
     knot = _make_old_knot()
     is_quiet = False
-    collecting = asyncio.create_task(garbage_collection.collect(lambda: is_quiet))
+    collecting = asyncio.create_task(garbage_collection.collect(lambda: is_quiet, interval=0.001))
     for _ in range(20):
         await asyncio.sleep(0.001)
     assert knot() is not None
@@ -57,12 +56,12 @@ async def test_old_garbage_goes_in_a_quiet_moment(monkeypatch: pytest.MonkeyPatc
     collecting.cancel()
 
 
-async def test_a_rush_that_never_ends_is_no_excuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_collection, "_LOOK", 0.001)
-    monkeypatch.setattr(garbage_collection, "_LONGEST", 0.002)
-    garbage_collection.spare_what_stands()
+async def test_a_rush_that_never_ends_is_no_excuse() -> None:
+    garbage_collection.freeze_all()
     knot = _make_old_knot()
-    collecting = asyncio.create_task(garbage_collection.collect(lambda: False))
+    collecting = asyncio.create_task(
+        garbage_collection.collect(lambda: False, interval=0.001, longest=0.002)
+    )
     async with asyncio.timeout(45):
         while knot() is not None:
             await asyncio.sleep(0.001)

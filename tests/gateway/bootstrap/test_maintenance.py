@@ -1,4 +1,4 @@
-"""Background work: done once, tried again, given up with a reason, and never lost to a restart."""
+"""TaskRunner work: done once, tried again, given up with a reason, and never lost to a restart."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
-from gateway.bootstrap.maintenance import Background, Doer
+from gateway.bootstrap.maintenance import Handler, TaskRunner
 from tests.agent_core.state.rows import add_person
 
 START = 1_000_000
@@ -40,8 +40,8 @@ def time() -> Time:
 
 
 @asynccontextmanager
-async def working(database: Database, time: Time, **doers: Doer) -> AsyncIterator[None]:
-    background = Background(database=database, doers=doers, now=time, poll=0.002)
+async def working(database: Database, time: Time, **handlers: Handler) -> AsyncIterator[None]:
+    background = TaskRunner(database=database, handlers=handlers, now=time, poll=0.002)
     task = asyncio.create_task(background.run())
     try:
         yield

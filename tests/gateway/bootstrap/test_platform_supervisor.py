@@ -2,12 +2,9 @@
 
 import asyncio
 
-import pytest
-
 from adapters.contract import Inlet
 from adapters.errors import AdapterStopped
-from gateway.bootstrap import platform_supervisor
-from gateway.bootstrap.platform_supervisor import Platforms
+from gateway.bootstrap.platform_supervisor import Platforms, RestartPolicy
 from tests.fakes.chat import FakeChat
 from tests.fakes.inlet import FakeInlet
 
@@ -32,12 +29,11 @@ async def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
     assert house.health()["fake"].state == "stopped"
 
 
-async def test_a_refusal_out_of_the_blue_is_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform_supervisor, "_FIRST_PAUSE", 0.0)
-    ran_well = iter([True, True, False])
-    monkeypatch.setattr(platform_supervisor, "_ran_well", lambda _: next(ran_well))
+async def test_a_refusal_out_of_the_blue_is_doubted() -> None:
+    clock = iter([0.0, 61.0, 61.0, 61.0])
+    policy = RestartPolicy(first_pause=0.0, good_run=60.0)
     chat = Refused()
-    house = Platforms({"fake": chat})
+    house = Platforms({"fake": chat}, policy, clock=lambda: next(clock))
     async with asyncio.timeout(45):
         await house.keep("fake", FakeInlet())
     assert chat.runs == 2

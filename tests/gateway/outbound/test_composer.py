@@ -31,4 +31,4 @@ def test_only_commands_are_spelled_otherwise(said: str, spelled: str) -> None:
 
 def test_elsewhere_a_command_is_a_slash_and_its_name() -> None:
     assert SPELLER.format_commands(FakeChat(), "/new starts afresh") == "/new starts afresh"
-    assert CommandFormatter().format_commands(Prefixed(), "/new") == "/new"
+    assert CommandFormatter([]).format_commands(Prefixed(), "/new") == "/new"

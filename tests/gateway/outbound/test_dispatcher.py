@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from adapters.contract import Pace
-from adapters.errors import AdapterError, ChatGone, MessageGone, RateLimited, Rejected, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
 from adapters.ids import Address
 from agent_core.ids import OutboxId, PersonId
 from agent_core.state.engine.database import Database
@@ -16,8 +24,8 @@ from agent_core.state.people import people
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, name_chat
-from gateway.outbound import dispatcher
-from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.composer import CommandFormatter, Composer
+from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from tests.fakes.chat import FakeChat
 
@@ -36,10 +44,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.close()
 
 
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
+QUICK = DeliveryTimings(first_pause=0.01, settle=0.01)
 
 
 class _Over(Exception):
@@ -47,11 +52,18 @@ class _Over(Exception):
 
 
 @asynccontextmanager
-async def delivering(database: Database, chat: FakeChat) -> AsyncIterator[OutboxDispatcher]:
+async def delivering(
+    database: Database, chat: FakeChat, timings: DeliveryTimings = QUICK
+) -> AsyncIterator[OutboxDispatcher]:
     try:
         async with asyncio.TaskGroup() as group:
             yield OutboxDispatcher(
-                group=group, database=database, adapters={"fake": chat}, now=lambda: 1
+                group=group,
+                database=database,
+                composer=Composer(database, {"fake": chat}, CommandFormatter([])),
+                reroute=lambda *_: None,
+                now=lambda: 1,
+                timings=timings,
             )
             raise _Over
     except* _Over:
@@ -215,13 +227,12 @@ async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: D
 
 
 async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 600)
-    monkeypatch.setattr(dispatcher, "_LONGEST_PAUSE", 600)
     chat = FakeChat()
     chat.plan(Unreachable("nobody is there"))
-    async with delivering(database, chat) as dispatcher:
+    slow = DeliveryTimings(first_pause=600, longest_pause=600)
+    async with delivering(database, chat, slow) as dispatcher:
         held = await enqueue(database, "held")
         dispatcher.enqueue([held])
         await until_state(database, held, "owed")
@@ -231,12 +242,12 @@ async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
 
 
 async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 600)
     chat = FakeChat()
     chat.plan(Unsure("no answer"))
-    async with delivering(database, chat) as dispatcher:
+    slow = DeliveryTimings(first_pause=0.01, settle=600)
+    async with delivering(database, chat, slow) as dispatcher:
         doubtful = await enqueue(database, "doubtful")
         dispatcher.enqueue([doubtful])
         await until_state(database, doubtful, "unsure")
@@ -414,9 +425,9 @@ async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
 ) -> None:
     chat = FakeChat()
     async with delivering(database, chat) as dispatcher:
-        slot = dispatcher.slot(PLACE)
+        slot = dispatcher.reserve(PLACE)
         assert slot
-        assert dispatcher.slot(PLACE) is None, "a line is held once"
+        assert dispatcher.reserve(PLACE) is None, "a line is held once"
         later = await enqueue(database, "later")
         dispatcher.enqueue([later])
         outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="first")
@@ -435,7 +446,7 @@ async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
 async def test_a_line_that_was_held_for_nothing_goes_on(database: Database) -> None:
     chat = FakeChat()
     async with delivering(database, chat) as dispatcher:
-        slot = dispatcher.slot(PLACE)
+        slot = dispatcher.reserve(PLACE)
         assert slot
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
@@ -443,22 +454,22 @@ async def test_a_line_that_was_held_for_nothing_goes_on(database: Database) -> N
         slot.end()
         await until_sent(database, row)
         await until_idle(dispatcher)
-        assert dispatcher.slot(PLACE)
+        assert dispatcher.reserve(PLACE)
 
 
 async def test_no_line_is_held_where_a_message_would_have_to_wait(database: Database) -> None:
     chat = FakeChat(pace=Pace(chat_interval=60, edit_interval=0, per_second=0))
     async with delivering(database, chat) as dispatcher:
-        assert dispatcher.slot(Place(platform="gone", chat=CHAT)) is None
+        assert dispatcher.reserve(Place(platform="gone", chat=CHAT)) is None
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
-        assert dispatcher.slot(PLACE) is None, "something is on its way there"
+        assert dispatcher.reserve(PLACE) is None, "something is on its way there"
         await until_sent(database, row)
         await until_idle(dispatcher)
-        assert dispatcher.slot(PLACE) is None, "its pace allows no message yet"
-        slot = dispatcher.slot(Place(platform="fake", chat=OTHER))
+        assert dispatcher.reserve(PLACE) is None, "its pace allows no message yet"
+        slot = dispatcher.reserve(Place(platform="fake", chat=OTHER))
         assert slot
         slot.end()
         await until_idle(dispatcher)
         dispatcher.close()
-        assert dispatcher.slot(Place(platform="fake", chat=OTHER)) is None
+        assert dispatcher.reserve(Place(platform="fake", chat=OTHER)) is None

@@ -13,7 +13,6 @@ from agent_core.state.conversations.questions import Choice, NewQuestion
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.outbound import dispatcher
 from gateway.outbound.dispatcher import OutboxDispatcher
 from tests.agent_core.state.rows import add_person
 from tests.fakes.chat import FakeChat
@@ -37,12 +36,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.write("person", add_person)
     yield opened
     await opened.close()
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_FIRST_PAUSE", "_SETTLE_TIME", "_STORE_PAUSE"):
-        monkeypatch.setattr(dispatcher, name, 0.01)
 
 
 async def pose(database: Database) -> OutboxRow:
@@ -71,7 +64,9 @@ async def pose(database: Database) -> OutboxRow:
     return await database.write("pose", work)
 
 
-async def revise(database: Database, dispatcher: OutboxDispatcher, row: OutboxRow, body: str) -> None:
+async def revise(
+    database: Database, dispatcher: OutboxDispatcher, row: OutboxRow, body: str
+) -> None:
     dispatcher.enqueue(
         [await database.write("revise", lambda c: outbox.revise(c, outbox_id=row.id, body=body))]
     )

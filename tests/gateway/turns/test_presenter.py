@@ -17,8 +17,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.turns import presenter as presenter_module
-from gateway.turns.presenter import Presenter
+from gateway.turns.presenter import Presenter, PresenterTimings
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.test_dispatcher import CHAT, delivering
 
@@ -57,27 +56,28 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def presenting(database: Database, chat: FakeChat) -> AsyncIterator[Presenter]:
+async def presenting(
+    database: Database, chat: FakeChat, **timings: float
+) -> AsyncIterator[Presenter]:
     async with delivering(database, chat) as dispatcher:
-        presenter = present(dispatcher, chat)
+        presenter = present(dispatcher, chat, **timings)
         try:
             yield presenter
         finally:
             presenter.close()
 
 
-def present(dispatcher: OutboxDispatcher, chat: FakeChat) -> Presenter:
-    return Presenter(dispatcher, chat, NewOutboxMessage(platform="fake", chat=CHAT, body=""))
+def present(dispatcher: OutboxDispatcher, chat: FakeChat, **timings: float) -> Presenter:
+    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="")
+    return Presenter(dispatcher, chat, outgoing, timings=PresenterTimings(**timings))
 
 
 async def test_typing_shows_first_and_words_a_little_later(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.02)
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.06)
     chat = TimedChat()
     started = asyncio.get_running_loop().time()
-    async with presenting(database, chat) as presenter:
+    async with presenting(database, chat, first_indicator=0.02, first_words=0.06) as presenter:
         presenter.show(TextGrew(delta="The answer"))
         await chat.types()
         assert chat.shown == []
@@ -86,13 +86,14 @@ async def test_typing_shows_first_and_words_a_little_later(
 
 
 async def test_an_instant_answer_shows_neither_sign_nor_words(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.02)
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.02)
     chat = FakeChat()
     async with delivering(database, chat) as dispatcher:
-        closed, later = present(dispatcher, chat), present(dispatcher, chat)
+        closed, later = (
+            present(dispatcher, chat, first_indicator=0.02, first_words=0.02),
+            present(dispatcher, chat, first_indicator=0.02, first_words=0.02),
+        )
         closed.show(TextGrew(delta="never shown"))
         closed.close()
         later.show(TextGrew(delta="shown"))
@@ -104,11 +105,10 @@ async def test_an_instant_answer_shows_neither_sign_nor_words(
 
 
 async def test_the_sign_is_shown_again_before_it_fades(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.01)
     chat = FakeChat(typing_lasts=2.0)
-    async with presenting(database, chat):
+    async with presenting(database, chat, first_indicator=0.01):
         loop = asyncio.get_running_loop()
         started = loop.time()
         async with asyncio.timeout(45):
@@ -118,12 +118,11 @@ async def test_the_sign_is_shown_again_before_it_fades(
 
 
 async def test_words_are_edited_no_faster_than_the_platform_wants(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
     chat = TimedChat(pace=Pace(chat_interval=0, edit_interval=0.05, per_second=0))
     began = asyncio.get_running_loop().time()
-    async with presenting(database, chat) as presenter:
+    async with presenting(database, chat, first_words=0.0) as presenter:
         async with asyncio.timeout(45):
             while len(chat.times) < 4:
                 presenter.show(TextGrew(delta="word "))
@@ -132,11 +131,10 @@ async def test_words_are_edited_no_faster_than_the_platform_wants(
 
 
 async def test_words_that_were_taken_back_are_not_shown(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.03)
     chat = FakeChat()
-    async with presenting(database, chat) as presenter:
+    async with presenting(database, chat, first_words=0.03) as presenter:
         presenter.show(TextGrew(delta="A first try"))
         presenter.show(TextReset())
         presenter.show(TextGrew(delta="A second one"))
@@ -153,13 +151,14 @@ async def test_tools_are_kept_in_the_order_they_were_called(database: Database) 
 
 
 async def test_a_platform_that_can_not_edit_or_type_is_shown_nothing_in_between(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
     plain, other = PlainChat(), FakeChat()
     async with delivering(database, plain) as dispatcher, delivering(database, other) as beside:
-        quiet, loud = present(dispatcher, plain), present(beside, other)
+        quiet, loud = (
+            present(dispatcher, plain, first_indicator=0.0, first_words=0.0),
+            present(beside, other, first_indicator=0.0, first_words=0.0),
+        )
         for one in (quiet, loud):
             one.show(TextGrew(delta="word"))
         await other.sees_text("word")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,14 @@ from gateway.bootstrap.app import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.errors import StartError
-from gateway.outbound import dispatcher
-from gateway.turns import presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration import harness
+from tests.integration.harness import House
 
 RECALL = call("recall", '{"query": "tea"}')
 AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter, "_FIRST_WORDS", 0.0)
-    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
+running = partial(harness.running, timings=harness.quick(first_words=0.0))
 
 
 @pytest.fixture
@@ -177,9 +172,9 @@ async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_pa
 
 
 async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
-    tmp_path: Path, complaints: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, complaints: list[dict[str, Any]]
 ) -> None:
-    monkeypatch.setattr(presenter, "_FIRST_SIGN", 0.0)
+    timings = harness.quick(first_words=0.0, first_indicator=0.0)
     before = asyncio.all_tasks()
     never = asyncio.Event()
     words = say("word ")[0]
@@ -189,7 +184,7 @@ async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
         await asyncio.sleep(0)
 
     plays = [[words, babble] * 300 + [never.wait] for _ in range(30)]
-    async with running(tmp_path, FakeModel(*plays), chat=chat, **AT_ONCE):
+    async with running(tmp_path, FakeModel(*plays), chat=chat, timings=timings, **AT_ONCE):
         for number in range(30):
             await chat.says("go", user=str(number), chat=str(number))
         await chat.sees(10)

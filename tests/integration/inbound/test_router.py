@@ -10,21 +10,12 @@ from adapters.errors import Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
 from agent_core.state.engine.database import Connection
-from gateway.inbound import router
-from gateway.outbound import dispatcher
 from gateway.texts import general
-from gateway.turns import lanes
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import House, running
 
 SENTENCES = [f"sentence {number}" for number in range(40)]
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (dispatcher, router, lanes):
-        monkeypatch.setattr(room, "_STORE_PAUSE", 0.01)
 
 
 async def states(house: House) -> list[tuple[str, str]]:
@@ -141,7 +132,7 @@ async def test_a_fault_in_our_own_code_is_told_to_whom_we_know(tmp_path: Path) -
         await house.chat.says("hello")
         await house.chat.sees(1)
         await house.chat.says(None)  # type: ignore[arg-type]
-        await house.chat.sees_text(general.BROKEN)
+        await house.chat.sees_text(general.INTERNAL_ERROR())
         await house.at_rest()
         (done, _), (dead, reason) = await states(house)
         assert (done, dead) == ("done", "dead")

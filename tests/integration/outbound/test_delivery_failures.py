@@ -16,7 +16,6 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.outbound import dispatcher
 from gateway.outbound.live_message import LiveMessage
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 from tests.fakes.chat import FakeChat
@@ -39,12 +38,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.write("person", add_person)
     yield opened
     await opened.close()
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_FIRST_PAUSE", "_SETTLE_TIME", "_STORE_PAUSE"):
-        monkeypatch.setattr(dispatcher, name, 0.01)
 
 
 async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[None]]:

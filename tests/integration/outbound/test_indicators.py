@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,27 +14,22 @@ from adapters.messages import OutboundMessage, Step
 from agent_core.errors import ModelDenied
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.state.people.people import Verbosity, Preferences
+from agent_core.state.people.people import Preferences, Verbosity
 from agent_core.tools.contract import ToolContext, ToolResult
-from gateway.outbound import dispatcher, indicators
 from gateway.turns import presenter as presenter_module
 from gateway.turns.presenter import Presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration.harness import House, running
+from tests.integration import harness
+from tests.integration.harness import House
 from tests.integration.sides import count
 
 AT_ONCE = "0"
 """Seconds to drain: what runs is cut off, as a crash would."""
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
-    monkeypatch.setattr(presenter_module, "_FIRST_STATUS", 0.0)
-    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
-    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 0.01)
+AT_ONCE_SHOWN = {"first_indicator": 0.0, "first_status": 0.0}
+running = partial(harness.running, timings=harness.quick(**AT_ONCE_SHOWN))
+LATE = harness.quick(first_indicator=5.0, first_status=0.0)
 
 
 class Oven(FakeTool):
@@ -91,10 +87,9 @@ async def test_eyes_are_on_the_message_until_it_is_answered(tmp_path: Path) -> N
 
 
 async def test_an_instant_answer_needs_no_eyes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 5.0)
-    async with running(tmp_path, FakeModel(say("Ok."))) as house:
+    async with running(tmp_path, FakeModel(say("Ok.")), timings=LATE) as house:
         await house.chat.says("hi", id="7")
         await house.chat.sees_text("Ok.")
         await house.at_rest()
@@ -131,8 +126,7 @@ async def test_eyes_that_an_earlier_process_left_go_with_the_answer(
         await seen(house, now=True)
     chat.inlet = None
     chat.seen = {"7": True}  # a killed process takes nothing away
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 5.0)
-    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, timings=LATE) as house:
         await chat.sees_text("Ok.")
         await seen(house, now=False)
 
@@ -149,9 +143,9 @@ async def test_nothing_is_shown_once_the_house_is_closed(tmp_path: Path) -> None
         dispatcher, indicators = house.gateway.dispatcher, house.gateway.dispatcher.indicators
     shown, typed, eyes = len(chat.shown), len(chat.typed), dict(chat.seen)
     dispatcher.close()
-    assert not indicators.see("fake", '["1",null,true]', "7")
+    assert not indicators.mark_seen("fake", '["1",null,true]', "7")
     indicators.type("fake", '["1",null,true]')
-    indicators.unsee("fake", '["1",null,true]', "7")
+    indicators.unmark("fake", '["1",null,true]', "7")
     await asyncio.sleep(0)
     assert (len(chat.shown), len(chat.typed), chat.seen) == (shown, typed, eyes)
 
@@ -201,12 +195,12 @@ async def test_a_silent_line_tells_what_is_done_and_goes_behind_the_answer(
 async def test_the_line_tells_how_long_it_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_STATUS_PAUSE", 0.01)
     monkeypatch.setattr(
         presenter_module, "round", lambda seconds: int(seconds * 1000), raising=False
     )
     oven = Oven()
-    async with running(tmp_path, bake(), tools=(oven,)) as house:
+    timings = harness.quick(**AT_ONCE_SHOWN, status_interval=0.01)
+    async with running(tmp_path, bake(), tools=(oven,), timings=timings) as house:
         await house.chat.says("bake")
         line = await house.chat.sees_text("Using bake")
         await house.chat.until(lambda: len(line.texts) > 2)
@@ -229,11 +223,11 @@ async def test_who_wants_answers_only_gets_no_line(tmp_path: Path) -> None:
 
 
 async def test_who_wants_every_step_gets_each_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
     oven, look = Oven(), Oven("look")
-    async with running(tmp_path, bake("look"), tools=(oven, look)) as house:
+    timings = harness.quick(**AT_ONCE_SHOWN, first_words=0.0)
+    async with running(tmp_path, bake("look"), tools=(oven, look), timings=timings) as house:
         await let(house, "verbose")
         await house.chat.says("bake")
         line = await house.chat.sees_text("⏳ Using bake")
@@ -346,9 +340,8 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
 
 
 async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(indicators, "_PAUSE", 0.01)
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
         await house.chat.says("think", id="7")
@@ -361,8 +354,7 @@ async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
         await house.chat.sees_text("(Stopped.")
 
 
-async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indicators, "_PAUSE", 0.001)
+async def test_eyes_that_stay_are_given_up(tmp_path: Path) -> None:
     chat = FakeChat()
     async with running(tmp_path, FakeModel(), chat=chat) as house:
         tries = 0
@@ -374,11 +366,11 @@ async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.M
 
         chat.react = fail  # type: ignore[assignment, method-assign]
         indicators = house.gateway.dispatcher.indicators
-        indicators.unsee("fake", '["1",null,true]', "7")
+        indicators.unmark("fake", '["1",null,true]', "7")
         await house.until(lambda: tries == 1 + indicators._MOST_TRIES)
-        await house.until(lambda: indicators.is_idle() and not indicators._resting)
+        await house.until(lambda: indicators.is_idle() and not indicators._retrying)
         assert tries == 1 + indicators._MOST_TRIES
-        assert indicators.see("fake", '["1",null,true]', "8")
+        assert indicators.mark_seen("fake", '["1",null,true]', "8")
         await house.until(lambda: tries == 2 + indicators._MOST_TRIES)
 
 

@@ -15,8 +15,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import inbox
 from agent_core.transcript import ToolResultPart
+from gateway.bootstrap.timings import Timings
 from gateway.texts import general
-from gateway.turns import user_prompts
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
@@ -155,7 +155,7 @@ async def test_anything_else_ends_the_wait_and_steers(tmp_path: Path) -> None:
         await house.at_rest()
         assert "wrote something else" in results(model)[0]
         assert words(model) == ["paint my room", "green, if you have it"]
-        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER}"
+        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
         assert message.labels == []
         key = "q1:o1:00000000"
         await house.chat.press_key(key, message.id)
@@ -189,7 +189,7 @@ async def test_a_message_kept_for_later_does_not_end_the_wait(tmp_path: Path) ->
         await house.chat.says("paint my room")
         await waiting(house)
         await house.chat.says("/queue Red")
-        await house.chat.sees_text(general.QUEUED)
+        await house.chat.sees_text(general.QUEUED())
         assert house.gateway.user_prompts._waiting
         await house.chat.press("Blue")
         await house.chat.sees_text("Later.")
@@ -254,10 +254,10 @@ async def test_who_was_not_asked_is_told_so_once_and_owners_may_answer(tmp_path:
         message = await waiting(house)
         for _ in range(3):
             await house.chat.press("Red", user="ben", name="Ben", direct=False)
-        await house.chat.sees_text(general.QUESTION_NOT_YOURS)
+        await house.chat.sees_text(general.QUESTION_NOT_YOURS())
         await house.until(house.gateway.router.is_idle)
         await house.until(house.gateway.dispatcher.is_idle)
-        refusals = [one for one in house.chat.shown if one.text == general.QUESTION_NOT_YOURS]
+        refusals = [one for one in house.chat.shown if one.text == general.QUESTION_NOT_YOURS()]
         assert [one.is_silent for one in refusals] == [True]
         assert house.gateway.user_prompts._waiting
         await house.chat.press("Blue", user="cleo", name="Cleo", direct=False)
@@ -293,17 +293,16 @@ async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
 
 
 async def test_a_question_that_nobody_answers_ends_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(user_prompts, "_PATIENCE", 50)
     model = FakeModel(QUESTION, say("I took red."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model, timings=Timings(answer_patience=50)) as house:
         await house.chat.says("paint my room")
         await house.chat.sees_text("I took red.")
         await house.at_rest()
         assert results(model)[0].startswith("No answer came.")
         message = house.chat.shown[0]
-        assert message.texts[-1] == f"Which colour?\n\n{general.QUESTION_LATE}"
+        assert message.texts[-1] == f"Which colour?\n\n{general.QUESTION_LATE()}"
         assert message.labels == []
 
 
@@ -317,7 +316,7 @@ async def test_a_late_press_ends_the_question_and_late_words_are_a_message(tmp_p
         await house.chat.sees_text("Blue, I read.")
         await house.at_rest()
         assert words(model) == ["paint my room", "Blue"], "nothing that was said is swallowed"
-        assert message.text == f"Which colour?\n\n{general.QUESTION_LATE}"
+        assert message.text == f"Which colour?\n\n{general.QUESTION_LATE()}"
 
 
 async def test_a_late_press_says_that_it_is_too_late(tmp_path: Path) -> None:
@@ -327,7 +326,7 @@ async def test_a_late_press_says_that_it_is_too_late(tmp_path: Path) -> None:
         message = await waiting(house)
         await age(house, 700_000)
         await house.chat.press("Blue")
-        await house.chat.until(lambda: general.QUESTION_LATE in message.text)
+        await house.chat.until(lambda: general.QUESTION_LATE() in message.text)
         assert message.labels == []
         await house.chat.says("/stop")
         await house.chat.sees_text("(Stopped.")
@@ -341,7 +340,7 @@ async def test_stop_ends_the_turn_and_its_question(tmp_path: Path) -> None:
         await house.chat.says("/stop")
         await house.chat.sees_text("(Stopped.")
         await house.at_rest()
-        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER}"
+        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
         assert message.labels == []
         assert not house.gateway.user_prompts._waiting
         assert not house.gateway.user_prompts._turns_of
@@ -378,7 +377,7 @@ async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
         await house.chat.sees_text("(Stopped.")
         await house.at_rest()
         assert message.labels == []
-        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER}"
+        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
 
 
 async def test_without_buttons_the_choices_are_a_list_and_a_number_means_its_line(

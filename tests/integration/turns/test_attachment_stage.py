@@ -11,7 +11,6 @@ from agent_core.state.engine.database import Database
 from agent_core.state.queues import inbox
 from gateway.attachments.reader import Reader
 from gateway.texts import general
-from gateway.turns import attachment_stage
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
@@ -125,7 +124,7 @@ async def test_stop_ends_what_has_not_begun_yet(tmp_path: Path) -> None:
         assert chat.fetching == 0
         assert await count(house, "inbox", "state <> 'done'") == 0
         await chat.says("/stop")
-        await chat.sees_text(general.STOPPED_NOTHING)
+        await chat.sees_text(general.STOP_NOTHING())
 
 
 async def test_stop_ends_the_running_turn_first(tmp_path: Path) -> None:
@@ -231,9 +230,8 @@ async def test_a_shutdown_does_not_wait_for_attachments_and_a_start_reads_them_a
 
 
 async def test_a_store_that_refuses_makes_an_attachment_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(attachment_stage, "_STORE_PAUSE", 0.01)
     chat = slow_chat()
     chat.arrived.set()
     model = FakeModel(say("Never said."))
@@ -264,7 +262,7 @@ async def test_an_error_that_nobody_expected_is_told_and_harms_nothing_behind(
     chat = slow_chat()
     async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
         await chat.says("one", attachments=NOTE)
-        await chat.sees_text(general.BROKEN)
+        await chat.sees_text(general.INTERNAL_ERROR())
         await chat.says("hello")
         await chat.sees_text("Hello.")
         await house.at_rest()

@@ -4,12 +4,10 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId, TurnId
 from agent_core.state.conversations.turns import Turn
-from gateway.turns import crash_backoff
-from gateway.turns.crash_backoff import is_convicted, wait_before
+from gateway.bootstrap.timings import Timings
+from gateway.turns.crash_backoff import find_wait, is_abandoned
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import running
 
@@ -32,19 +30,19 @@ TURN = Turn(
 
 
 def test_waits_grow_and_have_an_end() -> None:
-    waits = [wait_before(replace(TURN, attempts=deaths)) for deaths in range(8)]
+    waits = [find_wait(replace(TURN, attempts=deaths)) for deaths in range(8)]
     assert waits == [0, 0, 0, 10, 20, 40, 0, 0]
-    assert [is_convicted(deaths) for deaths in range(8)] == [False] * 6 + [True] * 2
+    assert [is_abandoned(deaths) for deaths in range(8)] == [False] * 6 + [True] * 2
 
 
 async def test_a_suspected_turn_is_answered_after_its_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(crash_backoff, "_FIRST_WAIT", 0.3)
     await _leave_running(tmp_path, attempts=3)
     loop = asyncio.get_running_loop()
     opened = loop.time()
-    async with running(tmp_path, FakeModel()) as house:
+    timings = Timings(crash_wait=0.3)
+    async with running(tmp_path, FakeModel(), timings=timings) as house:
         assert await house.chat.sees(1) == ["One."]
         assert loop.time() - opened >= 0.3
 

@@ -1,6 +1,7 @@
 """A turn is begun on disk with the first of it that has to last, or after a moment."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,26 +16,16 @@ from gateway.bootstrap.app import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.texts import general
-from gateway.turns import finalizer, runner
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import House, quick, running
 from tests.integration.turns.test_lanes import Gate, refuse, states
 
 NEVER = 60.0
 """Seconds after which a turn is begun that nothing else begins: longer than any test."""
+LATE = replace(quick(), start_delay=NEVER)
+"""No turn begins because of the delay."""
 FIRST = say("Welcome.")
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finalizer, "_STORE_PAUSE", 0.01)
-
-
-@pytest.fixture
-def late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No turn is begun because a moment has passed."""
-    monkeypatch.setattr(runner, "_MOMENT", NEVER)
 
 
 async def open_talk(house: House) -> None:
@@ -106,13 +97,11 @@ async def watch_commits(home: Path, *plays: Play) -> list[str]:
     return commits.works
 
 
-@pytest.mark.usefixtures("late")
 async def test_a_short_turn_is_begun_ended_and_on_its_way_in_one_commit(tmp_path: Path) -> None:
     works = await watch_commits(tmp_path, say("So."))
     assert works == ["inbox.store", "turns.settle", "outbox.sent"]
 
 
-@pytest.mark.usefixtures("late")
 async def test_the_answer_before_a_tool_begins_its_turn(tmp_path: Path) -> None:
     recall = ask(call("recall", '{"query": "tea"}'))
     works = await watch_commits(tmp_path, recall, say("So."))
@@ -134,14 +123,13 @@ async def test_a_turn_that_takes_a_moment_is_begun_meanwhile(tmp_path: Path) -> 
         assert await states(house, "turns") == ["answered", "answered"]
 
 
-@pytest.mark.usefixtures("late")
 @pytest.mark.parametrize("command", ["/stop", "/new"])
 async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
     tmp_path: Path, command: str
 ) -> None:
     gate = Gate()
     model = FakeModel(FIRST, [gate.hold], say("Yes."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model, timings=LATE) as house:
         await open_talk(house)
         await house.chat.says("tell me a tale")
         await gate.reached.wait()
@@ -158,12 +146,11 @@ async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
         assert await states(house, "inbox") == ["done"] * 4
 
 
-@pytest.mark.usefixtures("late")
 async def test_a_turn_that_goes_on_elsewhere_is_begun_for_that(tmp_path: Path) -> None:
     gate = Gate()
     others = {"other": FakeChat(name="other")}
     model = FakeModel(FIRST, [gate.hold, *say("There.")])
-    async with running(tmp_path, model, others=others) as house:
+    async with running(tmp_path, model, others=others, timings=LATE) as house:
         await open_talk(house)
         await house.chat.says("tell me", chat="1")
         await gate.reached.wait()
@@ -201,14 +188,13 @@ async def test_an_answer_in_a_talk_that_was_closed_meanwhile_is_thrown_away_and_
         assert await house.read(look) == paid
 
 
-@pytest.mark.usefixtures("late")
 async def test_the_call_of_a_tool_in_a_talk_that_was_closed_meanwhile_is_not_made(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
     recall = ask(call("recall", '{"query": "tea"}'))
     model = FakeModel(FIRST, [gate.hold, *recall], say("New."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model, timings=LATE) as house:
         await open_talk(house)
         await house.chat.says("tea?")
         await gate.reached.wait()
@@ -224,12 +210,11 @@ async def test_the_call_of_a_tool_in_a_talk_that_was_closed_meanwhile_is_not_mad
         assert await states(house, "turns") == ["answered", "answered"]
 
 
-@pytest.mark.usefixtures("late")
 async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = FakeModel(FIRST, say("Kept."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model, timings=LATE) as house:
         await open_talk(house)
         relent = await refuse(house, "no_turns", "INSERT ON turns")
         await house.chat.says("and now?")
@@ -241,14 +226,12 @@ async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_ag
         assert await states(house, "turns") == ["answered", "answered"]
 
 
-@pytest.mark.usefixtures("late")
 async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_it_can(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("gateway.turns.lanes._STORE_PAUSE", 0.01)
     recall = ask(call("recall", '{"query": "tea"}'))
     model = FakeModel(FIRST, recall, say("Begun."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model, timings=LATE) as house:
         await open_talk(house)
         relent = await refuse(house, "no_turns", "INSERT ON turns")
         await house.chat.says("tea?")
@@ -293,11 +276,10 @@ async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentenc
         assert await states(house, "turns") == ["answered", "answered"]
 
 
-@pytest.mark.usefixtures("late")
 async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_owed_again(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel(FIRST, say("Yes."))) as house:
+    async with running(tmp_path, FakeModel(FIRST, say("Yes.")), timings=LATE) as house:
         await open_talk(house)
         house.chat.plan(RateLimited("slow down", retry_after=0.05))
         await house.chat.says("are you there?")
@@ -311,17 +293,16 @@ async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_owed_again(
         assert await house.read(count) == 2
 
 
-@pytest.mark.usefixtures("late")
 async def test_a_talk_at_hand_is_what_stands_on_disk(tmp_path: Path) -> None:
     """Turn by turn the model reads what a process would that has just started."""
     recall = ask(call("recall", '{"query": "tea"}'), text="Let me see.")
     model = FakeModel(recall, FIRST, say("Yes."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model, timings=LATE) as house:
         await open_talk(house)
         await house.chat.says("sure?")
         await house.chat.sees_text("Yes.")
     again = FakeModel(say("Good."), say("A title"))
-    async with running(tmp_path, again) as house:
+    async with running(tmp_path, again, timings=LATE) as house:
         await house.chat.says("good", id=9)
         await house.chat.sees_text("Good.")
     asked, afresh = what_is_read(model, "sure?"), what_is_read(again, "good")

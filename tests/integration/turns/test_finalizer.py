@@ -8,17 +8,10 @@ import pytest
 
 from adapters.errors import Unsure
 from agent_core.state.engine.database import Connection
-from gateway.outbound import dispatcher
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
 from tests.integration.sides import count
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_FIRST_PAUSE", "_SETTLE_TIME"):
-        monkeypatch.setattr(dispatcher, name, 0.01)
 
 
 def write(*names: str) -> FakeModel:

@@ -10,21 +10,12 @@ from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
-from gateway.inbound import router
-from gateway.outbound import dispatcher
-from gateway.turns import finalizer, lanes, runner
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
 
 ONE_PLACE = {"TALARIA_TURNS__AT_ONCE": "1"}
 RECALL = call("recall", '{"query": "tea"}')
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (dispatcher, finalizer, router, lanes, runner):
-        monkeypatch.setattr(room, "_STORE_PAUSE", 0.01)
 
 
 class Gate:

@@ -1,6 +1,7 @@
 """`/here`: a running turn goes on elsewhere, and is answered there once and nowhere else."""
 
 import asyncio
+from functools import partial
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,21 +11,16 @@ from agent_core.models.contract import TextDelta
 from agent_core.state.conversations import turns
 from agent_core.tools.contract import ToolContext, ToolResult
 from gateway.texts import general
-from gateway.turns import presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration.harness import House, running
+from tests.integration import harness
+from tests.integration.harness import House
 from tests.integration.outbound.test_questions import QUESTION, results, waiting, words
 from tests.integration.sides import count
 
 MOVED = general.describe_move("fake")
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter, "_FIRST_WORDS", 0.0)
-    monkeypatch.setattr(presenter, "_FIRST_SIGN", 0.0)
+running = partial(harness.running, timings=harness.quick(first_words=0.0, first_indicator=0.0))
 
 
 def hold(*, before: str = "") -> tuple[FakeModel, asyncio.Event]:
@@ -111,7 +107,7 @@ async def test_here_in_a_room_with_a_talk_of_its_own_moves_nothing(tmp_path: Pat
         await house.chat.says("think")
         await house.until(lambda: model.streaming == 1)
         await says_here(house, "room", direct=False)
-        await house.chat.sees_text(general.HERE_NOTHING)
+        await house.chat.sees_text(general.MOVE_NOTHING())
         go.set()
         await house.chat.sees_text("The answer.")
         assert texts(house.chat, "1") == ["The answer."]
@@ -123,7 +119,7 @@ async def test_here_with_nothing_running_says_so(tmp_path: Path) -> None:
         await house.chat.sees_text("The answer.")
         await house.at_rest()
         await says_here(house, "2")
-        await house.chat.sees_text(general.HERE_NOTHING)
+        await house.chat.sees_text(general.MOVE_NOTHING())
         assert texts(house.chat, "1") == ["The answer."]
 
 
@@ -143,7 +139,7 @@ async def test_here_said_as_the_answer_comes_leaves_one_answer_in_one_place(
         old, new = texts(house.chat, "1"), texts(house.chat, "2")
         is_moved = MOVED in old
         assert old == ([MOVED] if is_moved else ["The answer."])
-        assert new == (["The answer."] if is_moved else [general.HERE_NOTHING])
+        assert new == (["The answer."] if is_moved else [general.MOVE_NOTHING()])
         assert await count(house, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
@@ -175,7 +171,7 @@ async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path:
         old = await waiting(house)
         await says_here(house, "2")
         await house.chat.until(lambda: any(one.chat_id == "2" for one in house.chat.shown))
-        await house.chat.until(lambda: general.QUESTION_MOVED in old.text)
+        await house.chat.until(lambda: general.QUESTION_MOVED() in old.text)
         new = next(one for one in house.chat.shown if one.chat_id == "2")
         assert (old.labels, new.labels) == ([], ["Red", "Blue"])
         await house.chat.says("Blue", chat="2")
@@ -183,7 +179,7 @@ async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path:
         await house.at_rest()
         assert results(model) == ["They chose: Blue"]
         assert new.text == "Which colour?\n\n→ Blue (Ana)"
-        assert old.text == f"Which colour?\n\n{general.QUESTION_MOVED}"
+        assert old.text == f"Which colour?\n\n{general.QUESTION_MOVED()}"
 
 
 async def test_words_in_the_old_place_are_no_answer_any_more(tmp_path: Path) -> None:
@@ -231,8 +227,8 @@ async def test_the_new_place_outlasts_a_restart(tmp_path: Path) -> None:
         assert await house.read(turns.list_running) == []
 
 
-async def test_a_status_line_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter, "_FIRST_STATUS", 0.0)
+async def test_a_status_line_goes_along(tmp_path: Path) -> None:
+    timings = harness.quick(first_words=0.0, first_indicator=0.0, first_status=0.0)
     go = asyncio.Event()
 
     async def bake(_: Mapping[str, object], __: ToolContext) -> ToolResult:
@@ -241,7 +237,7 @@ async def test_a_status_line_goes_along(tmp_path: Path, monkeypatch: pytest.Monk
 
     model = FakeModel(ask(call("bake")), say("The answer."))
     tool = FakeTool("bake", bake)
-    async with running(tmp_path, model, tools=(tool,)) as house:
+    async with running(tmp_path, model, tools=(tool,), timings=timings) as house:
         await house.chat.says("think")
         await house.chat.sees_text("Using bake")
         await says_here(house, "2")

@@ -51,7 +51,7 @@ async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edite
         await chat.says("second", id="b2", **place)
         await chat.says("first", id="b1", edit=True, event="edit 1", **place)
         await until_quiet(house)
-        await chat.press(people.YES, user="ann", chat="ann", name="Ann")
+        await chat.press(people.YES(), user="ann", chat="ann", name="Ann")
         await until_quiet(house)
         go.set()
         await chat.sees_text("Yes, both.")

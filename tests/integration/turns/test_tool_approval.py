@@ -135,7 +135,7 @@ async def test_nobody_else_allows_what_is_asked_in_a_room(tmp_path: Path) -> Non
         await house.chat.says("pay Ben", **ROOM)
         await waiting(house, "Pay 5 €")
         await house.chat.press("Allow", user="ben", name="Ben", direct=False)
-        await house.chat.sees_text(general.QUESTION_NOT_YOURS)
+        await house.chat.sees_text(general.QUESTION_NOT_YOURS())
         assert tool.asked == []
         await house.chat.press("Don't", direct=False)
         await house.chat.sees_text("Left.")
