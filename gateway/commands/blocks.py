@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory.files import find_flaw
-from agent_core.memory.shared import SharedList, SharedMemory
-from agent_core.memory.undo import UndoRefused
+from agent_core.memory import SharedList, SharedMemory, UndoRefused, find_flaw
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
@@ -29,6 +27,7 @@ from gateway.texts import blocks as block_texts
 from gateway.texts import memory
 from gateway.texts.blocks import BlockLine
 from gateway.texts.people import quote_name
+from gateway.texts.readers import speak_to
 from gateway.texts.rooms import UNREADABLE, name_room
 
 _BLOCK = "block:"
