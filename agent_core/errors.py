@@ -1,31 +1,31 @@
-"""What can go wrong in the core.
+"""Errors of the core.
 
 CoreError
-├── StoreError             the database can't do what it was asked
-│   ├── StoreBusy          another process owns this home
+├── StoreError             the database refuses an operation
+│   ├── StoreBusy          another process uses this home
 │   ├── StoreFull          the disk is full; nothing was written
 │   ├── StoreDamaged       a check of the file or of a row failed
 │   └── StoreTooNew        a newer version of Talaria wrote this database
-├── ModelError             a model call gave no whole answer
+├── ModelError             a model call gave no complete answer
 │   ├── ModelBusy          overloaded, rate limited or unreachable; try again
-│   ├── ModelCut           the answer broke off while it streamed; try again
-│   ├── ModelRejected      the request itself was refused; a repeat would be too
+│   ├── ModelInterrupted   the answer stopped while it streamed; try again
+│   ├── ModelRejected      the request itself was refused; a repeat would be, too
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
-├── OutsideError           an outside memory did not do what it was asked
-│   ├── OutsideAway        unreachable, slow, overloaded or not letting us in; try again
-│   ├── OutsideBroken      it failed over this one request; a repeat may, too
-│   ├── OutsideRefused     the request itself was refused; a repeat would be too
-│   └── OutsideLacking     this server has no such function
+├── ExternalMemoryError          an external memory refused an operation
+│   ├── ExternalMemoryUnavailable  unreachable, slow, overloaded or unauthorized; try again
+│   ├── ExternalMemoryBroken       this one request failed; a repeat may, too
+│   ├── ExternalMemoryRefused      the request itself was refused; a repeat would be, too
+│   └── ExternalMemoryUnsupported  this server lacks the function
 ├── SkillMissing           there is no skill of that name
 ├── SkillBroken            a skill can't be read
-├── SkillStays             a skill is not moved or written back: it is needed, or has changed
-├── EmbeddingFailed        an embedding model gave nothing for a text
-├── QuotaExceeded          what may be spent in a day is spent
-├── StillAtWork            something of a person's is under way: try again in a moment
-├── LastOwner              the house would have no owner any more
-└── ToolArgumentError      the model called a tool in a way it can't run
+├── SkillConflict          a skill can't be moved or restored: it is needed, or has changed
+├── EmbeddingFailed        an embedding model returned nothing for a text
+├── QuotaExceeded          a daily quota is used up
+├── WorkInProgress         a person's work is running: try again in a moment
+├── LastOwner              the operation would remove the last owner
+└── ToolArgumentError      the model called a tool with invalid arguments
 """
 
 
@@ -34,19 +34,19 @@ class CoreError(Exception):
 
 
 class StoreError(CoreError):
-    """The database can't do what it was asked."""
+    """The database refuses an operation."""
 
 
 class StoreBusy(StoreError):
-    """Another process owns this home; the text names its process id."""
+    """Another process uses this home; the text names its process id."""
 
 
 class StoreFull(StoreError):
-    """The disk is full. The transaction was rolled back whole."""
+    """The disk is full. The transaction was rolled back."""
 
 
 class StoreDamaged(StoreError):
-    """The file or a row does not hold what was written to it."""
+    """The file or a row is damaged."""
 
 
 class StoreTooNew(StoreError):
@@ -54,14 +54,14 @@ class StoreTooNew(StoreError):
 
 
 class ModelError(CoreError):
-    """A model call that gave no whole answer."""
+    """A model call gave no complete answer."""
 
 
 class ModelBusy(ModelError):
-    """The provider could not be reached, is overloaded or limits the rate."""
+    """The provider is unreachable, overloaded or limits the rate."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        """`retry_after` is in seconds, where the provider gave one."""
+        """`retry_after` is in seconds, if the provider gave one."""
         super().__init__(message)
         self.retry_after = retry_after
 
@@ -83,32 +83,32 @@ class ModelUnknown(ModelError):
 
 
 class ModelDenied(ModelError):
-    """The key is wrong, lacks access or credit."""
+    """The key is wrong, or lacks access or credit."""
 
 
 class ExternalMemoryError(CoreError):
-    """An outside memory did not do what it was asked."""
+    """An external memory refused an operation."""
 
 
 class ExternalMemoryUnavailable(ExternalMemoryError):
-    """It could not be reached, is slow, overloaded, or does not let us in."""
+    """The server is unreachable, slow, overloaded, or denies access."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        """`retry_after` is in seconds, where the provider gave one."""
+        """`retry_after` is in seconds, if the provider gave one."""
         super().__init__(message)
         self.retry_after = retry_after
 
 
 class ExternalMemoryBroken(ExternalMemoryError):
-    """It failed over a request; others may fare better."""
+    """One request failed; others may succeed."""
 
 
 class ExternalMemoryRefused(ExternalMemoryError):
-    """It refuses this request as it stands."""
+    """The server refuses this request as it stands."""
 
 
 class ExternalMemoryUnsupported(ExternalMemoryError):
-    """This server has no such function: it is older, or set up without it."""
+    """The server lacks the function: it is older, or configured without it."""
 
 
 class SkillMissing(CoreError):
@@ -116,19 +116,19 @@ class SkillMissing(CoreError):
 
 
 class SkillBroken(CoreError):
-    """A skill can't be read; the text says what is wrong with it."""
+    """A skill can't be read; the text says why."""
 
 
 class SkillConflict(CoreError):
-    """A skill is not moved or written back; the text says why, as a sentence."""
+    """A skill can't be moved or restored; the text says why, as a sentence."""
 
 
 class EmbeddingFailed(CoreError):
-    """An embedding model gave nothing for a text."""
+    """An embedding model returned nothing for a text."""
 
 
 class QuotaExceeded(CoreError):
-    """A model call was not made: a ceiling of the day has no room for it."""
+    """A model call was not made, because a daily quota has no room for it."""
 
     def __init__(
         self, message: str, *, subject: str, unit: str, limit: int, resets_at: int
@@ -144,12 +144,12 @@ class QuotaExceeded(CoreError):
 
 
 class WorkInProgress(CoreError):
-    """Something of a person's is under way: it can be done in a moment, not now."""
+    """A person's work is running; the operation is possible in a moment."""
 
 
 class LastOwner(CoreError):
-    """The house would have no owner any more."""
+    """The operation would remove the last owner."""
 
 
 class ToolArgumentError(CoreError):
-    """Arguments that a tool can't run with; the text tells the model what to change."""
+    """A tool can't run with these arguments; the text tells the model what to change."""

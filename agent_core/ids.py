@@ -1,4 +1,4 @@
-"""Names of rows, each its own type so that one is never taken for another."""
+"""Ids of rows, each its own type so that they can't be confused."""
 
 from typing import NewType
 
@@ -19,10 +19,10 @@ JobId = NewType("JobId", int)
 RunId = NewType("RunId", int)
 
 ArchiveId = NewType("ArchiveId", int)
-"""A moment in milliseconds since the epoch: when its entry was kept, or just after."""
+"""A moment in milliseconds since the epoch: the time of storing its entry, or just after."""
 
 CallId = NewType("CallId", str)
-"""A model's own name of one tool call, unique within one answer."""
+"""A model's own id of one tool call, unique within one answer."""
 
 PromptHash = NewType("PromptHash", str)
 """SHA-256, in hex, of a frozen prompt."""

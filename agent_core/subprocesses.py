@@ -1,4 +1,4 @@
-"""Starts another program so that nothing of it is left where the asker goes meanwhile."""
+"""Start programs so that a cancelled caller leaves no process behind."""
 
 import asyncio
 from asyncio.subprocess import PIPE, Process
@@ -13,12 +13,12 @@ async def spawn(
     environ: Mapping[str, str],
     folder: Path | None = None,
 ) -> Process:
-    """Start a program in a session of its own, with pipes to its three streams and no shell.
+    """Start a program in its own session, with pipes to its three streams and no shell.
 
-    The start is seen through also where this is cancelled, and `end` is called then: asyncio
-    itself would kill the program, not what that has begun already, and may wait for ever for what
-    such children keep open (Python 3.11). Raises `OSError` if the program can't be started, and
-    `ValueError` for a NUL in its words.
+    A cancelled start is completed first, and then `end` is called. asyncio alone would kill the
+    program but not its children, and may wait forever for pipes that these keep open (Python
+    3.11).
+    Raises `OSError` if the program can't be started, and `ValueError` for a NUL in its arguments.
     """
     starting = asyncio.create_task(
         asyncio.create_subprocess_exec(

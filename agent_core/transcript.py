@@ -11,7 +11,7 @@ Role = Literal["user", "assistant", "tool"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """Words. `is_fact` marks what Talaria itself put into a user message (time, room)."""
+    """Text. `is_fact` marks text that Talaria itself added to a user message (time, room)."""
 
     text: str
     is_fact: bool = False
@@ -19,7 +19,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallPart:
-    """The model asks for a tool. `arguments` is JSON text of one object."""
+    """A tool call by the model. `arguments` is JSON text of one object."""
 
     call_id: CallId
     name: str
@@ -28,7 +28,7 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultPart:
-    """What a tool call gave, as the model reads it."""
+    """The result of a tool call, as the model reads it."""
 
     call_id: CallId
     name: str
@@ -38,9 +38,9 @@ class ToolResultPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawPart:
-    """A provider's own block (thinking, for one) as JSON text.
+    """A provider's own block (for instance thinking) as JSON text.
 
-    Sent back unchanged to the same provider and model, left out for any other.
+    It is sent back unchanged to the same provider and model, and left out for any other.
     """
 
     provider: str
@@ -50,9 +50,9 @@ class RawPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePart:
-    """A picture that a person sent. Its bytes lie in the store of files, under `file_key`.
+    """A picture that a person sent. Its bytes are stored under `file_key`.
 
-    `size` is in bytes, so that what fits into a request is known without reading it.
+    `size` is in bytes, so that the size of a request is known without reading it.
     """
 
     file_key: str
@@ -62,10 +62,10 @@ class ImagePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPart:
-    """What stands in a file that a person sent: not their words, and no orders.
+    """The content of a file that a person sent: data, not their words, and no instructions.
 
-    `text` is a whole block as the model reads it, quoted so that nothing in it can end the
-    block or pass for anything else.
+    `text` is a complete block for the model, quoted so that its content can't end the block or
+    imitate anything else.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The words of a person or of the model, without facts, files, calls and results."""
+        """The text of a person or the model, without facts, files, calls and results."""
         return "\n\n".join(
             part.text for part in self.parts if isinstance(part, TextPart) and not part.is_fact
         )
@@ -105,8 +105,10 @@ class Message:
 
 
 def repair_text(text: str) -> str:
-    """Text that every store takes: halves of surrogate pairs, which a stream may cut apart,
-    are joined again, and what stays half becomes a replacement character.
+    """Return text that every store accepts.
+
+    Halves of surrogate pairs, which a stream may split, are joined; a single half becomes a
+    replacement character.
     """
     try:
         text.encode()
@@ -116,13 +118,13 @@ def repair_text(text: str) -> str:
 
 
 def repair_message(message: Message) -> Message:
-    """A message whose words every store takes; see `repair_text`."""
+    """Return a message whose text every store accepts; see `repair_text`."""
     parts = tuple(_repair_part(part) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts)
 
 
 def _repair_part(part: Part) -> Part:
-    """The same part where there is nothing to mend."""
+    """Return the same part if nothing needs repair."""
     if not isinstance(part, TextPart) or (text := repair_text(part.text)) is part.text:
         return part
     return replace(part, text=text)
@@ -130,7 +132,7 @@ def _repair_part(part: Part) -> Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """How a tool presents itself to a model.
+    """The description of a tool for a model.
 
     `schema` is JSON text: a JSON Schema (draft 7) of one object. The name is
     `[A-Za-z0-9_-]`, at most 64 characters.
@@ -142,9 +144,9 @@ class ToolSpec:
 
 
 def user_message(text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> Message:
-    """A user message of words, led by facts where there are any; `parts` came along.
+    """Build a user message: facts first, then the text, then `parts`.
 
-    Providers refuse empty text, so what is empty is left out.
+    Providers refuse empty text, so empty parts are left out.
     """
     lead = (TextPart(text=facts, is_fact=True),) if facts else ()
     words = (TextPart(text=text),) if text.strip() else ()
@@ -164,18 +166,18 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def dump_parts(parts: tuple[Part, ...]) -> str:
-    """Parts as JSON text, the form in which they are stored; the same parts, the same bytes."""
+    """Encode parts as JSON text, the stored form; equal parts give equal bytes."""
     return _ENCODE([_dump_part(part) for part in parts])
 
 
 def _dump_part(part: Part) -> dict[str, object]:
-    """A part's fields, which hold nothing but plain values, under the name of its kind."""
+    """Return a part's fields, all plain values, under the name of its kind."""
     kind = type(part)
     return {"kind": _NAMES[kind], **{name: getattr(part, name) for name in kind.__slots__}}
 
 
 def load_parts(text: str) -> tuple[Part, ...]:
-    """The reverse of `dump_parts`. Raises `ValueError` or `TypeError` on anything else."""
+    """Decode the text of `dump_parts`. Raises `ValueError` or `TypeError` on anything else."""
     parts: list[Part] = []
     for fields in json.loads(text):
         kind = _KINDS.get(fields.pop("kind", ""))

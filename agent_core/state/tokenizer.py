@@ -1,4 +1,7 @@
-"""One form for the forms of an English word: Porter's rules, and verbs that follow no rule."""
+"""Split text into words and stem English ones, for the full-text indexes.
+
+The stemmer is Porter's, with a table of irregular verbs.
+"""
 
 import re
 import unicodedata
@@ -8,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 _REMEMBERED = 65_536
-"""Words whose stems are kept at hand; what people use most is a few thousand."""
+"""Words whose stems are cached; people mostly use a few thousand."""
 
 _IRREGULAR = {
     form: word
@@ -106,12 +109,12 @@ _STEP_4 = (
 
 
 _LAST_LETTERS = frozenset(ending[-2:] for ending, _ in (*_STEP_2, *_STEP_3))
-"""Most words end on none of these, and are spared the rules one by one."""
+"""Most words end in none of these, and skip the rules."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
-    """The stem of a lower-case word of ASCII letters; any other word is its own.
+    """Return the stem of a lower-case word of ASCII letters; any other word stays as it is.
 
     M. F. Porter, An algorithm for suffix stripping (1980), with his two later changes.
     """
@@ -130,7 +133,7 @@ def stem(word: str) -> str:
 
 
 def _mask(word: str) -> str:
-    """Each letter as `c` or `v`; a y behind a consonant is a vowel."""
+    """Encode each letter as `c` or `v`; a y after a consonant is a vowel."""
     mask = ""
     for letter in word:
         is_vowel = letter in "aeiou" or (letter == "y" and mask.endswith("c"))
@@ -153,7 +156,7 @@ def _drop_plural(word: str) -> str:
 
 
 def _drop_ending(word: str) -> str:
-    """Without -ed and -ing, and what is left made a word again."""
+    """Remove -ed and -ing, and restore the word."""
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     ending = next((ending for ending in ("ed", "ing") if word.endswith(ending)), "")
@@ -188,7 +191,7 @@ def _drop_suffix(word: str) -> str:
 
 
 MAX_WORD = 32
-"""Characters of a word; what is longer (keys, base64) is known by its beginning."""
+"""Characters of a word; longer ones (keys, base64) are indexed by their beginning."""
 
 ENGLISH: Final = frozenset(
     word
@@ -204,7 +207,7 @@ ENGLISH: Final = frozenset(
 """Words that are in every English sentence, as they are written."""
 
 UNINDEXED: Final = frozenset(stem(word) for word in ENGLISH)
-"""Half of what is said; no search goes by them, and so the index is spared them."""
+"""Half of all words; no search uses them, so the index leaves them out."""
 
 _WORD = re.compile(r"[a-z0-9]+")
 _CLITIC = re.compile(r"(?<=[a-z])'(?:s|t|ll|re|ve|d|m)\b")
@@ -226,20 +229,22 @@ _UNSPACED = (
     (0x1B000, 0x1B16F, 2),
     (0x20000, 0x3FFFF, 2),
 )
-"""Scripts without spaces between words, or with endings glued on, and how many characters
-of each are told apart best: first, last, length."""
+"""Scripts without spaces between words, or with agglutinated endings: first and last code point,
+and the piece length that separates them best.
+"""
 
 _GAP, _LETTER, _SIGN = 0, 1, 9
 _kinds: dict[str, int] = {}
 
 
 def cut(text: str) -> list[str]:
-    """The words of a text in their order, each in the form in which it is indexed.
+    """Return the words of a text in their order, each in its indexed form.
 
-    Case, diacritics of Latin, Greek and Cyrillic, and English endings don't matter. A name
-    of code (`getUserName`) is there whole, and in its parts at the end. Scripts without
-    spaces are cut into overlapping pieces; the last ones of a run are shorter, so that every
-    character begins a piece. Signs beyond ASCII (emoji) are words, ASCII's are not.
+    Case, diacritics of Latin, Greek and Cyrillic, and English endings don't matter. A code name
+    (`getUserName`) is included whole, with its parts at the end. Scripts without spaces are cut
+    into
+    overlapping pieces; the last ones of a run are shorter, so that every character starts a piece.
+    Symbols beyond ASCII (emoji) are words, ASCII's are not.
     """
     humps = cut_humps(text)
     if text.isascii():
@@ -256,7 +261,7 @@ def cut(text: str) -> list[str]:
 
 
 def cut_humps(text: str) -> list[str]:
-    """The parts of names of code in a text, which changes of case tell apart."""
+    """Return the parts of camel-case names in a text."""
     if not _HAS_HUMP.search(text):
         return []
     return [
@@ -267,7 +272,7 @@ def cut_humps(text: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """The text in lower case, without the diacritics of alphabets."""
+    """Return the text in lower case, without the diacritics of alphabets."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
@@ -277,7 +282,7 @@ def fold(text: str) -> str:
 
 
 def list_runs(folded: str) -> list[str]:
-    """What a folded text is made of: words, single signs, and runs of scripts without spaces."""
+    """Split a folded text into words, single symbols, and runs of scripts without spaces."""
     found: list[str] = []
     for kind, group in groupby(_join_clitics(folded), _kind):
         if kind == _SIGN:
@@ -288,8 +293,9 @@ def list_runs(folded: str) -> list[str]:
 
 
 def list_pieces(run: str) -> tuple[list[str], bool]:
-    """What to look for, for one run: words of the index or, with True, what they begin with,
-    as the run is shorter than the pieces into which its script is cut.
+    """Return the search terms for one run: indexed words or, with True, their beginnings.
+
+    A run shorter than the pieces of its script matches beginnings.
     """
     length = _kind(run[0])
     if length not in (2, 3):
@@ -300,16 +306,14 @@ def list_pieces(run: str) -> tuple[list[str], bool]:
 
 
 def _join_clitics(text: str) -> str:
-    """Without `'s` and the like, and without the commas of thousands."""
+    """Remove `'s` and the like, and the commas of thousands."""
     if "'" in text:
         text = _CLITIC.sub("", text)
     return _THOUSANDS.sub("", text) if "," in text else text
 
 
 def _kind(character: str) -> int:
-    """What a character is to the index: a gap, a letter, a sign, or the length of the pieces
-    of its script.
-    """
+    """Classify a character: a gap, a letter, a symbol, or the piece length of its script."""
     kind = _kinds.get(character)
     if kind is None:
         kind = _kinds[character] = _classify(character)
@@ -332,7 +336,7 @@ _NO_TAG = re.compile(r"[^a-z0-9]+")
 
 
 def index_text(scope: str, role: str, platform: str, created_at: int, text: str) -> str | None:
-    """The entry of a message; None for one without words, or of a tool, which has none. Pure.
+    """Return the index entry of a message; None for an empty one, or one of a tool. Pure.
 
     `scope` are the tokens of its row, `p<person id> c<conversation id>`; `created_at` is in
     milliseconds since the epoch. Migrations call it, too.
@@ -349,8 +353,8 @@ def index_text(scope: str, role: str, platform: str, created_at: int, text: str)
 
 @lru_cache(maxsize=4096)
 def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
-    """What stands before every word, and all the tags, the last of them up to its month; None
-    for a scope of another form.
+    """Return the prefix of every word and all tags up to the month; None for another form of
+    scope.
     """
     owner = _OWNER.fullmatch(scope)
     if owner is None:
@@ -361,10 +365,10 @@ def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=1024)
 def _name_month(day: int) -> str:
-    """The month of a day since the epoch, as a tag holds it."""
+    """Return the month of a day since the epoch, as in a tag."""
     return datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
 
 
 def plain_name(platform: str) -> str:
-    """The name of a platform as a tag holds it."""
+    """Return the name of a platform as in a tag."""
     return _NO_TAG.sub("", platform.lower())

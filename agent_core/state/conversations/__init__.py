@@ -1,1 +1,1 @@
-"""The package agent_core.state.conversations."""
+"""Queries over conversations: sessions, turns, messages, files, questions, usage, compactions."""

@@ -1,4 +1,6 @@
-"""Queries over compactions: how talks were made shorter for the calls that followed."""
+"""Queries over compactions: summaries that replace the older messages of a session in later
+calls.
+"""
 
 import json
 from collections.abc import Iterable
@@ -21,11 +23,11 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCompaction:
-    """How a session is shown to calls made when `made_after` is its newest message, or later.
+    """A view of a session for calls made when `made_after` is its newest message, or later.
 
-    Messages up to `summarized_to` are told by `summary`, but for those in `kept`; of the others,
-    up to `shortened_to`, long outputs of tools are shown by their ends. The numbers of tokens
-    are estimates of the whole request. `turn_id` is the turn that needed it, if one did.
+    `summary` replaces messages up to `summarized_to`, except those in `kept`. Long tool outputs of
+    the others, up to `shortened_to`, are shortened to both ends. The token counts are estimates of
+    the whole request. `turn_id` is the turn that needed the compaction, if any.
     """
 
     turn_id: TurnId | None
@@ -42,7 +44,7 @@ class NewCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction(NewCompaction):
-    """A compaction as it stands in the database."""
+    """A stored compaction."""
 
     id: int
 
@@ -50,7 +52,7 @@ class Compaction(NewCompaction):
 def insert(
     connection: Connection, compaction: NewCompaction, *, session_id: SessionId, person_id: PersonId
 ) -> Compaction:
-    """Write down a compaction; it is the newest of its session then."""
+    """Store a compaction; it becomes the newest of its session."""
     kept = json.dumps(compaction.kept)
     values = {
         "session_id": session_id,
@@ -99,7 +101,7 @@ def insert(
 def list_of_session(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> list[Compaction]:
-    """All compactions of a session, oldest first. Raises `StoreDamaged`."""
+    """List all compactions of a session, oldest first. Raises `StoreDamaged`."""
     rows = connection.execute(
         f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
         " :person_id"
@@ -112,8 +114,7 @@ def list_of_session(
 def find_newest(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> Compaction | None:
-    """The compaction that counts for the session's next call, if there is one. Raises"
-    " `StoreDamaged`."""
+    """Return the compaction for the session's next call, if any. Raises `StoreDamaged`."""
     row = connection.execute(
         f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
         " :person_id"
@@ -124,7 +125,7 @@ def find_newest(
 
 
 def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id: PersonId) -> None:
-    """The compactions of sessions go with them to another person."""
+    """Move the compactions of sessions to another person."""
     connection.executemany(
         "UPDATE compactions SET person_id = :person_id WHERE session_id = :session_id",
         [{"person_id": person_id, "session_id": session_id} for session_id in session_ids],
@@ -132,8 +133,9 @@ def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id:
 
 
 def fingerprint(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
-    """What tells whether a compaction may still be made of what was read of a session: its newest
-    message, the sum of all checksums, and its newest compaction.
+    """Return the newest message, the sum of all checksums and the newest compaction of a session.
+
+    A compaction prepared outside a transaction is stored only if these have not changed.
     """
     newest, total = connection.execute(
         "SELECT COALESCE(MAX(id), 0), COALESCE(SUM(checksum), 0) FROM messages"
@@ -147,7 +149,7 @@ def fingerprint(connection: Connection, *, session_id: SessionId) -> tuple[int, 
 
 
 def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
-    """The next turn of a session takes its prompt afresh."""
+    """Clear the frozen prompt of a session, so that its next turn composes a new one."""
     connection.execute(
         "UPDATE sessions SET prompt_hash = NULL WHERE id = :session_id", {"session_id": session_id}
     )

@@ -1,4 +1,4 @@
-"""Queries over files: the bytes of what came in and of what a turn gives out, by their hash."""
+"""Queries over files: the bytes of attachments and of files that turns make, by their hash."""
 
 import hashlib
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFile:
-    """A file that a turn gives out with its answer, under a name without a path."""
+    """A file that a turn sends with its answer, under a name without a path."""
 
     key: str
     name: str
     call_id: CallId
 
 
-def keep(connection: Connection, *, data: bytes, media_type: str, now: int) -> str:
-    """Keep the bytes of a file and give their key; the same bytes are kept once.
+def store(connection: Connection, *, data: bytes, media_type: str, now: int) -> str:
+    """Store the bytes of a file and return their key; equal bytes are stored once.
 
-    What comes again is as good as new: nothing may sweep it away as old, or as forgotten.
+    A repeated file counts as new, so that no retention sweep or redaction in progress removes it.
     """
     key = hashlib.sha256(data).hexdigest()
     connection.execute(
@@ -42,7 +42,7 @@ def keep(connection: Connection, *, data: bytes, media_type: str, now: int) -> s
 
 
 def find(connection: Connection, *, key: str) -> StoredFile | None:
-    """The file of a key; None if there is none, or its bytes are not what was kept."""
+    """Return the file of a key; None if it is missing or its bytes are damaged."""
     row = connection.execute(
         "SELECT media_type, data FROM files WHERE key = :key", {"key": key}
     ).fetchone()
@@ -52,17 +52,17 @@ def find(connection: Connection, *, key: str) -> StoredFile | None:
 
 
 def exists(connection: Connection, *, key: str) -> bool:
-    """True for a file whose bytes are still kept; whether they are whole is not looked at."""
+    """Return whether the bytes of a file are stored, without checking that they are intact."""
     row = connection.execute(
         "SELECT 1 FROM files WHERE key = :key AND length(data) > 0", {"key": key}
     ).fetchone()
     return row is not None
 
 
-def give(
+def attach(
     connection: Connection, *, turn_id: TurnId, call_id: CallId, key: str, name: str, now: int
 ) -> None:
-    """Let a turn's answer carry a file; the same call made again changes nothing."""
+    """Attach a file to a turn's answer; a repeated call changes nothing."""
     connection.execute(
         "INSERT INTO turn_files (turn_id, call_id, file_key, name, created_at)"
         " VALUES (:turn_id, :call_id, :key, :name, :now) ON CONFLICT (turn_id, call_id) DO NOTHING",
@@ -71,7 +71,7 @@ def give(
 
 
 def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[TurnFile]:
-    """What a turn gives out, in the order in which it was made."""
+    """List the files of a turn in the order in which they were made."""
     rows = connection.execute(
         "SELECT file_key, name, call_id FROM turn_files WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},

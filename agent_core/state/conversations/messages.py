@@ -12,14 +12,14 @@ from agent_core.state.tokenizer import index_text
 from agent_core.transcript import Message, dump_parts, load_parts
 
 START = MessageId(0)
-"""Lies before every message."""
+"""The position before every message."""
 PRIVATE = "private"
-"""The audience of what only its person may see."""
+"""The audience of messages that only their person may see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptPlace:
-    """Where in the transcript a turn's messages belong, and whose they are."""
+    """The place of a turn's messages in the transcript, and their person."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -27,7 +27,7 @@ class TranscriptPlace:
     conversation_id: ConversationId
     platform: str
     audience: str = PRIVATE
-    """Who may see the messages: `PRIVATE`, or a room's, see `Room.audience`."""
+    """`PRIVATE`, or a room's audience; see `Room.audience`."""
 
     @property
     def tokens(self) -> str:
@@ -37,7 +37,7 @@ class TranscriptPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
-    """A message of the transcript with the turn it came in."""
+    """A message of the transcript with its turn."""
 
     id: MessageId
     turn_id: TurnId
@@ -47,7 +47,7 @@ class StoredMessage:
 def append(
     connection: Connection, shelf: TranscriptPlace, messages: Sequence[Message], *, now: int
 ) -> list[MessageId]:
-    """Add messages at the end and make the words in them findable."""
+    """Append messages and add their words to the search index."""
     ids = []
     for message in messages:
         parts = dump_parts(message.parts)
@@ -85,9 +85,9 @@ def list_session(
     person_id: PersonId,
     after: MessageId = START,
 ) -> list[StoredMessage]:
-    """The transcript of one session behind a message, oldest first.
+    """List the messages of one session after `after`, oldest first.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         "SELECT id, turn_id, role, parts, text, checksum FROM messages"
@@ -112,7 +112,7 @@ def list_session(
 
 
 def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
-    """The last message that `list_session` would give; `START` before the first."""
+    """Return the last message that `list_session` would list; `START` before the first."""
     row = connection.execute(
         "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
         " ORDER BY id DESC LIMIT 1",
@@ -122,7 +122,7 @@ def find_newest(connection: Connection, *, session_id: SessionId, person_id: Per
 
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """How many messages of a session had their words taken out since they were written."""
+    """Count the messages of a session whose words were redacted."""
     row = connection.execute(
         "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
         " AND person_id = :person_id AND forgotten_at IS NOT NULL",
@@ -132,7 +132,7 @@ def count_forgotten(connection: Connection, *, session_id: SessionId, person_id:
 
 
 def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """How many messages of people and of the assistant a session holds."""
+    """Count the messages of people and of the assistant in a session."""
     row = connection.execute(
         "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
         " AND person_id = :person_id AND text <> ''",
@@ -142,7 +142,7 @@ def count_spoken(connection: Connection, *, session_id: SessionId, person_id: Pe
 
 
 def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
-    """What the person said in a turn, oldest first."""
+    """Return the text that the person sent in a turn, oldest first."""
     rows = connection.execute(
         "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'user' ORDER BY id",
@@ -152,7 +152,7 @@ def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Perso
 
 
 def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
-    """The last words that the assistant said in a turn, or nothing."""
+    """Return the last text that the assistant wrote in a turn, "" for none."""
     row = connection.execute(
         "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
         " AND role = 'assistant' AND text <> '' ORDER BY id DESC LIMIT 1",
@@ -164,7 +164,7 @@ def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Person
 def list_texts(
     connection: Connection, *, session_id: SessionId, person_id: PersonId, limit: int
 ) -> list[tuple[str, str]]:
-    """The first words of a session as (role, text), oldest first."""
+    """List the first texts of a session as (role, text), oldest first."""
     return connection.execute(
         "SELECT role, text FROM messages WHERE session_id = :session_id"
         " AND person_id = :person_id AND text <> '' ORDER BY id LIMIT :limit",

@@ -1,4 +1,4 @@
-"""Queries over what people were asked: an answer counts once, and only for its own question."""
+"""Queries over questions to people. An answer counts once, and only for its own question."""
 
 import json
 from dataclasses import dataclass
@@ -8,15 +8,16 @@ from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.database import Connection
 
 Kind = Literal["choice", "approval", "link", "merge", "forget", "erase"]
-"""What is asked: the model wants a choice, a tool call wants leave, two accounts want to be
-joined, two memories do not fit into one, words are to go for good, a person is."""
+"""A choice for the model, approval of a tool call, a link of two accounts, a merge of two memories
+that exceed the limit, a redaction, or the erasure of a person.
+"""
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One answer that may be given. `key` is unique in its question, `[a-z0-9_]`, short."""
+    """One possible answer. `key` is short, `[a-z0-9_]`, and unique in its question."""
 
     key: str
     label: str
@@ -25,9 +26,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewQuestion:
-    """A question to be asked. `place` is (platform, chat); times are milliseconds.
+    """A question to store. `place` is (platform, chat); times are milliseconds.
 
-    `secret` is in the keys of the question's buttons, so that none can be made up.
+    `secret` is part of the keys of the question's buttons, so that nobody can forge them.
     """
 
     person_id: PersonId
@@ -44,7 +45,7 @@ class NewQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question that was asked, and what became of it. `answer` is the key of a choice."""
+    """A stored question and its state. `answer` is the key of a choice."""
 
     id: QuestionId
     person_id: PersonId
@@ -76,19 +77,19 @@ def _question(row: tuple[object, ...]) -> Question:
 
 
 def dump_choices(choices: tuple[Choice, ...]) -> str:
-    """Choices as JSON text."""
+    """Encode choices as JSON text."""
     fields = [[choice.key, choice.label, choice.style] for choice in choices]
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def load_choices(text: str) -> tuple[Choice, ...]:
-    """The reverse of `dump_choices`; an empty text is no choices."""
+    """Decode the text of `dump_choices`; an empty text means no choices."""
     fields = json.loads(text) if text else []
     return tuple(Choice(key=key, label=label, style=style) for key, label, style in fields)
 
 
 def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
-    """Keep a question; one that was asked by the same call of the same turn stays as it is."""
+    """Store a question; a repeated call of the same turn returns the stored one."""
     if question.turn_id is not None and question.call_id is not None:
         known = find_of_call(connection, turn_id=question.turn_id, call_id=question.call_id)
         if known:
@@ -117,7 +118,7 @@ def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
 
 
 def find(connection: Connection, *, question_id: QuestionId) -> Question | None:
-    """The question of this id."""
+    """Return the question of this id."""
     row = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE id = :id", {"id": question_id}
     ).fetchone()
@@ -125,7 +126,7 @@ def find(connection: Connection, *, question_id: QuestionId) -> Question | None:
 
 
 def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Question | None:
-    """What a tool call has asked, if it has."""
+    """Return the question of a tool call, if it asked one."""
     row = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND call_id = :call_id",
         {"turn_id": turn_id, "call_id": call_id},
@@ -134,7 +135,7 @@ def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) ->
 
 
 def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
-    """What a person has not answered yet, newest first."""
+    """List the open questions of a person, newest first."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND state = 'open'"
         " ORDER BY id DESC",
@@ -144,7 +145,7 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
 
 
 def list_people_asked(connection: Connection) -> list[PersonId]:
-    """Everyone who has something to answer."""
+    """List everyone who has an open question."""
     rows = connection.execute(
         "SELECT DISTINCT person_id FROM questions WHERE state = 'open'"
     ).fetchall()
@@ -152,7 +153,7 @@ def list_people_asked(connection: Connection) -> list[PersonId]:
 
 
 def find_open_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Question]:
-    """What a turn still waits for."""
+    """List the open questions of a turn."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND state = 'open' ORDER BY id",
         {"turn_id": turn_id},
@@ -163,7 +164,7 @@ def find_open_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Questi
 def answer(
     connection: Connection, *, question_id: QuestionId, key: str, by: PersonId, now: int
 ) -> bool:
-    """Keep an answer; False if the question has one already, or is over."""
+    """Store an answer; False if the question is answered or closed."""
     row = connection.execute(
         "UPDATE questions SET state = 'answered', answer = :key, answered_by = :by,"
         " answered_at = :now WHERE id = :id AND state = 'open' RETURNING id",
@@ -173,7 +174,7 @@ def answer(
 
 
 def close(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
-    """The question needs no answer any more; False if it was answered or over before."""
+    """Close a question without an answer; False if it was answered or closed before."""
     row = connection.execute(
         "UPDATE questions SET state = 'over', answered_at = :now"
         " WHERE id = :id AND state = 'open' RETURNING id",
@@ -183,7 +184,7 @@ def close(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
 
 
 def move(connection: Connection, *, question_id: QuestionId, place: tuple[str, str]) -> None:
-    """The question is asked elsewhere from now on; `place` is (platform, chat)."""
+    """Move a question to another place, a (platform, chat)."""
     connection.execute(
         "UPDATE questions SET platform = :platform, chat = :chat WHERE id = :id",
         {"id": question_id, "platform": place[0], "chat": place[1]},

@@ -8,7 +8,9 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """An epoch of a conversation. `last_at` is when it was last used, in milliseconds."""
+    """A part of a conversation with one frozen prompt. `last_at` is its last use, in
+    milliseconds.
+    """
 
     id: SessionId
     prompt_hash: PromptHash | None
@@ -19,10 +21,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A stream of talk. `scope` is the search token of all it may find.
+    """A conversation. `scope` is the search token of everything that it may find.
 
-    `person_id` is whose transcript it is: a person, or a room whose people share one talk.
-    `room_id` is where it is held, None for a direct talk.
+    `person_id` is the owner of the transcript: a person, or a room with one conversation for all.
+    `room_id` is its room, None for a direct chat.
     """
 
     id: ConversationId
@@ -33,7 +35,7 @@ class Conversation:
 
     @property
     def is_private(self) -> bool:
-        """True if nobody but its person reads along."""
+        """True if only its person reads it."""
         return self.scope == f"p{self.person_id}"
 
 
@@ -49,9 +51,9 @@ def ensure_conversation(
     now: int,
     room_id: RoomId | None = None,
 ) -> Conversation:
-    """The conversation of this key, made if it is new.
+    """Return the conversation of this key; create it if needed.
 
-    A direct talk may find everything of its person; a room only what was said in it.
+    A direct conversation may find everything of its person, a room only its own messages.
     """
     found = find_conversation(connection, key=key, person_id=person_id)
     if found and found.room_id == room_id:
@@ -77,7 +79,7 @@ def ensure_conversation(
 def _move_into_room(
     connection: Connection, conversation: Conversation, room_id: RoomId | None
 ) -> Conversation:
-    """A talk from before rooms were known learns where it is held."""
+    """Record the room of a conversation that is older than the rooms table."""
     connection.execute(
         "UPDATE conversations SET room_id = :room_id WHERE id = :id",
         {"room_id": room_id, "id": conversation.id},
@@ -88,7 +90,7 @@ def _move_into_room(
 def find_conversation(
     connection: Connection, *, key: str, person_id: PersonId
 ) -> Conversation | None:
-    """The conversation of this key, if it is this person's or room's."""
+    """Return the conversation of this key, if it belongs to this person or room."""
     row = connection.execute(
         f"SELECT {_CONVERSATION} FROM conversations WHERE key = :key AND person_id = :person_id",
         {"key": key, "person_id": person_id},
@@ -99,7 +101,7 @@ def find_conversation(
 def get_conversation(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> Conversation:
-    """The conversation of this id; it must be this person's, or one that a room shares."""
+    """Return the conversation of this id; it must belong to this person, or to a room."""
     row = connection.execute(
         f"SELECT {_CONVERSATION} FROM conversations WHERE id = :conversation_id AND (person_id ="
         " :person_id OR person_id IN (SELECT id FROM people WHERE id = conversations.person_id"
@@ -112,7 +114,7 @@ def get_conversation(
 def find_owner(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> PersonId | None:
-    """Whose talk a session is part of: this person's, or a room's; None if somebody else's."""
+    """Return the owner of a session's conversation: this person or a room; None for others."""
     row = connection.execute(
         "SELECT people.id FROM sessions JOIN conversations"
         " ON conversations.id = sessions.conversation_id JOIN people"
@@ -134,7 +136,7 @@ def _conversation(row: tuple[int, str, int, str, int | None]) -> Conversation:
 
 
 def find_open(connection: Connection, *, conversation_id: ConversationId) -> Session | None:
-    """The session that a conversation is in, if one is open."""
+    """Return the open session of a conversation, if any."""
     row = connection.execute(
         "SELECT id, prompt_hash, title, started_at, last_at FROM sessions"
         " WHERE conversation_id = :conversation_id AND ended_at IS NULL ORDER BY id DESC LIMIT 1",
@@ -159,7 +161,7 @@ def insert(
     account_id: AccountId | None = None,
     now: int,
 ) -> SessionId:
-    """Open a session, begun by an account; with the number that it was promised, if any."""
+    """Open a session, started by an account, under its reserved id if it has one."""
     row = connection.execute(
         "INSERT INTO sessions (id, conversation_id, account_id, started_at, last_at)"
         " VALUES (:id, :conversation_id, :account_id, :now, :now) RETURNING id",
@@ -174,13 +176,13 @@ def insert(
 
 
 def find_newest(connection: Connection) -> SessionId:
-    """The number of the newest session of all; 0 before the first."""
+    """Return the id of the newest session of all; 0 before the first."""
     row = connection.execute("SELECT MAX(id) FROM sessions").fetchone()
     return SessionId(row[0] or 0)
 
 
 def end(connection: Connection, *, conversation_id: ConversationId, now: int) -> None:
-    """Close whatever session is open; the next turn starts a new one."""
+    """Close the open session; the next turn starts a new one."""
     connection.execute(
         "UPDATE sessions SET ended_at = :now"
         " WHERE conversation_id = :conversation_id AND ended_at IS NULL",
@@ -191,7 +193,7 @@ def end(connection: Connection, *, conversation_id: ConversationId, now: int) ->
 def touch(
     connection: Connection, *, session_id: SessionId, prompt_hash: PromptHash, now: int
 ) -> None:
-    """Note that a session was used now, with this frozen prompt."""
+    """Record that a session is used now, with this frozen prompt."""
     connection.execute(
         "UPDATE sessions SET prompt_hash = :prompt_hash, last_at = :now WHERE id = :session_id",
         {"session_id": session_id, "prompt_hash": prompt_hash, "now": now},
@@ -199,7 +201,7 @@ def touch(
 
 
 def use(connection: Connection, *, session_id: SessionId, now: int) -> None:
-    """Note that a session was used now, with the frozen prompt that it has."""
+    """Record that a session is used now, with its present frozen prompt."""
     connection.execute(
         "UPDATE sessions SET last_at = :now WHERE id = :session_id",
         {"session_id": session_id, "now": now},
@@ -207,7 +209,7 @@ def use(connection: Connection, *, session_id: SessionId, now: int) -> None:
 
 
 def set_title(connection: Connection, *, session_id: SessionId, title: str) -> None:
-    """Name a session."""
+    """Set the title of a session."""
     connection.execute(
         "UPDATE sessions SET title = :title WHERE id = :session_id",
         {"session_id": session_id, "title": title},
@@ -223,9 +225,9 @@ def insert_prompt(
     now: int,
     shown: str = "[]",
 ) -> None:
-    """Keep a frozen prompt; one that is known already stays, unless its words were taken out.
+    """Store a frozen prompt; a known one stays, unless it was redacted.
 
-    `shown` (JSON) is what of memories it shows; the same text shows the same.
+    `shown` (JSON) lists the memory entries in it; equal texts have equal lists.
     """
     connection.execute(
         "INSERT INTO prompts (hash, system, tools, shown, created_at)"
@@ -237,7 +239,7 @@ def insert_prompt(
 
 
 def get_prompt(connection: Connection, *, prompt_hash: PromptHash) -> tuple[str, str, str]:
-    """The system text, the tools (JSON) and what is shown (JSON) of a frozen prompt."""
+    """Return the system text, the tools (JSON) and the shown entries (JSON) of a frozen prompt."""
     row = connection.execute(
         "SELECT system, tools, shown FROM prompts WHERE hash = :hash", {"hash": prompt_hash}
     ).fetchone()

@@ -1,4 +1,4 @@
-"""Queries over turns and the tool calls in them."""
+"""Queries over turns and their tool calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,11 @@ TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn. `chat` and `answers` are the hall's own names of the place to answer.
+    """One turn. `chat` and `answers` are the gateway's names of the chat and of the message to
+    answer.
 
-    `person_id` is who request, and pays, by the account `account_id`; the talk may be a room's.
+    `person_id` is the asker, who also pays, through the account `account_id`. The conversation may
+    belong to a room.
     """
 
     id: TurnId
@@ -44,10 +46,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """Who asks for a turn, by which of their accounts, and where the answer goes.
+    """The asker of a turn, their account, and the place of the answer.
 
-    `place` is (platform, chat, message to answer). `turn_id` is the number that the turn was
-    promised, if it was promised one.
+    `place` is (platform, chat, message to answer). `turn_id` is the reserved id, if there is one.
     """
 
     person_id: PersonId
@@ -58,7 +59,7 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A tool call that was begun. `outcome` is its result's text, None if none is known."""
+    """A started tool call. `outcome` is its result's text, None while it is unknown."""
 
     call_id: CallId
     name: str
@@ -86,7 +87,7 @@ def insert(
     prompt_hash: PromptHash,
     now: int,
 ) -> TurnId:
-    """Begin a turn."""
+    """Start a turn."""
     cursor = connection.execute(
         "INSERT INTO turns (id, conversation_id, session_id, person_id, account_id, prompt_hash,"
         " platform, chat, answers, state, started_at) VALUES (:id, :conversation_id, :session_id,"
@@ -108,7 +109,7 @@ def insert(
 
 
 def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:
-    """The turn is answered elsewhere from now on; `place` as in `TurnRequest`."""
+    """Answer the turn elsewhere from now on; `place` as in `TurnRequest`."""
     connection.execute(
         "UPDATE turns SET platform = :platform, chat = :chat, answers = :answers"
         " WHERE id = :turn_id",
@@ -117,7 +118,7 @@ def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str 
 
 
 def list_running(connection: Connection) -> list[Turn]:
-    """Turns that were begun and never ended, oldest first."""
+    """List the turns that started and have not ended, oldest first."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE state = 'running' ORDER BY id"
     ).fetchall()
@@ -127,7 +128,7 @@ def list_running(connection: Connection) -> list[Turn]:
 def find_latest(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> Turn | None:
-    """The newest turn of a conversation."""
+    """Return the newest turn of a conversation."""
     row = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
@@ -139,7 +140,7 @@ def find_latest(
 def list_latest(
     connection: Connection, *, conversation_id: ConversationId, limit: int
 ) -> list[Turn]:
-    """The newest turns of a conversation, whoever asked for them, newest first."""
+    """List the newest turns of a conversation by any asker, newest first."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " ORDER BY id DESC LIMIT :limit",
@@ -149,7 +150,7 @@ def list_latest(
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
-    """The newest turns of everyone, newest first; for the owner's command line only."""
+    """List the newest turns of everyone, newest first; for the owner's command line only."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
     ).fetchall()
@@ -157,7 +158,7 @@ def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
 
 
 def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
-    """The turn of this id; for the owner's command line only."""
+    """Return the turn of this id; for the owner's command line only."""
     row = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     ).fetchone()
@@ -165,19 +166,19 @@ def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
 
 
 def exists(connection: Connection, *, turn_id: TurnId) -> bool:
-    """True once the turn was begun."""
+    """Return whether the turn has started."""
     row = connection.execute("SELECT 1 FROM turns WHERE id = :id", {"id": turn_id}).fetchone()
     return row is not None
 
 
 def find_newest(connection: Connection) -> TurnId:
-    """The number of the newest turn of all; 0 before the first."""
+    """Return the id of the newest turn of all; 0 before the first."""
     row = connection.execute("SELECT MAX(id) FROM turns").fetchone()
     return TurnId(row[0] or 0)
 
 
 def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
-    """True until the turn is ended."""
+    """Return whether the turn has not ended."""
     row = connection.execute(
         "SELECT 1 FROM turns WHERE id = :turn_id AND state = 'running'", {"turn_id": turn_id}
     ).fetchone()
@@ -185,7 +186,7 @@ def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
 
 
 def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
-    """Note that a turn is taken up once more; the number of attempts with this one."""
+    """Count one more attempt at a turn, and return the number of attempts."""
     row = connection.execute(
         "UPDATE turns SET attempts = attempts + 1 WHERE id = :turn_id RETURNING attempts",
         {"turn_id": turn_id},
@@ -194,7 +195,7 @@ def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
 
 
 def uncount_attempt(connection: Connection, *, turn_id: TurnId) -> None:
-    """A turn was left at a step boundary on purpose; that is not held against it."""
+    """Take one attempt back: the turn stopped at a step boundary on purpose."""
     connection.execute(
         "UPDATE turns SET attempts = attempts - 1 WHERE id = :turn_id", {"turn_id": turn_id}
     )
@@ -209,7 +210,7 @@ def end(
     model: str,
     now: int,
 ) -> None:
-    """A turn has ended, one way or another."""
+    """End a turn with its final state."""
     connection.execute(
         "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now"
         " WHERE id = :turn_id",
@@ -224,7 +225,7 @@ def begin_steps(
     calls: Sequence[tuple[CallId, str, str]],
     now: int,
 ) -> None:
-    """Note calls as (call id, tool name, effect) before any of them runs."""
+    """Record calls as (call id, tool name, effect) before any of them runs."""
     connection.executemany(
         "INSERT INTO steps (turn_id, call_id, name, effect, started_at)"
         " VALUES (:turn_id, :call_id, :name, :effect, :now)"
@@ -245,7 +246,7 @@ def end_step(
     is_error: bool,
     now: int,
 ) -> None:
-    """Note what a call gave."""
+    """Record the result of a call."""
     connection.execute(
         "UPDATE steps SET outcome = :outcome, is_error = :is_error, ended_at = :now"
         " WHERE turn_id = :turn_id AND call_id = :call_id",
@@ -260,7 +261,7 @@ def end_step(
 
 
 def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
-    """The calls of a turn, in the order they were begun."""
+    """List the calls of a turn in the order in which they started."""
     rows = connection.execute(
         "SELECT call_id, name, outcome, is_error FROM steps WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},

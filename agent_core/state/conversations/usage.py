@@ -1,4 +1,4 @@
-"""Queries over what model calls cost."""
+"""Queries over the cost of model calls."""
 
 from dataclasses import dataclass, fields
 
@@ -8,10 +8,10 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One model call. Tokens are disjoint; `micro_dollars` is None where no price is known.
+    """One model call. Token counts are disjoint; `micro_dollars` is None without a known price.
 
-    `model` is the name that answered. The last three say what was asked, see
-    `agent_core.models.fingerprint`; None where that was not noted.
+    `model` is the model that answered. The last three describe the request, see
+    `agent_core.models.fingerprint`; None if they were not recorded.
     """
 
     purpose: str
@@ -27,7 +27,7 @@ class ModelCall:
 
     @property
     def read_tokens(self) -> int:
-        """All that the model read, from the cache or not."""
+        """All input tokens, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
@@ -44,7 +44,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaUsage:
-    """What counts against ceilings: the money of calls with a price, the tokens of the others."""
+    """Usage that counts against quotas: the money of priced calls, the tokens of the others."""
 
     micro_dollars: int
     unpriced_tokens: int
@@ -52,7 +52,7 @@ class QuotaUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageLine:
-    """The calls of one purpose to one model; `input_tokens` counts cached ones too."""
+    """The calls of one purpose to one model; `input_tokens` includes cached ones."""
 
     purpose: str
     model: str
@@ -103,7 +103,7 @@ def insert(
 
 
 def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[ModelCall]:
-    """The calls of a turn, in the order in which they were written down."""
+    """List the calls of a turn in the order in which they were recorded."""
     rows = connection.execute(
         f"SELECT {', '.join(_SPENT)} FROM usage WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
@@ -112,7 +112,7 @@ def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[ModelCall]:
 
 
 def total_since(connection: Connection, *, person_id: PersonId, since: int) -> Total:
-    """What a person's calls came to since a moment. `input_tokens` counts cached ones too."""
+    """Sum a person's calls since a moment. `input_tokens` includes cached ones."""
     return _total(
         connection,
         "person_id = :person_id AND created_at >= :since",
@@ -121,12 +121,12 @@ def total_since(connection: Connection, *, person_id: PersonId, since: int) -> T
 
 
 def total_of_turn(connection: Connection, *, turn_id: TurnId) -> Total:
-    """What a turn's calls came to so far."""
+    """Sum a turn's calls so far."""
     return _total(connection, "turn_id = :turn_id", {"turn_id": turn_id})
 
 
 def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> QuotaUsage:
-    """What a person's calls since a moment count against ceilings."""
+    """Sum the usage of a person since a moment that counts against quotas."""
     row = connection.execute(
         f"SELECT {_CHARGED} FROM usage WHERE person_id = :person_id AND created_at >= :since",
         {"person_id": person_id, "since": since},
@@ -137,7 +137,7 @@ def charged_since(connection: Connection, *, person_id: PersonId, since: int) ->
 def charged_by_person(
     connection: Connection, *, since: int
 ) -> list[tuple[PersonId, str, QuotaUsage]]:
-    """The same of everybody who made a call since a moment, with their names."""
+    """Do the same for everyone with a call since a moment, with their names."""
     # By way of people: the index is by person, and there are few of them.
     rows = connection.execute(
         f"SELECT people.id, people.name, {_CHARGED} FROM people CROSS JOIN usage"
@@ -152,7 +152,7 @@ def charged_by_person(
 
 
 def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[UsageLine]:
-    """A person's calls since a moment by purpose and model, the dearest first."""
+    """List a person's calls since a moment by purpose and model, most expensive first."""
     rows = connection.execute(
         f"SELECT purpose, model, COUNT(*), SUM({_TOKENS}), SUM(output_tokens), {_CHARGED}"
         " FROM usage WHERE person_id = :person_id AND created_at >= :since"

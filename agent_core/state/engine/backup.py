@@ -1,4 +1,4 @@
-"""Copies a database through SQLite's backup interface, while it is in use."""
+"""Copy a database through SQLite's backup interface, while it is in use."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""One process a home: a lock held for life, and the mark of how the last life ended."""
+"""One process per home: a lock for the life of the process, and a mark of its last shutdown."""
 
 import fcntl
 import os
@@ -21,14 +21,15 @@ class HomeLock:
         self._path = path
         self._descriptor = descriptor
         self.was_clean = was_clean
-        """Whether the last holder said that it had closed the database in order."""
+        """Whether the previous holder closed the database in order."""
 
     @classmethod
     def acquire(cls, path: Path, *, guarded: Path) -> "HomeLock":
-        """Lock at once or not at all, and note that this process is running.
+        """Lock at once or fail, and record that this process is running.
 
-        Raises `StoreBusy` naming the process that holds it (`guarded` is what the sentence
-        calls taken), and `StoreError` where files can't be locked or written.
+        Raises `StoreBusy` naming the process that holds it (`guarded` is the file that the
+        sentence
+        names), and `StoreError` where files can't be locked or written.
         """
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -52,7 +53,7 @@ class HomeLock:
         return lock
 
     def release(self, *, is_clean: bool) -> None:
-        """Leave the mark for the next start and let go. Raises `StoreError` if it can't."""
+        """Write the mark for the next start and unlock. Raises `StoreError` if it can't."""
         try:
             if is_clean:
                 self._note("clean")
@@ -62,7 +63,7 @@ class HomeLock:
             os.close(self._descriptor)
 
     def _note(self, mark: str) -> None:
-        """On the disk before anything else happens, so that a power cut can't hide a crash."""
+        """Write a mark and sync it at once, so that a power cut can't hide a crash."""
         note = f"{os.getpid()} {mark}\n".encode()
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, note, 0)
@@ -70,10 +71,10 @@ class HomeLock:
 
 
 def read_note(path: Path) -> tuple[int, bool] | None:
-    """Who held this lock last, and whether it was let go of in order; None if nobody did.
+    """Return the previous holder's process id and whether it shut down in order; None without one.
 
-    For lookers-on: it neither waits for the lock nor takes it, so "not in order" is also
-    what a process leaves that holds it now. Raises `StoreError` if it can't be read.
+    It neither waits for the lock nor takes it, so a running holder also reads as "not in order".
+    Raises `StoreError` if the file can't be read.
     """
     try:
         words = path.read_bytes()[:_LONGEST_NOTE].decode("ascii", "replace").split()

@@ -1,10 +1,10 @@
-"""Queries over single values that the house remembers about itself."""
+"""Queries over single values of Talaria itself, by key."""
 
 from agent_core.state.engine.database import Connection
 
 
 def get(connection: Connection, *, key: str) -> str | None:
-    """The value, or None if it was never set."""
+    """Return the value, or None if it was never set."""
     row = connection.execute("SELECT value FROM meta WHERE key = :key", {"key": key}).fetchone()
     return row[0] if row else None
 
@@ -19,7 +19,7 @@ def put(connection: Connection, *, key: str, value: str) -> None:
 
 
 def list_under(connection: Connection, *, prefix: str) -> dict[str, str]:
-    """Key -> value of all keys that begin with this, in their order."""
+    """Return key -> value of all keys that begin with `prefix`, in their order."""
     rows = connection.execute(
         "SELECT key, value FROM meta WHERE key >= :prefix AND key < :end ORDER BY key",
         {"prefix": prefix, "end": f"{prefix}\U0010ffff"},
@@ -28,5 +28,5 @@ def list_under(connection: Connection, *, prefix: str) -> dict[str, str]:
 
 
 def drop(connection: Connection, *, key: str) -> None:
-    """Remember it no more."""
+    """Delete the value."""
     connection.execute("DELETE FROM meta WHERE key = :key", {"key": key})

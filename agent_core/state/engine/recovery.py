@@ -1,4 +1,4 @@
-"""What SQLite and the system say, in the words of the core."""
+"""Translate errors of SQLite and the system, and check damaged files."""
 
 import errno
 import sqlite3
@@ -9,10 +9,10 @@ from agent_core.errors import StoreDamaged, StoreError, StoreFull
 
 
 def checksum(*values: str | int | None) -> int:
-    """CRC-32 over the values in their order, 0 to 2**32 - 1.
+    """Compute the CRC-32 over the values in their order, 0 to 2**32 - 1.
 
-    Each value is written with its kind and length, so that no two lists of values share
-    an encoding. A bool counts as the integer that SQLite makes of it.
+    Each value is encoded with its type and length, so that no two lists of values share an
+    encoding. A bool counts as the integer that SQLite makes of it.
     """
     encoded = "".join(map(_encode, values)).encode("utf-8", "surrogatepass")
     return zlib.crc32(encoded)
@@ -31,7 +31,7 @@ _FATAL = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE
 
 
 def translate_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """The same mishap as an error of the core, in a sentence that names the file."""
+    """Translate an error of SQLite into a `StoreError` that names the file."""
     code = _code(error)
     if _is_full(code):
         return StoreFull(f"the disk that holds {path} is full; nothing was written")
@@ -48,7 +48,7 @@ def translate_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def translate_os_error(error: OSError, path: Path) -> StoreError:
-    """A refusal of the operating system, in a sentence that names the file."""
+    """Translate an error of the operating system into a `StoreError` that names the file."""
     if error.errno in _FULL:
         return StoreFull(f"the disk that holds {path} is full; nothing was written")
     if isinstance(error, FileExistsError | NotADirectoryError):
@@ -57,11 +57,12 @@ def translate_os_error(error: OSError, path: Path) -> StoreError:
 
 
 def is_fatal(error: BaseException) -> bool:
-    """Whether writing on would make things worse.
+    """Return whether further writes could make things worse.
 
-    After a failed write or fsync nobody knows what is on the disk, and the system may say
-    "written" the next time without having written (the fsync behaviour that PostgreSQL met
-    in 2018). Damage inside the full-text index alone does not stop the store.
+    After a failed write or fsync, the content of the disk is unknown, and the next fsync may
+    report
+    success without having written anything (PostgreSQL's "fsyncgate" of 2018). Damage inside the
+    full-text index alone does not stop the store.
     """
     if not isinstance(error, sqlite3.Error):
         return False
@@ -72,12 +73,12 @@ def is_fatal(error: BaseException) -> bool:
 
 
 def _is_full(code: int) -> bool:
-    """A full disk that refuses the shared index of the WAL is called an I/O error by SQLite."""
+    """Include the code that SQLite gives when a full disk refuses the shared index of the WAL."""
     return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The extended result code, 0 where the error came from Python's side of the binding."""
+    """Return the extended result code; 0 if the error came from Python's side of the binding."""
     return getattr(error, "sqlite_errorcode", 0)
 
 
@@ -86,17 +87,18 @@ def _name(error: sqlite3.Error) -> str:
 
 
 LARGEST_FULL_CHECK = 1 << 30
-"""Bytes. Above it the check leaves out whether every index agrees with its table, which is
-what takes minutes on a large file."""
+"""Bytes. Above it, the check skips the comparison of indexes with their tables, which takes
+minutes on a large file.
+"""
 
 
 def choose_check(path: Path) -> str:
-    """The name of the check that fits the size of the file."""
+    """Return the name of the check that fits the size of the file."""
     return "integrity_check" if path.stat().st_size <= LARGEST_FULL_CHECK else "quick_check"
 
 
 def check(connection: sqlite3.Connection, name: str) -> str:
-    """The first fault that the named check finds, "" if there is none."""
+    """Return the first fault that the named check finds, "" for none."""
     try:
         finding: str = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
@@ -107,7 +109,7 @@ def check(connection: sqlite3.Connection, name: str) -> str:
 
 
 def describe_damage(path: Path, fault: str, backups: Path) -> str:
-    """What is broken, and what the owner can put in its place."""
+    """Describe a damaged database and the backup that can replace it."""
     copies = sorted(backups.glob("*.db"), key=lambda copy: copy.stat().st_mtime)
     newest = f"the newest is {copies[-1]}" if copies else f"none lies in {backups}"
     return (

@@ -1,4 +1,4 @@
-"""Brings a database to the newest schema by numbered migrations, after setting a copy aside."""
+"""Upgrade a database by numbered migrations, after setting a copy aside."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from agent_core.state.tokenizer import index_text
 
 FOLDER: Traversable = resources.files("agent_core.state") / "migrations"
 KEPT_COPIES = 3
-"""Set aside for one migration: one that fails at every start must not fill the disk."""
+"""Copies kept per migration, so that one that fails at every start does not fill the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step of the schema, `number` counting from 1."""
+    """One step of the schema; `number` counts from 1."""
 
     number: int
     name: str
@@ -28,7 +28,7 @@ class Migration:
 
 
 def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
-    """All migrations of a folder, in order. Raises `StoreError` if one is missing or doubled."""
+    """Load all migrations of a folder, in order. Raises `StoreError` on a gap or a duplicate."""
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")),
         key=lambda file: file.name,
@@ -47,12 +47,12 @@ def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
 
 
 def read_version(connection: sqlite3.Connection) -> int:
-    """The number of the last migration that was applied, 0 for an empty file."""
+    """Return the number of the last applied migration, 0 for an empty file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def refuse_newer(version: int, migrations: Sequence[Migration], path: Path) -> None:
-    """Raise `StoreTooNew` if the file has a schema that no migration here knows."""
+    """Raise `StoreTooNew` if no migration here knows the schema of the file."""
     if version > len(migrations):
         raise StoreTooNew(
             f"{path} was written by a newer Talaria (schema {version}, this one knows"
@@ -63,10 +63,10 @@ def refuse_newer(version: int, migrations: Sequence[Migration], path: Path) -> N
 def upgrade(
     connection: sqlite3.Connection, migrations: Sequence[Migration], backups: Path, now: datetime
 ) -> None:
-    """Apply what is missing, each migration in a transaction of its own.
+    """Apply the missing migrations, each in its own transaction.
 
-    What a file holds already is copied to `backups` first; `now` (UTC) names the copy.
-    Raises `sqlite3.Error` and `StoreError`; the migration that failed has left nothing.
+    An existing database is copied to `backups` first; `now` (UTC) names the copy. Raises
+    `sqlite3.Error` and `StoreError`; a failed migration leaves no change.
     """
     version = read_version(connection)
     missing = migrations[version:]

@@ -1,1 +1,3 @@
-"""The package agent_core.state.jobs."""
+"""Queries over scheduled jobs: `jobs`, their runs, their owners, and the messages that they
+sent.
+"""

@@ -1,6 +1,7 @@
-"""Queries that keep what jobs said by themselves in the history of their people.
+"""Queries that add the messages of jobs to the history of their people.
 
-Each is a turn that no model had a part in: it has ended when it is written, and holds one message.
+Each such message is a turn without a model call: it has ended when it is stored, and holds one
+message.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobMessage:
-    """What a run of a job said: in which talk, and to whom. `place` is (platform, chat)."""
+    """A message of a job run, with its conversation and recipient. `place` is (platform, chat)."""
 
     turn_id: TurnId
     run_id: RunId
@@ -24,15 +25,15 @@ class JobMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredJobMessage(JobMessage):
-    """A saying as the database has it. `room_id` is where its talk is held."""
+    """A stored job message. `room_id` is the room of its conversation."""
 
     room_id: RoomId | None
     has_words: bool
-    """False until its words were delivered."""
+    """False until its text was delivered."""
 
 
 def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
-    """A job has something to say; its words are added when they are delivered."""
+    """Record that a job has a message; its text is added after delivery."""
     connection.execute(
         "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
         " platform, chat, state, started_at, ended_at) VALUES (:id, :run_id, :conversation_id,"
@@ -54,7 +55,7 @@ def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
 def find(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId
 ) -> StoredJobMessage | None:
-    """What a job of this person said in a turn; None for a turn in which a model was asked."""
+    """Return the job message of a turn of this person; None for a turn with a model call."""
     row = connection.execute(
         "SELECT turns.id, turns.run_id, turns.conversation_id, turns.session_id, turns.person_id,"
         " turns.account_id, turns.platform, turns.chat, conversations.room_id,"
@@ -82,7 +83,7 @@ def find(
 def find_conversation(
     connection: Connection, *, key: str, person_id: PersonId
 ) -> tuple[ConversationId, SessionId | None] | None:
-    """The talk of this key, if it is this person's, and the session that is open in it."""
+    """Return the conversation of this key, if it is this person's, and its open session."""
     row = connection.execute(
         "SELECT conversations.id, (SELECT MAX(sessions.id) FROM sessions"
         " WHERE sessions.conversation_id = conversations.id AND sessions.ended_at IS NULL)"
@@ -98,7 +99,7 @@ def find_conversation(
 def open_conversation(
     connection: Connection, *, key: str, person_id: PersonId, now: int
 ) -> ConversationId:
-    """Begin a talk that is its person's alone, where there is none of this key."""
+    """Create a private conversation of a person, unless one has this key."""
     cursor = connection.execute(
         "INSERT INTO conversations (key, person_id, scope, created_at)"
         " VALUES (:key, :person_id, 'p' || :person_id, :now)",
@@ -116,7 +117,7 @@ def open_session(
     title: str,
     now: int,
 ) -> None:
-    """Begin the one session in which a job says all that it says, called like the job."""
+    """Open the single session for all messages of a job; its title is the job's."""
     connection.execute(
         "INSERT INTO sessions (id, conversation_id, account_id, title, started_at, last_at)"
         " VALUES (:id, :conversation_id, :account_id, :title, :now, :now)",
@@ -133,7 +134,7 @@ def open_session(
 def continue_session(
     connection: Connection, *, session_id: SessionId, title: str, now: int
 ) -> None:
-    """A job says something more; it may be called otherwise by now."""
+    """Record another message in the session; the job's title may have changed."""
     connection.execute(
         "UPDATE sessions SET title = :title, last_at = :now WHERE id = :session_id",
         {"session_id": session_id, "title": title, "now": now},

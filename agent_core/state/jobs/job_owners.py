@@ -1,4 +1,4 @@
-"""Queries that give jobs to somebody else: when two people turn out to be one, or one two."""
+"""Queries that reassign jobs after a merge or split of people."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,27 @@ from agent_core.ids import AccountId, JobId, PersonId
 from agent_core.state.engine.database import Connection
 
 
-def move_all(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
-    """All jobs of `gone` become the keeper's, and what is held for them; a home that only
-    `gone` has chosen, too.
+def move_all(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
+    """Move all jobs of `absorbed` and their deferred messages to `kept`.
+
+    A home chat that only `absorbed` has chosen moves, too.
     """
     for table in ("jobs", "deferred_messages"):
         connection.execute(
-            f"UPDATE {table} SET person_id = :keeper WHERE person_id = :gone",
-            {"keeper": keeper, "gone": gone},
+            f"UPDATE {table} SET person_id = :kept WHERE person_id = :absorbed",
+            {"kept": kept, "absorbed": absorbed},
         )
     connection.execute(
         "UPDATE people SET (home_platform, home_chat) = (SELECT home_platform, home_chat"
-        " FROM people WHERE id = :gone) WHERE id = :keeper AND home_platform IS NULL",
-        {"keeper": keeper, "gone": gone},
+        " FROM people WHERE id = :absorbed) WHERE id = :kept AND home_platform IS NULL",
+        {"kept": kept, "absorbed": absorbed},
     )
 
 
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[JobId]:
-    """The jobs of a person that were made in turns which one of their accounts asked for."""
+    """List the jobs of a person that one of their accounts made in its turns."""
     rows = connection.execute(
         "SELECT jobs.id FROM jobs JOIN turns ON jobs.actor = 'turn:' || turns.id"
         " WHERE jobs.person_id = :person_id AND turns.person_id = :person_id"
@@ -35,10 +36,10 @@ def list_begun(
     return [JobId(row[0]) for row in rows]
 
 
-def give(
+def reassign(
     connection: Connection, *, job_ids: Sequence[JobId], out_of: PersonId, into: PersonId
 ) -> None:
-    """These jobs of a person are somebody else's from now on, and so is what is held of them."""
+    """Reassign jobs and their deferred messages from one person to another."""
     for job_id in job_ids:
         connection.execute(
             "UPDATE jobs SET person_id = :into WHERE id = :job_id AND person_id = :out_of",

@@ -1,4 +1,4 @@
-"""Queries over the runs of jobs: one row a slot, so that each fires once."""
+"""Queries over job runs: one row per slot, so that each slot fires once."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -9,9 +9,9 @@ from agent_core.state.engine.database import Connection
 RunState = Literal["waiting", "running", "done", "failed", "skipped"]
 
 _IS_OPEN = "state IN ('waiting', 'running')"
-"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+"""The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"
-"""No two runs of a job are under way at once: each sees what the ones before it cost and left."""
+"""Excludes jobs with a running run: each run sees the cost and result of the ones before it."""
 _COLUMNS = (
     "id, job_id, slot, slot_at, due_at, state, missed, attempts, reason, started_at, ended_at"
 )
@@ -19,10 +19,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One due moment of a job and what became of it; times in milliseconds.
+    """One slot of a job and its state; times in milliseconds.
 
-    `slot_at` is when its slot was due, `due_at` when it is to be begun or tried again. `missed`
-    slots before it were passed over.
+    `slot_at` is the time of the slot, `due_at` the time to start or retry it. `missed` counts the
+    slots skipped before it.
     """
 
     id: RunId
@@ -37,7 +37,7 @@ class Run:
     started_at: int | None
     ended_at: int | None
     is_whole: bool = True
-    """False if its row holds what was never written: then nothing in it counts but whose it is."""
+    """False if the row is damaged; only its owner is then reliable."""
 
 
 def claim(
@@ -48,7 +48,7 @@ def claim(
     due_at: int,
     missed: int = 0,
 ) -> RunId | None:
-    """Take a slot; None if it was taken before."""
+    """Claim a slot; None if it is already claimed."""
     row = connection.execute(
         "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed)"
         " VALUES (:job_id, :slot, :slot_at, :due_at, 'waiting', :missed)"
@@ -61,7 +61,7 @@ def claim(
 def claim_finished(
     connection: Connection, *, job_id: JobId, slot: tuple[str, int], missed: int, now: int
 ) -> Run | None:
-    """Take a slot whose run is over with the transaction; None if it was taken before."""
+    """Claim a slot whose run finishes in the same transaction; None if it is already claimed."""
     cursor = connection.execute(
         "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, attempts, started_at,"
         " ended_at) VALUES (:job_id, :slot, :slot_at, :slot_at, 'done', :missed, 1, :now, :now)"
@@ -94,7 +94,7 @@ def skip(
     reason: str,
     now: int,
 ) -> bool:
-    """Note that a slot is not run, and `missed` before it neither; False if it was taken."""
+    """Record that a slot and the `missed` slots before it are skipped; False if it is claimed."""
     row = connection.execute(
         "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, reason, ended_at)"
         " VALUES (:job_id, :slot, :slot_at, :now, 'skipped', :missed, :reason, :now)"
@@ -112,7 +112,7 @@ def skip(
 
 
 def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
-    """Runs that are to be begun by now, the longest due first; none of a job that runs."""
+    """List the runs that are due, longest first, without jobs that run already."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
         f" AND due_at <= :now AND {_IS_ALONE} ORDER BY due_at, id LIMIT :limit",
@@ -122,7 +122,7 @@ def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
 
 
 def list_running(connection: Connection) -> list[Run]:
-    """Runs that were begun and have not ended."""
+    """List the runs that have started and not ended."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'running' ORDER BY due_at"
     ).fetchall()
@@ -130,7 +130,7 @@ def list_running(connection: Connection) -> list[Run]:
 
 
 def find_next_at(connection: Connection) -> int | None:
-    """When the next run is to be begun that waits for nothing else; None if none does."""
+    """Return the time of the next due run that waits for no other run; None for none."""
     row = connection.execute(
         f"SELECT due_at FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting' AND {_IS_ALONE}"
         " ORDER BY due_at LIMIT 1"
@@ -139,7 +139,7 @@ def find_next_at(connection: Connection) -> int | None:
 
 
 def find(connection: Connection, *, run_id: RunId) -> Run | None:
-    """One run."""
+    """Return one run."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE id = :run_id", {"run_id": run_id}
     ).fetchone()
@@ -147,7 +147,7 @@ def find(connection: Connection, *, run_id: RunId) -> Run | None:
 
 
 def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Run]:
-    """The newest runs of a job, newest first."""
+    """List the newest runs of a job, newest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE job_id = :job_id ORDER BY id DESC LIMIT :limit",
         {"job_id": job_id, "limit": limit},
@@ -156,7 +156,7 @@ def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Ru
 
 
 def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
-    """A run is begun, once more if it was tried before; False if it does not wait."""
+    """Start a run, or retry it; False if it does not wait."""
     row = connection.execute(
         "UPDATE job_runs SET state = 'running', attempts = attempts + 1, started_at = :now"
         " WHERE id = :run_id AND state = 'waiting' RETURNING id",
@@ -168,7 +168,7 @@ def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
 def end(
     connection: Connection, *, run_id: RunId, state: RunState, now: int, reason: str = ""
 ) -> bool:
-    """A run is over; False if it was before."""
+    """End a run; False if it has ended before."""
     row = connection.execute(
         "UPDATE job_runs SET state = :state, reason = :reason, ended_at = :now"
         f" WHERE id = :run_id AND {_IS_OPEN} RETURNING id",
@@ -178,7 +178,7 @@ def end(
 
 
 def postpone(connection: Connection, *, run_id: RunId, due_at: int, reason: str) -> None:
-    """A run failed, and waits to be tried again."""
+    """Let a failed run wait for its retry."""
     connection.execute(
         "UPDATE job_runs SET state = 'waiting', due_at = :due_at, reason = :reason"
         f" WHERE id = :run_id AND {_IS_OPEN}",
@@ -187,7 +187,7 @@ def postpone(connection: Connection, *, run_id: RunId, due_at: int, reason: str)
 
 
 def expedite(connection: Connection, *, after: int, at: int) -> None:
-    """What waits for a moment later than `after` waits for `at`."""
+    """Move waits that end later than `after` to `at`."""
     connection.execute(
         f"UPDATE job_runs SET due_at = :at WHERE {_IS_OPEN} AND state = 'waiting'"
         " AND due_at > :after",
@@ -196,7 +196,7 @@ def expedite(connection: Connection, *, after: int, at: int) -> None:
 
 
 def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | None:
-    """The newest turn of a run and its state."""
+    """Return the newest turn of a run and its state."""
     row = connection.execute(
         "SELECT id, state FROM turns WHERE run_id = :run_id ORDER BY id DESC LIMIT 1",
         {"run_id": run_id},
@@ -205,7 +205,7 @@ def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | 
 
 
 def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> bool:
-    """A turn is this run; False if the run is over, or gone with a job that was forgotten."""
+    """Attach a turn to a run; False if the run is over, or was deleted with its job."""
     row = connection.execute(
         "UPDATE turns SET run_id = :run_id WHERE id = :turn_id AND EXISTS (SELECT 1 FROM job_runs"
         " WHERE job_runs.id = :run_id AND job_runs.state = 'running') RETURNING id",
@@ -215,7 +215,7 @@ def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> bool:
 
 
 def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
-    """The run that a turn is, if it is one."""
+    """Return the run of a turn, if it has one."""
     row = connection.execute(
         "SELECT run_id FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     ).fetchone()
@@ -223,7 +223,7 @@ def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
 
 
 def spent_since(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
-    """What the runs of a job have cost since a moment, in millionths of a dollar."""
+    """Sum the cost of a job's runs since a moment, in millionths of a dollar."""
     row = connection.execute(
         "SELECT COALESCE(SUM(usage.micro_dollars), 0) FROM job_runs"
         " JOIN turns ON turns.run_id = job_runs.id JOIN usage ON usage.turn_id = turns.id"

@@ -1,4 +1,4 @@
-"""Queries over jobs: what is to be done at set times, for whom, and where it goes."""
+"""Queries over scheduled jobs: their schedule, owner, content and targets."""
 
 import json
 from collections.abc import Sequence
@@ -12,26 +12,24 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 
 JobKind = Literal["prompt", "message", "script", "system"]
-"""A turn of the agent, words as they stand, a command's output, or work of the house's own."""
+"""A turn of the agent, a fixed text, a command's output, or a system job."""
 Late = Literal["catch_up", "skip", "all"]
 JobState = Literal["active", "paused", "over", "dropped"]
 TargetKind = Literal["home", "place", "account"]
 
 DAMAGED = "(damaged)"
-"""The title of a job whose row does not hold what was written."""
+"""The title of a job whose row is damaged."""
 _HASHED = 8
-"""Columns that the checksum is of, all of them text."""
+"""Columns in the checksum, all of them text."""
 _NEVER = "once 1970-01-01T00:00"
 
 _IS_DUE = "state = 'active' AND next_at IS NOT NULL"
-"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+"""The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where what a job makes goes: the person's home, one chat, or wherever a platform of
-    theirs has them in a direct talk.
-    """
+    """A target of a job: the person's home, one chat, or their direct chat on a platform."""
 
     kind: TargetKind
     platform: str = ""
@@ -40,11 +38,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a job is run. Empty and 0 mean: as the house does.
+    """Options of a job's runs. Empty and 0 mean the deployment's defaults.
 
-    `is_aware` lets a run see the ones before it. `tools` are those that it may use, if not all.
-    `day_micro_dollars` is what its runs may cost in a day of its zone. `pause_after` failures in
-    a row it is paused.
+    `is_aware` shows a run the ones before it. `tools` limits the tools, empty for all.
+    `day_micro_dollars` limits the cost of its runs per day of its zone. The job is paused after
+    `pause_after` failures in a row.
     """
 
     is_aware: bool = False
@@ -57,7 +55,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """A job to be made. `next_slot` is the slot that it waits for, and when that is due."""
+    """A job to create. `next_slot` is the slot that it waits for, with its time."""
 
     person_id: PersonId | None
     room_id: RoomId | None
@@ -77,10 +75,9 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(NewJob):
-    """A job as it stands. `failures` are those in a row; `reason` says why it is paused.
+    """A stored job. `failures` are those in a row; `reason` says why it is paused.
 
-    One that is not whole was damaged on disk: it has no words, no times and no places, and can
-    only be dropped.
+    A damaged job has no text, times or targets, and can only be dropped.
     """
 
     id: JobId
@@ -106,7 +103,7 @@ _NOTHING = NewJob(
     next_slot=None,
     actor="",
 )
-"""What is left of a job that was never there; of a damaged one, whose it is stays known, too."""
+"""The content of a redacted job. A damaged one also keeps its owner."""
 
 _COLUMNS = (
     "id, person_id, room_id, kind, title, body, timing, zone, late, options, targets, is_urgent,"
@@ -115,7 +112,7 @@ _COLUMNS = (
 
 
 def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
-    """Make a job; it is active at once."""
+    """Create an active job."""
     row = connection.execute(
         "INSERT INTO jobs (person_id, room_id, kind, title, body, timing, zone, late, options,"
         " targets, is_urgent, state, next_slot, next_at, actor, call_key, created_at, checksum)"
@@ -136,9 +133,9 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
 
 
 def change(connection: Connection, job: Job) -> None:
-    """Write down what a job is by now: its words, times, places, state and failures.
+    """Store the present text, times, targets, state and failures of a job.
 
-    Of one that is damaged only the state and the failures: it stays known as damaged.
+    For a damaged job, store only the state and the failures, so that it stays recognisable.
     """
     if not job.is_whole:
         _change_state(connection, job)
@@ -175,7 +172,7 @@ def _change_state(connection: Connection, job: Job) -> None:
 def await_slot(
     connection: Connection, *, job_id: JobId, slot: tuple[str, int] | None, is_over: bool
 ) -> None:
-    """A job waits for a slot from now on; one that `is_over` has none left."""
+    """Set the slot that a job waits for; one that `is_over` has none left."""
     connection.execute(
         "UPDATE jobs SET next_slot = :next_slot, next_at = :next_at,"
         " state = CASE WHEN :is_over = 1 AND state = 'active' THEN 'over' ELSE state END"
@@ -185,10 +182,10 @@ def await_slot(
 
 
 def redact(connection: Connection, *, job_id: JobId) -> None:
-    """A job was never there, and neither were its runs: nothing of either is left.
+    """Delete a job and its runs.
 
-    The newest job and the newest run of all keep their rows, emptied: their numbers are known to
-    events, to buttons and to what is under way, so nothing else may get them.
+    The newest job and the newest run of all keep their rows, emptied: events, buttons and running
+    work refer to their ids, so SQLite must not assign them again.
     """
     values = {"job_id": job_id}
     connection.execute(
@@ -221,7 +218,7 @@ def redact(connection: Connection, *, job_id: JobId) -> None:
 
 
 def find(connection: Connection, *, job_id: JobId) -> Job | None:
-    """One job, whoever's it is; callers hold it against who asks."""
+    """Return one job of any owner; callers check who asks."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
     ).fetchone()
@@ -229,7 +226,7 @@ def find(connection: Connection, *, job_id: JobId) -> Job | None:
 
 
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> Job | None:
-    """The job that a tool call has made already, if it has."""
+    """Return the job that a tool call has created already, if any."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE call_key = :call_key AND person_id = :person_id",
         {"call_key": call_key, "person_id": person_id},
@@ -238,7 +235,7 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
 
 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
-    """The jobs of a person that are not done with, oldest first."""
+    """List the unfinished jobs of a person, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE person_id = :person_id"
         " AND state IN ('active', 'paused') ORDER BY id",
@@ -248,7 +245,7 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
 
 
 def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
-    """The jobs of a room that are not done with, oldest first."""
+    """List the unfinished jobs of a room, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE room_id = :room_id"
         " AND state IN ('active', 'paused') ORDER BY id",
@@ -258,7 +255,7 @@ def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
 
 
 def list_system(connection: Connection) -> list[Job]:
-    """The house's own jobs."""
+    """List the system jobs."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE kind = 'system' ORDER BY body"
     ).fetchall()
@@ -266,7 +263,7 @@ def list_system(connection: Connection) -> list[Job]:
 
 
 def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
-    """Jobs whose slot has come, the longest due first."""
+    """List the jobs whose slot is due, longest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at <= :now ORDER BY next_at"
         " LIMIT :limit",
@@ -276,7 +273,7 @@ def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
 
 
 def list_waiting(connection: Connection, *, after: int) -> list[Job]:
-    """Jobs that wait for a slot later than a moment."""
+    """List the jobs that wait for a slot later than a moment."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at > :after ORDER BY next_at",
         {"after": after},
@@ -285,7 +282,7 @@ def list_waiting(connection: Connection, *, after: int) -> list[Job]:
 
 
 def find_next_at(connection: Connection) -> int | None:
-    """When the next job is due, in milliseconds; None if none waits."""
+    """Return the time of the next due job in milliseconds; None if none waits."""
     row = connection.execute(
         f"SELECT next_at FROM jobs WHERE {_IS_DUE} ORDER BY next_at LIMIT 1"
     ).fetchone()
@@ -301,7 +298,7 @@ def find_next_personal_at(connection: Connection) -> int | None:
 
 
 def _fields_of(job: NewJob) -> dict[str, str | int | None]:
-    """What may be otherwise one day, as it is stored."""
+    """Return the changeable columns of a job, as stored."""
     options, targets = _dump_options(job.options), _dump_targets(job.targets)
     return {
         "title": job.title,
@@ -343,7 +340,7 @@ def _job(row: Sequence[object]) -> Job:
 
 
 def _blank(fields: dict[str, object]) -> Job:
-    """What is left of a damaged row: whose it is, and its state."""
+    """Return the rest of a damaged row: its owner and its state."""
     kept = ("id", "person_id", "room_id", "state", "reason", "failures", "actor", "call_key")
     left = {one.name: getattr(_NOTHING, one.name) for one in dataclass_fields(NewJob)}
     left |= {key: fields[key] for key in (*kept, "created_at")}

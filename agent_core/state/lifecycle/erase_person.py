@@ -1,7 +1,7 @@
-"""Queries that leave nothing of a person but numbers; each may be repeated.
+"""Queries that erase a person; each may be repeated.
 
-The row in `people` stays, without a name, and so do the rows of turns and of what they cost:
-days and sums of the house stay right, and no number is ever given to somebody else.
+The row in `people` stays without a name, and so do the rows of turns and their cost. Sums of the
+deployment therefore stay correct, and no id is ever assigned to somebody else.
 """
 
 import json
@@ -20,9 +20,9 @@ _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 
 
 def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) -> None:
-    """People become nobody: without a name, a role, an account, or anything they have set.
+    """Erase names, roles, accounts and settings of people.
 
-    An account that writes again is a stranger's.
+    An account that writes again belongs to a stranger.
     """
     for person_id in person_ids:
         values = {"person_id": person_id}
@@ -46,7 +46,7 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
 
 
 def erase_conversations(connection: Connection, *, subject: DataSubject) -> None:
-    """Their talks and turns have no place, no title and no prompt any more."""
+    """Erase places, titles and prompts of their conversations and turns."""
     connection.execute(
         "UPDATE conversations SET key = 'erased:' || id, room_id = NULL, created_at = 0"
         f" WHERE person_id IN {_PEOPLE}",
@@ -74,13 +74,13 @@ def erase_conversations(connection: Connection, *, subject: DataSubject) -> None
 
 
 def erase_steps(connection: Connection, *, subject: DataSubject) -> None:
-    """What tools did in their turns, and the files that they made."""
+    """Delete the tool results of their turns, and the files that they made."""
     for table in ("steps", "turn_files"):
         connection.execute(f"DELETE FROM {table} WHERE turn_id IN {_TURNS}", subject.values)
 
 
 def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:
-    """Their jobs, what came of them, and what is held back for them."""
+    """Delete their jobs with runs and deferred messages."""
     mine = f"SELECT id FROM jobs WHERE person_id IN {_PEOPLE}"
     connection.execute(
         f"DELETE FROM deferred_messages WHERE person_id IN {_PEOPLE} OR run_id IN"
@@ -92,7 +92,7 @@ def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def enqueue_external(connection: Connection, *, subject: DataSubject, now: int) -> None:
-    """Outside memories that were ever told of them are to forget them."""
+    """Queue the erasure in every external memory that ever received something about them."""
     connection.execute(
         "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
         " created_at)"
@@ -103,7 +103,7 @@ def enqueue_external(connection: Connection, *, subject: DataSubject, now: int) 
 
 
 def erase_requests(connection: Connection, *, subject: DataSubject) -> None:
-    """Wishes to join accounts, codes, and what is known of chats and of wrong codes."""
+    """Delete link requests, codes, and the state of their chats."""
     for platform, user_id in subject.accounts:
         account = {"platform": platform, "user_id": user_id}
         connection.execute(
@@ -128,7 +128,7 @@ def erase_requests(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def erase_audit(connection: Connection, *, subject: DataSubject) -> None:
-    """Of what was done about them, and by them, only what and when is known from now on."""
+    """Reduce audit entries about them, and by them, to action and time."""
     actors = [f"account:{platform}:{user_id}" for platform, user_id in subject.accounts]
     actors += [f"person:{person_id}" for person_id in subject.person_ids]
     names = [f"{platform}:{user_id}" for platform, user_id in subject.accounts]
@@ -148,7 +148,7 @@ def erase_audit(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def transfer_ownership(connection: Connection, *, subject: DataSubject, to: PersonId) -> None:
-    """What they set up for others is another owner's: rooms, and blocks that others see."""
+    """Transfer rooms, and blocks that others see, to another owner."""
     values = {"to": to, **subject.values}
     connection.execute(f"UPDATE rooms SET set_by = :to WHERE set_by IN {_PEOPLE}", values)
     connection.execute(f"UPDATE blocks SET made_by = :to WHERE made_by IN {_PEOPLE}", values)
@@ -157,7 +157,7 @@ def transfer_ownership(connection: Connection, *, subject: DataSubject, to: Pers
 def list_unshared_blocks(
     connection: Connection, *, subject: DataSubject
 ) -> list[tuple[PersonId, str]]:
-    """(row in `people`, slug) of the blocks that they made and nobody else sees (any more)."""
+    """List (row in `people`, slug) of the blocks that they made and nobody else sees."""
     dropped = connection.execute(
         "SELECT id, slug FROM people WHERE kind = 'block' AND joined_to IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM blocks WHERE person_id = people.id)"
@@ -175,7 +175,7 @@ def list_unshared_blocks(
 
 
 def drop_block(connection: Connection, *, person_id: PersonId) -> None:
-    """A block is no more; `person_id` is its row in `people`, which loses its name, too."""
+    """Delete a block and the name of its row in `people`, `person_id`."""
     values = {"person_id": person_id}
     connection.execute(
         "DELETE FROM block_readers WHERE block_id IN"
@@ -187,7 +187,7 @@ def drop_block(connection: Connection, *, person_id: PersonId) -> None:
 
 
 def list_slugs(connection: Connection, *, subject: DataSubject) -> list[str]:
-    """What the folders of their memories are called."""
+    """List the slugs of their memory folders."""
     rows = connection.execute(
         f"SELECT slug FROM people WHERE id IN {_PEOPLE} ORDER BY id", subject.values
     )
@@ -195,7 +195,7 @@ def list_slugs(connection: Connection, *, subject: DataSubject) -> list[str]:
 
 
 def list_sessions(connection: Connection, *, subject: DataSubject) -> list[SessionId]:
-    """The sessions of their own talks."""
+    """List the sessions of their own conversations."""
     rows = connection.execute(
         f"SELECT id FROM sessions WHERE conversation_id IN {_CONVERSATIONS} ORDER BY id",
         subject.values,
@@ -206,7 +206,7 @@ def list_sessions(connection: Connection, *, subject: DataSubject) -> list[Sessi
 def list_messages(
     connection: Connection, *, session_id: SessionId, limit: int
 ) -> list[tuple[MessageId, str]]:
-    """(id, parts) of the first messages of a session."""
+    """List (id, parts) of the first messages of a session."""
     rows = connection.execute(
         "SELECT id, parts FROM messages WHERE session_id = :session_id ORDER BY id LIMIT :limit",
         {"session_id": session_id, "limit": limit},
@@ -217,9 +217,7 @@ def list_messages(
 def list_messages_elsewhere(
     connection: Connection, *, subject: DataSubject
 ) -> list[tuple[MessageId, SessionId]]:
-    """(id, session) of the messages of turns that they asked for in talks that a room shares,
-    as far as their words still stand.
-    """
+    """List (id, session) of the unredacted messages of their turns in conversations of rooms."""
     rows = connection.execute(
         "SELECT messages.id, messages.session_id FROM turns JOIN messages"
         f" ON messages.turn_id = turns.id WHERE turns.person_id IN {_PEOPLE}"
@@ -230,7 +228,7 @@ def list_messages_elsewhere(
 
 
 def list_turn_files(connection: Connection, *, subject: DataSubject) -> list[str]:
-    """The keys of the files that their turns have made."""
+    """List the keys of the files that their turns made."""
     rows = connection.execute(
         f"SELECT file_key FROM turn_files WHERE turn_id IN {_TURNS}", subject.values
     )
@@ -238,7 +236,7 @@ def list_turn_files(connection: Connection, *, subject: DataSubject) -> list[str
 
 
 def delete_sent(connection: Connection, *, outbox_ids: Sequence[int]) -> None:
-    """Messages to them are gone."""
+    """Delete messages to them."""
     connection.executemany(
         "DELETE FROM outbox WHERE id = :outbox_id",
         [{"outbox_id": outbox_id} for outbox_id in outbox_ids],
@@ -246,21 +244,21 @@ def delete_sent(connection: Connection, *, outbox_ids: Sequence[int]) -> None:
 
 
 def delete_questions(connection: Connection, *, question_ids: Sequence[int]) -> None:
-    """Questions to them are gone, and with them the messages that asked."""
+    """Delete questions to them, with the messages that asked."""
     values = [{"question_id": question_id} for question_id in question_ids]
     connection.executemany("DELETE FROM outbox WHERE question_id = :question_id", values)
     connection.executemany("DELETE FROM questions WHERE id = :question_id", values)
 
 
 def erase_answers(connection: Connection, *, subject: DataSubject) -> None:
-    """Nobody knows any more that they answered what others were asked."""
+    """Erase that they answered questions to others."""
     connection.execute(
         f"UPDATE questions SET answered_by = NULL WHERE answered_by IN {_PEOPLE}", subject.values
     )
 
 
 def has_sending(connection: Connection, *, subject: DataSubject) -> bool:
-    """True while a platform may be taking a message of their talks."""
+    """Return whether a message of their conversations is being sent."""
     row = connection.execute(
         "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure') AND state <> 'owed'"
         f" AND (person_id IN {_PEOPLE} OR turn_id IN {_TURNS}) LIMIT 1",
@@ -270,7 +268,7 @@ def has_sending(connection: Connection, *, subject: DataSubject) -> bool:
 
 
 def is_erased(connection: Connection, *, person_id: PersonId) -> bool:
-    """True for what is left of somebody who is gone."""
+    """Return whether a person is erased."""
     row = connection.execute(
         "SELECT 1 FROM people WHERE id = :person_id AND joined_to = id", {"person_id": person_id}
     ).fetchone()
@@ -278,7 +276,7 @@ def is_erased(connection: Connection, *, person_id: PersonId) -> bool:
 
 
 def delete_rows(connection: Connection, *, tasks: Sequence[int], sync_items: Sequence[int]) -> None:
-    """Background work about them is not owed any more, nor anything told to outside memories."""
+    """Delete background work about them, and their queue for external memories."""
     connection.executemany("DELETE FROM tasks WHERE id = :id", [{"id": one} for one in tasks])
     connection.executemany(
         "DELETE FROM external_sync WHERE id = :id", [{"id": one} for one in sync_items]
@@ -286,9 +284,9 @@ def delete_rows(connection: Connection, *, tasks: Sequence[int], sync_items: Seq
 
 
 def find_successor(connection: Connection, *, subject: DataSubject) -> PersonId | None:
-    """Who takes over what they set up for others: another owner; None if there is no other.
+    """Return the owner who takes over their rooms and blocks; None if there is no other owner.
 
-    Where nobody owns the house it stays with whom it is.
+    Without any owner, everything stays with the person.
     """
     row = connection.execute(
         "SELECT id FROM people WHERE role = 'owner' AND kind = 'human' AND joined_to IS NULL"
@@ -304,7 +302,7 @@ def find_successor(connection: Connection, *, subject: DataSubject) -> PersonId 
 
 
 def has_other_owner(connection: Connection, *, person_id: PersonId) -> bool:
-    """True if the house has an owner besides this one."""
+    """Return whether there is an owner besides this one."""
     row = connection.execute(
         "SELECT 1 FROM people WHERE role = 'owner' AND kind = 'human' AND joined_to IS NULL"
         " AND id <> :person_id LIMIT 1",
@@ -314,7 +312,7 @@ def has_other_owner(connection: Connection, *, person_id: PersonId) -> bool:
 
 
 def has_queued(connection: Connection, *, person_id: PersonId) -> bool:
-    """True while a message to somebody, or one that asks them something, is not sent yet."""
+    """Return whether a message or question to a person is not sent yet."""
     row = connection.execute(
         "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure')"
         " AND person_id = :person_id LIMIT 1",

@@ -1,7 +1,7 @@
-"""Queries that give a person all that the house holds of them; for `Database.browse` only.
+"""Queries for the export of a person's data; for `Database.browse` only.
 
-Each row is a mapping from the names of columns, ready to be written down. What is secret (the
-keys of buttons, codes) and what is others' is in none.
+Each row is a mapping from column names, ready to be written. It contains no secrets (keys of
+buttons, codes) and no data of others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -76,12 +76,12 @@ TABLES: Mapping[str, str] = {
 
 
 def walk_table(connection: Connection, *, table: str, subject: DataSubject) -> Iterator[Row]:
-    """The rows of one of `TABLES`."""
+    """Yield the rows of one of `TABLES`."""
     yield from _rows(connection, TABLES[table], subject.values)
 
 
 def list_blocks(connection: Connection, *, subject: DataSubject) -> list[tuple[PersonId, str]]:
-    """(row in `people`, label) of the blocks that a person made; a label is a plain word."""
+    """List (row in `people`, label) of the blocks that a person made; a label is a plain word."""
     rows = connection.execute(
         f"SELECT person_id, label FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY id",
         subject.values,
@@ -90,7 +90,7 @@ def list_blocks(connection: Connection, *, subject: DataSubject) -> list[tuple[P
 
 
 def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[Row]:
-    """The sessions of a person's own talks, direct ones and their own in rooms, oldest first."""
+    """Yield the sessions of a person's conversations, direct or in rooms, oldest first."""
     yield from _rows(
         connection,
         "SELECT sessions.id, sessions.title, sessions.started_at, sessions.last_at,"
@@ -105,7 +105,7 @@ def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[R
 def walk_messages(
     connection: Connection, *, session_id: SessionId, subject: DataSubject
 ) -> Iterator[tuple[int, int, str, str, str, int]]:
-    """(id, turn, role, platform, parts, time) of the messages of one of those sessions."""
+    """Yield (id, turn, role, platform, parts, time) of the messages of one of those sessions."""
     yield from connection.execute(
         "SELECT id, turn_id, role, platform, parts, created_at FROM messages"
         f" WHERE session_id = :session_id AND person_id IN {_PEOPLE} ORDER BY id",
@@ -114,7 +114,7 @@ def walk_messages(
 
 
 def walk_files(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[str, str]]:
-    """(key, name) of the files that a person's turns have made."""
+    """Yield (key, name) of the files that a person's turns made."""
     yield from connection.execute(
         "SELECT file_key, name FROM turn_files"
         f" WHERE turn_id IN {_TURNS} AND turn_id IN (SELECT id FROM turns"

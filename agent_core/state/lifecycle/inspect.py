@@ -1,4 +1,4 @@
-"""A look at a database from outside, for a doctor: nothing is locked, made or changed."""
+"""Inspect a database from outside, without locking, creating or changing anything."""
 
 import sqlite3
 from contextlib import closing
@@ -13,27 +13,27 @@ from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 
 _MIRRORED = 4
-"""The schema from which on it is kept what outside memories are owed."""
+"""The first schema with a queue for external memories."""
 
 SQLITE_VERSION = sqlite3.sqlite_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseInfo:
-    """What can be seen without opening the database for good."""
+    """Facts that are visible without opening the database for use."""
 
     schema: int
     newest_schema: int
     holder: int | None
-    """The process that opened it last; None if nobody did."""
+    """The process that opened it last; None without one."""
     was_closed: bool
-    """Whether that process closed it in order; False also while it has it open."""
+    """Whether that process closed it in order; False also while it is open."""
     backlogs: tuple[Backlog, ...]
-    """What outside memories are owed still."""
+    """The queues of external memories."""
 
 
 def peek(path: Path) -> DatabaseInfo | None:
-    """What stands at `path`; None if there is nothing.
+    """Inspect the database at `path`; None if there is none.
 
     Raises `StoreTooNew`, `StoreDamaged` if it is no database, `StoreError` if it can't be read.
     """
@@ -60,9 +60,10 @@ def peek(path: Path) -> DatabaseInfo | None:
 
 
 def _address(path: Path) -> str:
-    """A read-only connection would make the two files beside the database if they are missing.
+    """Return the address for a connection that creates no files.
 
-    Without the WAL nobody has the database open, and all of it is in the one file.
+    A plain read-only connection would create the two files beside the database. Without a WAL,
+    nobody has the database open, and the one file is complete.
     """
     has_wal = path.with_name(f"{path.name}-wal").exists()
     return f"{path.as_uri()}?{'mode=ro' if has_wal else 'immutable=1'}"

@@ -1,4 +1,4 @@
-"""Queries that make two people one: everything of one becomes the other's, in one transaction."""
+"""Queries that merge one person into another, in one transaction."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ from agent_core.state.memory import archive
 from agent_core.state.search import search
 
 Rename = Callable[[str], str]
-"""The key that a conversation of the one person would have if it were the other's."""
+"""Map the key of a conversation to the key that it has for the other person."""
 
 
 def has_running(connection: Connection, *, person_id: PersonId) -> bool:
-    """True while a turn that a person asked for is under way, or waits to be absorbed on with."""
+    """Return whether a turn of a person is running or waits to continue."""
     row = connection.execute(
         "SELECT 1 FROM turns WHERE state = 'running' AND person_id = :person_id LIMIT 1",
         {"person_id": person_id},
@@ -24,7 +24,7 @@ def has_running(connection: Connection, *, person_id: PersonId) -> bool:
 
 
 def list_absorbed(connection: Connection, *, person_id: PersonId) -> list[PersonId]:
-    """The people who have become this one, oldest first."""
+    """List the people who were merged into this one, oldest first."""
     rows = connection.execute(
         "SELECT id FROM people WHERE joined_to = :person_id ORDER BY id", {"person_id": person_id}
     ).fetchall()
@@ -34,9 +34,9 @@ def list_absorbed(connection: Connection, *, person_id: PersonId) -> list[Person
 def merge(
     connection: Connection, *, kept: PersonId, absorbed: PersonId, rename: Rename, now: int
 ) -> int:
-    """Make everything of `absorbed` the kept's but the ledger; how many messages that were.
+    """Move everything of `absorbed` except the ledger to `kept`; return the number of messages.
 
-    The ledger of their archive goes along. The row of `absorbed` stays, and says who they have become.
+    The ledger of the archive moves, too. The row of `absorbed` stays and points to `kept`.
     """
     record_accounts(connection, absorbed=absorbed)
     moved = 0
@@ -59,7 +59,7 @@ def merge(
 def _move_conversation(
     connection: Connection, talk: Conversation, kept: PersonId, rename: Rename
 ) -> int:
-    """A talk goes on in the kept's talk of that place, or becomes it."""
+    """Append a conversation to the kept person's conversation of that place, or rename it."""
     key = rename(talk.key)
     home = sessions.find_conversation(connection, key=key, person_id=kept)
     begun = list_sessions(connection, conversation_id=talk.id)
@@ -76,7 +76,7 @@ def _move_conversation(
 
 
 def record_accounts(connection: Connection, *, absorbed: PersonId) -> None:
-    """Note the account of turns and sessions from before accounts were noted with them.
+    """Record the account of turns and sessions that are older than that column.
 
     It is the person's account on that platform, or their oldest.
     """
@@ -99,7 +99,7 @@ def record_accounts(connection: Connection, *, absorbed: PersonId) -> None:
 
 
 def list_conversations(connection: Connection, *, person_id: PersonId) -> list[Conversation]:
-    """All talks of a person, oldest first."""
+    """List all conversations of a person, oldest first."""
     rows = connection.execute(
         "SELECT key FROM conversations WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
@@ -111,7 +111,7 @@ def list_conversations(connection: Connection, *, person_id: PersonId) -> list[C
 
 
 def list_sessions(connection: Connection, *, conversation_id: ConversationId) -> list[SessionId]:
-    """All sessions of a talk, oldest first."""
+    """List all sessions of a conversation, oldest first."""
     rows = connection.execute(
         "SELECT id FROM sessions WHERE conversation_id = :conversation_id ORDER BY id",
         {"conversation_id": conversation_id},
@@ -127,7 +127,7 @@ def reassign_conversation(
     person_id: PersonId,
     scope: str,
 ) -> None:
-    """A talk becomes another person's."""
+    """Assign a conversation to another person."""
     connection.execute(
         "UPDATE conversations SET key = :key, person_id = :person_id, scope = :scope"
         " WHERE id = :conversation_id",
@@ -138,7 +138,7 @@ def reassign_conversation(
 def empty_conversation(
     connection: Connection, *, conversation_id: ConversationId, into: ConversationId
 ) -> None:
-    """Everything of a talk goes on in another one; its empty row stays."""
+    """Move everything of a conversation into another one; its empty row stays."""
     for table in ("sessions", "turns"):
         connection.execute(
             f"UPDATE {table} SET conversation_id = :into WHERE conversation_id = :conversation_id",
@@ -147,9 +147,9 @@ def empty_conversation(
 
 
 def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Messages of a person's turns, and what is still owed to them or was given up.
+    """Move messages of a person's turns, and those queued or undeliverable.
 
-    Each condition is that of an index. Must come before `move_turns`.
+    Each condition is that of an index. Must run before `move_turns`.
     """
     for condition in (
         "turn_id IN (SELECT id FROM turns WHERE person_id = :absorbed)",
@@ -163,7 +163,7 @@ def move_queued(connection: Connection, *, kept: PersonId, absorbed: PersonId) -
 
 
 def move_turns(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Turns that a person asked for."""
+    """Move the turns of a person."""
     connection.execute(
         "UPDATE turns SET person_id = :kept WHERE person_id = :absorbed",
         {"kept": kept, "absorbed": absorbed},
@@ -171,7 +171,7 @@ def move_turns(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """What a person's calls cost: two budgets become one."""
+    """Move the cost of a person's calls: two quotas become one."""
     connection.execute(
         "UPDATE usage SET person_id = :kept WHERE person_id = :absorbed",
         {"kept": kept, "absorbed": absorbed},
@@ -179,7 +179,7 @@ def move_usage(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Background work that is still owed."""
+    """Move queued background work."""
     connection.execute(
         "UPDATE tasks SET person_id = :kept WHERE person_id = :absorbed"
         " AND state IN ('owed', 'running')",
@@ -188,7 +188,7 @@ def move_tasks(connection: Connection, *, kept: PersonId, absorbed: PersonId) ->
 
 
 def move_questions(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """What a person has not answered yet."""
+    """Move open questions."""
     connection.execute(
         "UPDATE questions SET person_id = :kept WHERE person_id = :absorbed AND state = 'open'",
         {"kept": kept, "absorbed": absorbed},
@@ -196,7 +196,7 @@ def move_questions(connection: Connection, *, kept: PersonId, absorbed: PersonId
 
 
 def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """A person's accounts; each remembers who it was at first."""
+    """Move a person's accounts; each records its first person."""
     connection.execute(
         "UPDATE accounts SET person_id = :kept, came_from = COALESCE(came_from, :absorbed)"
         " WHERE person_id = :absorbed",
@@ -205,10 +205,9 @@ def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId)
 
 
 def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
-    """Note who a person has become, with all who became that person before.
+    """Point a merged person, and everyone merged into them before, to `kept`.
 
-    Rights are not: whoever is joined with an owner has to be one. Wishes that the kept never
-    told are taken over.
+    Rights do not move: linking with an owner needs an owner. Settings that `kept` lacks do.
     """
     connection.execute(
         "UPDATE people SET joined_to = :kept WHERE id = :absorbed OR joined_to = :absorbed",
@@ -223,9 +222,9 @@ def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId)
 
 
 def close_duplicate_sessions(connection: Connection, *, person_id: PersonId, now: int) -> None:
-    """Of several open sessions of one talk only the one used last stays open.
+    """Close all open sessions of a conversation except the one used last.
 
-    Prompts are frozen anew in all that stay open: what may stand in them has changed.
+    The open ones get a new frozen prompt, because its content has changed.
     """
     mine = "conversation_id IN (SELECT id FROM conversations WHERE person_id = :person_id)"
     connection.execute(

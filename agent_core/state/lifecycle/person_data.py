@@ -1,6 +1,6 @@
-"""Queries that walk over all that holds a person's words; for `Database.browse` only.
+"""Queries that yield all texts of a person; for `Database.browse` only.
 
-They may take seconds. Each gives its rows one by one, so that nothing large is held.
+They may take seconds. Each yields its rows one by one, so that memory stays small.
 """
 
 import json
@@ -28,10 +28,10 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSubject:
-    """Everything by which a person's rows are known.
+    """The keys of a person's rows.
 
-    `person_ids` are the person and those who have become them, `accounts` are (platform, user
-    id), `chats` (platform, chat) the places where the house and nobody else but they talk.
+    `person_ids` are the person and those merged into them, `accounts` are (platform, user id),
+    `chats` are the (platform, chat) of their direct chats.
     """
 
     person_ids: tuple[PersonId, ...]
@@ -40,7 +40,7 @@ class DataSubject:
 
     @property
     def values(self) -> dict[str, str]:
-        """For queries: JSON lists."""
+        """The keys as JSON lists, for queries."""
         return {
             "people": json.dumps(self.person_ids),
             "chats": json.dumps([json.dumps(chat) for chat in self.chats]),
@@ -58,7 +58,7 @@ _SPOKEN_IN = f"(SELECT session_id FROM turns WHERE person_id IN {_PEOPLE})"
 def find_subject(
     connection: Connection, *, person_id: PersonId, is_alone: Callable[[str], bool]
 ) -> DataSubject:
-    """By what the rows of a person are known; `is_alone` says of a chat that it is direct."""
+    """Collect the keys of a person's rows; `is_alone` says whether a chat is direct."""
     ids = [
         PersonId(row[0])
         for row in connection.execute(
@@ -85,7 +85,7 @@ def find_subject(
 
 
 def list_accounts(connection: Connection, *, person_ids: Sequence[PersonId]) -> tuple[Place, ...]:
-    """The accounts of people, as (platform, user id)."""
+    """List the accounts of people, as (platform, user id)."""
     rows = connection.execute(
         f"SELECT platform, user_id FROM accounts WHERE person_id IN {_PEOPLE} ORDER BY id",
         {"people": json.dumps(person_ids)},
@@ -96,8 +96,10 @@ def list_accounts(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
 def walk_messages(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[MessageId, SessionId, str]]:
-    """(id, session, parts) of a person's talks, and of their turns in talks that a room shares,
-    without what is forgotten already.
+    """Yield (id, session, parts) of a person's conversations, and of their turns in those of
+    rooms.
+
+    Redacted messages are left out.
     """
     yield from connection.execute(
         "SELECT id, session_id, parts FROM messages"
@@ -108,7 +110,7 @@ def walk_messages(
 
 
 def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[SessionId, str]]:
-    """The titles of the sessions that are a person's, or that they spoke in."""
+    """Yield the titles of the sessions that a person owns or spoke in."""
     yield from connection.execute(
         f"SELECT id, title FROM sessions WHERE (id IN {_SESSIONS} OR id IN {_SPOKEN_IN})"
         " AND title <> ''",
@@ -119,7 +121,7 @@ def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tup
 def walk_compactions(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[SessionId, str]]:
-    """(session, summary) of a person's talks that were made shorter."""
+    """Yield (session, summary) of the compactions of a person's conversations."""
     yield from connection.execute(
         f"SELECT session_id, summary FROM compactions WHERE session_id IN {_SESSIONS}",
         subject.values,
@@ -127,7 +129,7 @@ def walk_compactions(
 
 
 def walk_steps(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """(id, outcome) of what tools gave in a person's turns."""
+    """Yield (id, outcome) of the tool calls of a person's turns."""
     yield from connection.execute(
         f"SELECT id, outcome FROM steps WHERE turn_id IN {_TURNS} AND outcome IS NOT NULL",
         subject.values,
@@ -137,7 +139,7 @@ def walk_steps(connection: Connection, *, subject: DataSubject) -> Iterator[tupl
 def walk_prompts(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[PromptHash, str]]:
-    """(hash, text) of the frozen prompts of a person's talks."""
+    """Yield (hash, text) of the frozen prompts of a person's conversations."""
     yield from connection.execute(
         "SELECT hash, system FROM prompts WHERE system <> '' AND hash IN"
         f" (SELECT prompt_hash FROM turns WHERE conversation_id IN {_CONVERSATIONS}"
@@ -147,7 +149,7 @@ def walk_prompts(
 
 
 def list_foreign_prompts(connection: Connection, *, subject: DataSubject) -> set[PromptHash]:
-    """The prompts of all other talks: where nothing personal stands, several share one."""
+    """List the prompts of all other conversations: impersonal prompts are shared."""
     rows = connection.execute(
         f"SELECT prompt_hash FROM turns WHERE conversation_id NOT IN {_CONVERSATIONS}"
         f" UNION SELECT prompt_hash FROM sessions WHERE conversation_id NOT IN {_CONVERSATIONS}",
@@ -159,9 +161,11 @@ def list_foreign_prompts(connection: Connection, *, subject: DataSubject) -> set
 def walk_events(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[InboxId, str, str]]:
-    """(id, state, payload) of events of a person's turns, and of all that name an account of
-    theirs: their commands and answers, and what others said to or of them. Where nobody else
-    has an account, as on the console, subject events name none, all of them are theirs.
+    """Yield (id, state, payload) of events of a person's turns, and of all that name their
+    account.
+
+    These are their commands and answers, and messages of others to them or about them. On a
+    platform where nobody else has an account, such as the console, all events are theirs.
     """
     yield from connection.execute(
         f"SELECT id, state, payload FROM inbox WHERE turn_id IN {_TURNS} AND payload <> ''",
@@ -177,14 +181,14 @@ def walk_events(
 
 
 def list_events_of_turns(connection: Connection, *, subject: DataSubject) -> list[InboxId]:
-    """The events that a person's turns were begun or steered with."""
+    """List the events that started or steered a person's turns."""
     rows = connection.execute(f"SELECT id FROM inbox WHERE turn_id IN {_TURNS}", subject.values)
     return [InboxId(row[0]) for row in rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A message that the house owes or has sent, with all the words that stand in its row."""
+    """An outbox message with all texts of its row."""
 
     id: OutboxId
     state: str
@@ -194,7 +198,7 @@ class Sent:
 
 
 def walk_sent(connection: Connection, *, subject: DataSubject) -> Iterator[Sent]:
-    """What the house has said to a person, or in their turns."""
+    """Yield the outbox messages to a person, or of their turns."""
     rows = connection.execute(
         "SELECT id, state, body || char(10) || COALESCE(shown, '') || char(10) || buttons"
         " || char(10) || COALESCE(file_name, '') || char(10) || reason, file_key, turn_id"
@@ -209,7 +213,7 @@ def walk_sent(connection: Connection, *, subject: DataSubject) -> Iterator[Sent]
 def walk_questions(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[QuestionId, str, str]]:
-    """(id, state, words) of what a person was asked."""
+    """Yield (id, state, text) of the questions to a person."""
     yield from connection.execute(
         "SELECT id, state, text || char(10) || choices || char(10) || payload FROM questions"
         f" WHERE person_id IN {_PEOPLE} OR turn_id IN {_TURNS}",
@@ -220,7 +224,7 @@ def walk_questions(
 def walk_files(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[int, str, str, bytes]]:
-    """(id, key, name, bytes) of the files that a person's turns have made."""
+    """Yield (id, key, name, bytes) of the files that a person's turns made."""
     yield from connection.execute(
         "SELECT turn_files.id, files.key, turn_files.name, files.data FROM turn_files"
         f" JOIN files ON files.key = turn_files.file_key WHERE turn_files.turn_id IN {_TURNS}",
@@ -231,7 +235,7 @@ def walk_files(
 def walk_descriptions(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[PersonId, str]]:
-    """(person, words) of what blocks are for; `subject` has the rows of blocks."""
+    """Yield (person, text) of the descriptions of blocks; `subject` has the rows of blocks."""
     yield from connection.execute(
         f"SELECT person_id, description FROM blocks WHERE person_id IN {_PEOPLE}", subject.values
     )
@@ -240,7 +244,7 @@ def walk_descriptions(
 def walk_audit(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[int, PersonId, str]]:
-    """(id, person, words) of what was done about people, rooms and blocks."""
+    """Yield (id, person, text) of the audit entries about people, rooms and blocks."""
     yield from connection.execute(
         f"SELECT id, person_id, detail FROM audit WHERE person_id IN {_PEOPLE} AND detail <> ''",
         subject.values,
@@ -248,7 +252,7 @@ def walk_audit(
 
 
 def walk_jobs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[JobId, str]]:
-    """(id, words) of a person's jobs, also of those that are over."""
+    """Yield (id, text) of a person's jobs, finished ones included."""
     yield from connection.execute(
         f"SELECT id, title || char(10) || body FROM jobs WHERE person_id IN {_PEOPLE}",
         subject.values,
@@ -256,7 +260,7 @@ def walk_jobs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple
 
 
 def walk_failures(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[RunId, str]]:
-    """(id, words) of the runs of a person's jobs that did not work."""
+    """Yield (id, text) of the failed runs of a person's jobs."""
     yield from connection.execute(
         "SELECT id, reason FROM job_runs WHERE job_id IN"
         f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) AND reason <> ''",
@@ -267,7 +271,7 @@ def walk_failures(connection: Connection, *, subject: DataSubject) -> Iterator[t
 def walk_deferred(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[int, str, str | None, bytes]]:
-    """(id, words, key of a file, its bytes) of what is held back for a person."""
+    """Yield (id, text, key of a file, its bytes) of a person's deferred messages."""
     yield from connection.execute(
         "SELECT deferred_messages.id, title || char(10) || body || char(10) ||"
         " COALESCE(file_name, ''),"
@@ -281,7 +285,7 @@ def walk_deferred(
 def walk_archive(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[PersonId, ArchiveId, str]]:
-    """(person, id, words) of a person's archive."""
+    """Yield (person, id, text) of a person's archive."""
     yield from connection.execute(
         f"SELECT person_id, id, text || char(10) || tags FROM archive WHERE person_id IN {_PEOPLE}",
         subject.values,
@@ -289,7 +293,7 @@ def walk_archive(
 
 
 def walk_changes(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """(id, words) of a person's ledger: before, after, and what it rests on."""
+    """Yield (id, text) of a person's ledger: before, after and evidence."""
     yield from connection.execute(
         "SELECT id, COALESCE(before, '') || char(10) || COALESCE(after, '') || char(10) || evidence"
         f" FROM ledger WHERE person_id IN {_PEOPLE}",
@@ -300,7 +304,7 @@ def walk_changes(connection: Connection, *, subject: DataSubject) -> Iterator[tu
 def walk_foreign_changes(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[int, str]]:
-    """(id, quoted words) of what their turns changed in memories that are not theirs alone."""
+    """Yield (id, quoted text) of the changes that their turns made in shared memories."""
     yield from connection.execute(
         f"SELECT id, evidence FROM ledger WHERE person_id NOT IN {_PEOPLE} AND evidence <> ''"
         f" AND actor IN (SELECT 'turn:' || id FROM turns WHERE person_id IN {_PEOPLE})",
@@ -311,7 +315,7 @@ def walk_foreign_changes(
 def walk_queued_work(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[str, int, str]]:
-    """(table, id, words) of background work and of what an outside memory is to be told."""
+    """Yield (table, id, text) of background work and of the queue for external memories."""
     for table, condition in (("tasks", ""), ("external_sync", " AND kind <> 'erase'")):
         yield from connection.execute(
             f"SELECT '{table}', id, payload FROM {table} WHERE person_id IN {_PEOPLE}{condition}",
@@ -320,7 +324,7 @@ def walk_queued_work(
 
 
 def list_referenced(connection: Connection, *, keys: Sequence[str]) -> set[str]:
-    """Those of some files that a message, a turn or a message owed still refers to."""
+    """Return those of some files that an outbox message, a turn or a deferred message refers to."""
     held = {
         row[0]
         for table in ("outbox", "turn_files", "deferred_messages")

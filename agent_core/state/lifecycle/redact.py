@@ -1,4 +1,4 @@
-"""Queries that take words out of rows; each may be repeated, and leaves a row that tells of it."""
+"""Queries that redact rows: each may be repeated, and leaves a row without its text."""
 
 from collections.abc import Sequence
 
@@ -22,15 +22,15 @@ from agent_core.state.tokenizer import index_text
 from agent_core.transcript import Role
 
 FORGOTTEN = "[forgotten]"
-"""Stands where words were that a person wanted gone."""
+"""Replaces text that a person had deleted."""
 ERASED = "[erased]"
-"""Stands where somebody spoke who is gone from this house, in talks that go on without them."""
+"""Replaces text of an erased person in conversations of others."""
 
 
 def read_message(
     connection: Connection, *, message_id: MessageId
 ) -> tuple[Role, str, SessionId] | None:
-    """(role, parts, session) of a message whose words still stand."""
+    """Return (role, parts, session) of a message that is not redacted."""
     row = connection.execute(
         "SELECT role, parts, session_id FROM messages"
         " WHERE id = :message_id AND forgotten_at IS NULL",
@@ -40,10 +40,9 @@ def read_message(
 
 
 def redact_message(connection: Connection, *, message_id: MessageId, parts: str, now: int) -> None:
-    """Put what is left of a message in its place, and let no search find it any more.
+    """Replace the parts of a message and remove it from the search index.
 
-    What the index was told of a damaged message is not known: that stays in it, and leads to
-    nothing.
+    The indexed text of a damaged message is unknown: its entry stays, and leads to no message.
     """
     indexed = _read_indexed(connection, message_id)
     search.drop_message(connection, message_id=message_id, indexed=indexed)
@@ -63,7 +62,7 @@ def redact_message(connection: Connection, *, message_id: MessageId, parts: str,
 
 
 def delete_messages(connection: Connection, *, message_ids: Sequence[MessageId]) -> None:
-    """Take messages out whole, also out of the index."""
+    """Delete messages, also from the search index."""
     for message_id in message_ids:
         indexed = _read_indexed(connection, message_id)
         search.drop_message(connection, message_id=message_id, indexed=indexed)
@@ -74,21 +73,21 @@ def delete_messages(connection: Connection, *, message_ids: Sequence[MessageId])
 
 
 def drop_title(connection: Connection, *, session_id: SessionId) -> None:
-    """A session has no name any more."""
+    """Clear the title of a session."""
     connection.execute(
         "UPDATE sessions SET title = '' WHERE id = :session_id", {"session_id": session_id}
     )
 
 
 def delete_compactions(connection: Connection, *, session_id: SessionId) -> None:
-    """Drop every summary of a session; it is folded anew when it has to be."""
+    """Delete every compaction of a session; it is compacted again if necessary."""
     connection.execute(
         "DELETE FROM compactions WHERE session_id = :session_id", {"session_id": session_id}
     )
 
 
 def drop_outcome(connection: Connection, *, step_id: int) -> None:
-    """What a tool gave is gone."""
+    """Clear the result of a tool call."""
     connection.execute(
         "UPDATE steps SET outcome = :mark WHERE id = :step_id AND outcome IS NOT NULL",
         {"mark": FORGOTTEN, "step_id": step_id},
@@ -96,7 +95,7 @@ def drop_outcome(connection: Connection, *, step_id: int) -> None:
 
 
 def drop_event(connection: Connection, *, inbox_id: InboxId) -> bool:
-    """Keep of an event that it came; False for one that is still to be worked on."""
+    """Clear the payload of an event; False if it still has to be processed."""
     row = connection.execute(
         "UPDATE inbox SET payload = '', reason = CASE WHEN state = 'dead' THEN '' ELSE reason END"
         " WHERE id = :inbox_id AND state IN ('done', 'dead') RETURNING id",
@@ -106,9 +105,9 @@ def drop_event(connection: Connection, *, inbox_id: InboxId) -> bool:
 
 
 def drop_words(connection: Connection, *, outbox_id: OutboxId) -> bool:
-    """Keep of a message that it was sent; False for one that is on its way.
+    """Clear the text of an outbox message; False while it is being sent.
 
-    One that was not sent yet never is, and one that could not be is not worth a retry.
+    An unsent message is never sent, and an undeliverable one has nothing left to retry.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :mark, checksum = :checksum, shown = NULL, buttons = '',"
@@ -123,7 +122,7 @@ def drop_words(connection: Connection, *, outbox_id: OutboxId) -> bool:
 
 
 def drop_question(connection: Connection, *, question_id: QuestionId) -> bool:
-    """Keep of a question that it was asked; it is over then. False while a turn waits for it."""
+    """Clear and close a question; False while a turn waits for it."""
     row = connection.execute(
         "UPDATE questions SET text = :mark, choices = '', payload = '',"
         " state = CASE WHEN state = 'open' THEN 'over' ELSE state END"
@@ -134,9 +133,9 @@ def drop_question(connection: Connection, *, question_id: QuestionId) -> bool:
 
 
 def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
-    """A frozen prompt can't be read any more: the turns made with it can't be rebuilt.
+    """Clear a frozen prompt: the requests of its turns can no longer be rebuilt.
 
-    The sessions that are in it have to be taken out of it: see `clear_prompts`.
+    Its sessions must get a new one; see `clear_prompts`.
     """
     connection.execute(
         "UPDATE prompts SET system = '', tools = '[]', shown = '[]' WHERE hash = :prompt_hash",
@@ -145,7 +144,7 @@ def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
 
 
 def clear_prompts(connection: Connection, *, person_id: PersonId) -> None:
-    """The open talks of a person take a fresh prompt at their next turn."""
+    """Clear the prompt of a person's open sessions, so that their next turns compose a new one."""
     connection.execute(
         "UPDATE sessions SET prompt_hash = NULL WHERE ended_at IS NULL AND conversation_id IN"
         " (SELECT id FROM conversations WHERE person_id = :person_id)",
@@ -154,7 +153,7 @@ def clear_prompts(connection: Connection, *, person_id: PersonId) -> None:
 
 
 def drop_turn_file(connection: Connection, *, turn_file_id: int) -> None:
-    """A turn has not made this file; whoever still offers it has nothing to show."""
+    """Delete a file of a turn; messages that offer it have nothing to show."""
     row = connection.execute(
         "DELETE FROM turn_files WHERE id = :turn_file_id RETURNING turn_id, file_key",
         {"turn_file_id": turn_file_id},
@@ -168,24 +167,24 @@ def drop_turn_file(connection: Connection, *, turn_file_id: int) -> None:
 
 
 def empty_files(connection: Connection, *, keys: Sequence[str]) -> None:
-    """The bytes of files are gone. Their rows stay, so that no reference leads nowhere."""
+    """Clear the bytes of files. Their rows stay, so that references stay valid."""
     connection.executemany(
         "UPDATE files SET data = x'' WHERE key = :key", [{"key": key} for key in keys]
     )
 
 
 def drop_task(connection: Connection, *, task_id: int) -> None:
-    """Background work is not owed any more, and nothing tells what it was."""
+    """Clear and close background work."""
     connection.execute("DELETE FROM tasks WHERE id = :task_id", {"task_id": task_id})
 
 
 def drop_external_sync(connection: Connection, *, item_id: int) -> None:
-    """An outside memory is told this no more."""
+    """Delete an entry of the queue for an external memory."""
     connection.execute("DELETE FROM external_sync WHERE id = :item_id", {"item_id": item_id})
 
 
 def drop_description(connection: Connection, *, person_id: PersonId) -> None:
-    """A block does not say any more what it is for; `person_id` is its row in `people`."""
+    """Clear the description of a block; `person_id` is its row in `people`."""
     connection.execute(
         "UPDATE blocks SET description = :mark WHERE person_id = :person_id",
         {"mark": FORGOTTEN, "person_id": person_id},
@@ -193,12 +192,12 @@ def drop_description(connection: Connection, *, person_id: PersonId) -> None:
 
 
 def drop_detail(connection: Connection, *, audit_id: int) -> None:
-    """Of something that was done only what and when is known from now on."""
+    """Reduce an audit entry to action and time."""
     connection.execute("UPDATE audit SET detail = '' WHERE id = :audit_id", {"audit_id": audit_id})
 
 
 def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
-    """A job is no more, with its runs and what is held of them; the keys of files held so."""
+    """Delete a job with its runs and deferred messages; return the keys of their files."""
     values = {"job_id": job_id}
     runs = "(SELECT id FROM job_runs WHERE job_id = :job_id)"
     held = connection.execute(
@@ -209,12 +208,12 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
 
 
 def drop_reason(connection: Connection, *, run_id: RunId) -> None:
-    """Nobody knows any more why a run did not work."""
+    """Clear the reason of a failed run."""
     connection.execute("UPDATE job_runs SET reason = '' WHERE id = :run_id", {"run_id": run_id})
 
 
 def _read_indexed(connection: Connection, message_id: MessageId) -> str | None:
-    """What the index was told of a message, as far as that is known."""
+    """Return the indexed text of a message, if it is known."""
     row = connection.execute(
         "SELECT scope, role, platform, created_at, text, parts, checksum FROM messages"
         " WHERE id = :message_id",

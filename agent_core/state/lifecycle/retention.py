@@ -1,8 +1,7 @@
-"""Queries that let go of what has grown old, a span of rows at a time.
+"""Queries that remove old data, a range of rows at a time.
 
-Whatever is owed, open or being worked on stays, and so does the row of every event and of every
-message that was sent: by the one a platform's repeats are known, by the other where a message of
-ours is.
+Queued, open and running rows stay. So does the row of every event and every sent message: the
+first detects repeated events, the second finds the message on its platform.
 """
 
 import json
@@ -30,8 +29,8 @@ _NEWEST: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Rows behind `after` up to `until`, as far as they are from before a moment (in
-    milliseconds since the epoch).
+    """Rows with ids above `after` up to `until`, and older than `before` (milliseconds since the
+    epoch).
     """
 
     after: int
@@ -40,7 +39,7 @@ class Span:
 
     @property
     def values(self) -> dict[str, int]:
-        """For queries."""
+        """The parameters of the queries."""
         return {"after": self.after, "until": self.until, "before": self.before}
 
 
@@ -72,17 +71,17 @@ _OLD: dict[Kind, str] = {
 
 
 def find_newest(connection: Connection, *, kind: Kind) -> int:
-    """The number of the newest row that a sweep may come to; 0 if there is none."""
+    """Return the id of the newest row of a kind; 0 for none."""
     return int(connection.execute(_NEWEST[kind]).fetchone()[0] or 0)
 
 
 def has_old(connection: Connection, *, kind: Kind, span: Span) -> bool:
-    """True if something in a span may be let go of; asked first, for it holds nobody up."""
+    """Return whether a range has old rows; a read, so that no write is made in vain."""
     return connection.execute(_OLD[kind], span.values).fetchone() is not None
 
 
 def sweep_inbox(connection: Connection, *, span: Span) -> int:
-    """Events that are done keep nothing but that they came; how many those are."""
+    """Clear the payloads of processed events; return their number."""
     cursor = connection.execute(
         f"UPDATE inbox SET payload = '' WHERE {_IN_SPAN} AND received_at < :before"
         " AND state = 'done' AND payload <> ''",
@@ -92,7 +91,7 @@ def sweep_inbox(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_outbox(connection: Connection, *, span: Span) -> int:
-    """Messages that were sent keep nothing but where they are, unless they ask what is open."""
+    """Clear the content of sent messages, except those that ask an open question."""
     cursor = connection.execute(
         "UPDATE outbox SET body = '', checksum = :checksum, buttons = '', file_key = NULL,"
         f" file_name = NULL, shown = NULL, reason = '' WHERE {_IN_SPAN} AND created_at < :before"
@@ -105,7 +104,7 @@ def sweep_outbox(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_exports(connection: Connection, *, span: Span) -> list[str]:
-    """Files that the house itself has sent are kept no longer; their keys."""
+    """Detach files that Talaria itself has sent, such as exports; return their keys."""
     rows = connection.execute(
         f"SELECT id, file_key FROM outbox WHERE {_IN_SPAN} AND created_at < :before"
         " AND state = 'sent' AND turn_id IS NULL AND file_key IS NOT NULL",
@@ -118,7 +117,7 @@ def sweep_exports(connection: Connection, *, span: Span) -> list[str]:
 
 
 def sweep_steps(connection: Connection, *, span: Span) -> int:
-    """What tools gave in turns that have ended; `span` is of turns. The transcript has it, too."""
+    """Delete tool results of ended turns; `span` is of turns. The transcript has them, too."""
     cursor = connection.execute(
         "DELETE FROM steps WHERE turn_id IN (SELECT id FROM turns"
         f" WHERE {_IN_SPAN} AND ended_at < :before AND state <> 'running')",
@@ -128,8 +127,9 @@ def sweep_steps(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_usage(connection: Connection, *, span: Span) -> int:
-    """The calls of a person in one day become one row for each purpose and model; how many
-    rows that saves. What they cost stays as it is.
+    """Sum the calls of a person and day into one row per purpose and model.
+
+    Returns the number of rows saved. The cost stays as it is.
     """
     rows = connection.execute(
         "SELECT person_id, purpose, model, created_at / 86400000, COUNT(*), SUM(input_tokens),"
@@ -161,8 +161,9 @@ def sweep_usage(connection: Connection, *, span: Span) -> int:
 
 
 def sweep_messages(connection: Connection, *, span: Span) -> int:
-    """The messages of turns that have ended are gone, whole turns at a time, and with them the
-    names and summaries of the talks that they were in; `span` is of turns.
+    """Delete the messages of ended turns, whole turns at a time; `span` is of turns.
+
+    Titles and summaries of their conversations are deleted with them.
     """
     rows = connection.execute(
         "SELECT messages.id, messages.session_id, messages.person_id FROM turns JOIN messages"
@@ -179,9 +180,7 @@ def sweep_messages(connection: Connection, *, span: Span) -> int:
 
 
 def list_old_files(connection: Connection, *, after_key: str, before: int, limit: int) -> list[str]:
-    """Files from before a moment that still have bytes, by their keys, those behind one; for
-    `Database.browse` only.
-    """
+    """List old files that still have bytes, by key, after one; for `Database.browse` only."""
     rows = connection.execute(
         "SELECT key FROM files WHERE key > :after_key AND created_at < :before"
         " AND length(data) > 0 ORDER BY key LIMIT :limit",
@@ -191,7 +190,7 @@ def list_old_files(connection: Connection, *, after_key: str, before: int, limit
 
 
 def sweep_files(connection: Connection, *, keys: Sequence[str], before: int) -> int:
-    """The bytes of files that nobody refers to are gone, unless they came again meanwhile."""
+    """Clear the bytes of unreferenced files, unless they arrived again meanwhile."""
     cursor = connection.executemany(
         "UPDATE files SET data = x'' WHERE key = :key AND created_at < :before",
         [{"key": key, "before": before} for key in keys],

@@ -1,4 +1,4 @@
-"""Statements that leave no byte of what was deleted: indexes merged, the log cut back."""
+"""Statements that remove deleted bytes from the file: index merges, VACUUM and checkpoints."""
 
 from typing import Literal
 
@@ -9,8 +9,9 @@ INDEXES: tuple[Index, ...] = ("message_search", "archive_search")
 
 
 def begin_merge(connection: Connection, *, index: Index, pages: int) -> None:
-    """Begin to make one of all that an index has gathered: only then it lets words go that
-    no message holds any more. `pages` are the most that one step writes.
+    """Start to merge the segments of an index, which drops the words of deleted messages.
+
+    `pages` is the most that one step writes.
     """
     connection.execute(
         f"INSERT INTO {index} ({index}, rank) VALUES ('merge', :pages)", {"pages": -pages}
@@ -18,9 +19,9 @@ def begin_merge(connection: Connection, *, index: Index, pages: int) -> None:
 
 
 def continue_merge(connection: Connection, *, index: Index, pages: int) -> bool:
-    """Take the next step of it; False once it is done.
+    """Run the next step of the merge; False once it is complete.
 
-    The sign is SQLite's own: a step that changes next to nothing was the last.
+    The sign is SQLite's own: the last step changes almost nothing.
     """
     before = connection.total_changes
     connection.execute(
@@ -30,11 +31,11 @@ def continue_merge(connection: Connection, *, index: Index, pages: int) -> bool:
 
 
 def vacuum(connection: Connection) -> None:
-    """Write the whole file anew, outside of any transaction: moving rows about leaves copies."""
+    """Rewrite the whole file outside any transaction, because moved rows leave copies."""
     connection.execute("VACUUM")
 
 
 def truncate_log(connection: Connection) -> bool:
-    """Bring all of the log into the file and empty it; False while somebody still reads it."""
+    """Copy the WAL into the file and truncate it; False while somebody still reads it."""
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy

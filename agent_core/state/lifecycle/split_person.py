@@ -1,4 +1,4 @@
-"""Queries that split an account off its person: what began there goes with it."""
+"""Queries that split an account from its person, with everything that began there."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,9 @@ from agent_core.state.search import search
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitResult:
-    """What went with an account: whole sessions, and the messages in them.
+    """The result of a split: moved sessions and their messages.
 
-    `kept` are the sessions that others began and in which this account has talked: those stay.
+    `kept` counts the sessions of others in which this account took part: those stay.
     """
 
     sessions: int
@@ -29,11 +29,10 @@ class SplitResult:
 def split(
     connection: Connection, account: Account, *, into: PersonId, rename: Rename, now: int
 ) -> SplitResult:
-    """Give an account to the person `into`, with the sessions that it began, and what was kept
-    in the archive when it asked.
+    """Move an account to the person `into`, with its sessions and its archive entries.
 
-    Everything but the ledger of memory: messages with their place in the index, turns, what
-    they cost, and what of them is owed.
+    Messages move with their index entries, turns with their cost and queued messages. The memory
+    ledger stays.
     """
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
     archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
@@ -68,7 +67,7 @@ def split(
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[tuple[Conversation, list[SessionId]]]:
-    """The sessions of a person that one of their accounts began, by their talks."""
+    """List the sessions of a person that one account started, by conversation."""
     talks = merge_people.list_conversations(connection, person_id=person_id)
     rows = connection.execute(
         "SELECT sessions.conversation_id, sessions.id FROM conversations JOIN sessions"
@@ -81,7 +80,7 @@ def list_begun(
 
 
 def count_shared(connection: Connection, *, person_id: PersonId, account_id: AccountId) -> int:
-    """In how many sessions that it did not begin an account has asked for a turn."""
+    """Count the sessions of others in which an account asked for a turn."""
     row = connection.execute(
         "SELECT COUNT(DISTINCT turns.session_id) FROM turns JOIN sessions"
         " ON sessions.id = turns.session_id WHERE turns.person_id = :person_id"
@@ -99,7 +98,7 @@ def move_turns(
     out_of: Conversation,
     to: Conversation,
 ) -> None:
-    """Give sessions to another talk, with their turns, the cost of them, and what they owe."""
+    """Move sessions to another conversation, with their turns, cost and queued messages."""
     rows = connection.execute(
         "SELECT id, session_id FROM turns WHERE conversation_id = :conversation_id",
         {"conversation_id": out_of.id},
@@ -125,7 +124,7 @@ def move_turns(
 def reassign_turns(
     connection: Connection, *, turn_ids: list[TurnId], out_of: PersonId, into: PersonId
 ) -> None:
-    """Turns, what they cost, and what they owe become another person's."""
+    """Reassign turns with their cost and queued messages to another person."""
     values = [{"into": into, "out_of": out_of, "turn_id": turn_id} for turn_id in turn_ids]
     for table, key in (("turns", "id"), ("usage", "turn_id"), ("outbox", "turn_id")):
         connection.executemany(
@@ -137,7 +136,7 @@ def reassign_turns(
 def move_shared_turns(
     connection: Connection, *, person_id: PersonId, account_id: AccountId, into: PersonId
 ) -> None:
-    """What an account asked for in talks that a whole room shares; the talk stays the room's."""
+    """Reassign an account's turns in conversations of rooms; the conversation stays the room's."""
     rows = connection.execute(
         "SELECT turns.id FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
         " WHERE turns.person_id = :person_id AND turns.account_id = :account_id"
@@ -149,7 +148,7 @@ def move_shared_turns(
 
 
 def reassign_account(connection: Connection, *, account_id: AccountId, into: PersonId) -> None:
-    """An account becomes another person's, as if it had never been anybody else's."""
+    """Reassign an account, and clear its record of an earlier merge."""
     connection.execute(
         "UPDATE accounts SET person_id = :into, came_from = NULL WHERE id = :account_id",
         {"into": into, "account_id": account_id},
@@ -157,5 +156,5 @@ def reassign_account(connection: Connection, *, account_id: AccountId, into: Per
 
 
 def restore_person(connection: Connection, *, back: PersonId) -> None:
-    """A joined person is somebody of their own again, with the rights they had before."""
+    """Restore a merged person with the rights that they had before."""
     connection.execute("UPDATE people SET joined_to = NULL WHERE id = :back", {"back": back})

@@ -1,1 +1,1 @@
-"""The package agent_core.state.memory."""
+"""Queries over memory: ledger, archive, blocks, shares, evidence, owners, skills, external sync."""

@@ -1,8 +1,8 @@
-"""Queries over the archive, what is remembered outside of the prompt, and the index of its words.
+"""Queries over the archive, the memory outside the prompt, and its full-text index.
 
-The index is made like that of `search`, in SQLite's own dialect, too: every word has its person in
-front, `p7_lisbon`, and so has every tag, `p7__trecipes`. It can only let go of an entry that it is
-told again, letter for letter; whoever changes how `words` cuts has to fill it anew by a migration.
+The index works like that of `search`, in SQLite's own dialect: every word has its person in front,
+`p7_lisbon`, and so has every tag, `p7__trecipes`. To delete an entry, FTS5 needs the exact text
+that was indexed. A change of the tokenizer therefore needs a migration that rebuilds the index.
 """
 
 import json
@@ -21,7 +21,7 @@ from agent_core.state.tokenizer import UNINDEXED, cut
 _log = logging.getLogger(__name__)
 
 _PIECE = 2000
-"""Entries that are moved from one person to another at a time."""
+"""Entries moved from one person to another per step."""
 _WORD = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f])+")
 _TAG = re.compile(r"(?:[a-z0-9-]|[^\x00-\x7f])+")
 _ROW = "archive.id, archive.text, archive.tags, archive.created_at, archive.updated_at"
@@ -29,7 +29,7 @@ _ROW = "archive.id, archive.text, archive.tags, archive.created_at, archive.upda
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveEntry:
-    """One entry. Times are milliseconds since the epoch; `tags` are sorted, in small letters."""
+    """One entry. Times are milliseconds since the epoch; `tags` are sorted, in lower case."""
 
     id: ArchiveId
     text: str
@@ -40,8 +40,8 @@ class ArchiveEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveFilter:
-    """Where a search may look: entries of one person or room that have all the tags, and were
-    kept between two moments, both included.
+    """The scope of a search: entries of one owner that have all tags and lie between two
+    moments.
     """
 
     person_id: PersonId
@@ -51,7 +51,7 @@ class ArchiveFilter:
 
 
 def index_entry(person_id: PersonId, text: str, tags: Sequence[str]) -> str:
-    """What the index is told of an entry. Pure."""
+    """Return the indexed text of an entry. Pure."""
     words = sorted(set(cut("\n".join([text, *tags]))) - UNINDEXED)
     told = [f"p{person_id}_{word}" for word in words]
     return " ".join([*told, *(_name_tag(person_id, tag) for tag in tags)])
@@ -66,11 +66,9 @@ def insert(
     now: int,
     again: ArchiveId | None = None,
 ) -> ArchiveEntry:
-    """Keep an entry, and make it findable. One that comes `again` has the number that it had,
-    unless that is somebody's by now.
+    """Store and index an entry. `again` restores an earlier id, unless it is taken.
 
-    Its number tells when it was kept and nothing of how many entries there are: people are
-    told it.
+    The id is the time of storing and reveals nothing about the number of entries: people see it.
     """
     archive_id = None if again is None or _is_taken(connection, again) else again
     if archive_id is None:
@@ -103,7 +101,7 @@ def _is_taken(connection: Connection, archive_id: ArchiveId) -> bool:
 def update(
     connection: Connection, *, person_id: PersonId, old: ArchiveEntry, new: ArchiveEntry
 ) -> None:
-    """Give an entry other words or tags; `old` is the entry as it stands."""
+    """Change the text or tags of an entry; `old` is the present one."""
     changed = connection.execute(
         "UPDATE archive SET text = :text, tags = :tags, updated_at = :now, checksum = :checksum"
         " WHERE id = :id AND person_id = :person_id",
@@ -122,7 +120,7 @@ def update(
 
 
 def delete(connection: Connection, *, person_id: PersonId, entry: ArchiveEntry) -> None:
-    """Drop an entry, and what the index knows of it; `entry` is as it stands."""
+    """Delete an entry and its index entry; `entry` is the present one."""
     dropped = connection.execute(
         "DELETE FROM archive WHERE id = :id AND person_id = :person_id",
         {"id": entry.id, "person_id": person_id},
@@ -134,7 +132,7 @@ def delete(connection: Connection, *, person_id: PersonId, entry: ArchiveEntry) 
 def find(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
 ) -> ArchiveEntry | None:
-    """One entry of a person. Raises `StoreDamaged` if it does not hold what was written."""
+    """Return one entry of a person. Raises `StoreDamaged` on a damaged row."""
     row = connection.execute(
         f"SELECT {_ROW}, checksum FROM archive WHERE id = :id AND person_id = :person_id",
         {"id": archive_id, "person_id": person_id},
@@ -149,7 +147,7 @@ def find(
 def list_entries(
     connection: Connection, *, person_id: PersonId, archive_ids: Sequence[ArchiveId]
 ) -> list[ArchiveEntry]:
-    """Entries of a person by their numbers, newest first. Damaged ones are left out, and logged."""
+    """List entries of a person by their ids, newest first. Damaged ones are logged and left out."""
     rows = connection.execute(
         f"SELECT {_ROW}, checksum FROM archive WHERE person_id = :person_id"
         " AND id IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC",
@@ -169,7 +167,7 @@ def list_holders(
     limit: int,
     offset: int = 0,
 ) -> list[ArchiveId]:
-    """The newest entries of the drawer that hold all the terms; without terms all of them."""
+    """List the newest entries in the scope that contain all terms; all entries without terms."""
     held = [_quote(drawer.person_id, term) for term in terms]
     held += [_quote_tag(drawer.person_id, tag) for tag in drawer.tags]
     source = "archive_search CROSS JOIN archive ON archive.id = archive_search.rowid"
@@ -193,7 +191,7 @@ def list_holders(
 
 
 def count_holders(connection: Connection, *, person_id: PersonId, term: Term, most: int) -> int:
-    """How many entries of a person hold a word, counted up to `most`."""
+    """Count a person's entries that contain a word, up to `most`."""
     row = connection.execute(
         "SELECT COUNT(*) FROM (SELECT rowid FROM archive_search"
         " WHERE archive_search MATCH :match LIMIT :most)",
@@ -203,7 +201,7 @@ def count_holders(connection: Connection, *, person_id: PersonId, term: Term, mo
 
 
 def count(connection: Connection, *, person_id: PersonId, most: int) -> int:
-    """How many entries a person has, counted up to `most`."""
+    """Count a person's entries, up to `most`."""
     row = connection.execute(
         "SELECT COUNT(*) FROM (SELECT id FROM archive WHERE person_id = :person_id LIMIT :most)",
         {"person_id": person_id, "most": most},
@@ -212,7 +210,7 @@ def count(connection: Connection, *, person_id: PersonId, most: int) -> int:
 
 
 def list_tags(connection: Connection, *, person_id: PersonId, newest: int) -> list[tuple[str, int]]:
-    """The tags of a person's newest entries with how many have each, the most frequent first."""
+    """List the tags of a person's newest entries with their counts, most frequent first."""
     rows = connection.execute(
         "SELECT tag.value, COUNT(*) FROM (SELECT tags FROM archive WHERE person_id = :person_id"
         " ORDER BY id DESC LIMIT :newest) AS some, json_each(some.tags) AS tag"
@@ -223,7 +221,7 @@ def list_tags(connection: Connection, *, person_id: PersonId, newest: int) -> li
 
 
 def list_known(connection: Connection, *, person_id: PersonId) -> list[ArchiveId]:
-    """The numbers of all that a person keeps, or once kept, oldest first."""
+    """List the ids of everything that a person ever stored, oldest first."""
     rows = connection.execute(
         "SELECT id FROM archive WHERE person_id = :person_id UNION SELECT position FROM ledger"
         " WHERE person_id = :person_id AND target = 'archive' ORDER BY 1",
@@ -235,7 +233,7 @@ def list_known(connection: Connection, *, person_id: PersonId) -> list[ArchiveId
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[ArchiveId]:
-    """Of those, what was kept in turns that one account asked for, as the ledger knows."""
+    """List those that turns of one account stored, according to the ledger."""
     rows = connection.execute(
         "SELECT DISTINCT ledger.position FROM ledger JOIN turns"
         " ON turns.id = CAST(SUBSTR(ledger.actor, 6) AS INTEGER)"
@@ -254,10 +252,9 @@ def move(
     into: PersonId,
     archive_ids: Sequence[ArchiveId],
 ) -> None:
-    """Give entries to another person: rows, index, and what the ledger tells of them.
+    """Move entries to another person, with their index entries and their ledger.
 
-    A damaged entry keeps its old words in the index, which lead to nobody any more: what the
-    index was told of it is not known.
+    The indexed text of a damaged entry is unknown: it stays in the index, and leads to nobody.
     """
     for start in range(0, len(archive_ids), _PIECE):
         piece = archive_ids[start : start + _PIECE]
@@ -320,7 +317,7 @@ def _dump(tags: tuple[str, ...]) -> str:
 
 
 def _quote(person_id: PersonId, term: Term) -> str:
-    """A string of FTS5's query language; in a word of the index nothing could end it."""
+    """Quote a term for FTS5; no character of an indexed word could end the string."""
     if not _WORD.fullmatch(term.word):
         raise ValueError(f"{term.word!r} is no word of the index")
     return f'"p{person_id}_{term.word}"' + (" *" if term.is_start else "")

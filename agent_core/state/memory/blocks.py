@@ -1,4 +1,4 @@
-"""Queries over what several remember together: the team's row, and named blocks of memory."""
+"""Queries over shared memory: the team's row, and named memory blocks."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 
 TEAM = "team"
-"""The slug of the team's row in `people`, if nobody else has it; its folder has this name."""
+"""The slug of the team's row in `people`, if it is free; its folder has this name."""
 PREFIX = "block-"
-"""Before the slug of a block in `people`."""
+"""Precedes the slug of a block in `people`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A named block of memory. `person_id` is of its row in `people`: it remembers, too.
+    """A named memory block. `person_id` is its row in `people`, because it owns memory, too.
 
     `slug` names its folder under memories/blocks/; the slug in `people` has `block-` before it.
-    `limit` is in characters of its file. `made_by` is who may say who sees it, besides owners:
-    a person as they are now, if they were joined to somebody since.
+    `limit` is in characters of its file. `made_by` may share it, besides owners: for a merged
+    person, the one who absorbed them.
     """
 
     id: BlockId
@@ -33,7 +33,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBlock:
-    """A block that is to be made. `slug` is a wish: a taken one gets a number."""
+    """A block to create. `slug` is a proposal: a taken one gets a number."""
 
     slug: str
     label: str
@@ -48,7 +48,7 @@ _BLOCK = (
     " JOIN people ON people.id = blocks.person_id JOIN people AS maker ON maker.id = blocks.made_by"
 )
 _SELVES = "SELECT id FROM people WHERE id = :person_id OR joined_to = :person_id"
-"""A person, and those who have become them: what was shared with these is shared with them."""
+"""A person and everyone merged into them, whose shares they inherit."""
 
 
 def _block(row: tuple[int, int, str, str, str, int, int, int]) -> Block:
@@ -65,13 +65,13 @@ def _block(row: tuple[int, int, str, str, str, int, int, int]) -> Block:
 
 
 def find_team(connection: Connection) -> PersonId | None:
-    """The team's row, if the team has remembered anything yet."""
+    """Return the team's row, if the team has any memory yet."""
     row = connection.execute("SELECT id FROM people WHERE kind = 'team' ORDER BY id").fetchone()
     return PersonId(row[0]) if row else None
 
 
 def make_team(connection: Connection, *, now: int) -> PersonId:
-    """The team's row, made if it is not there yet."""
+    """Return the team's row; create it if needed."""
     known = find_team(connection)
     if known is not None:
         return known
@@ -81,7 +81,7 @@ def make_team(connection: Connection, *, now: int) -> PersonId:
 
 
 def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
-    """Make a block, with a row in `people` of its own; nobody sees it yet.
+    """Create a block with its row in `people`; nobody sees it yet.
 
     The label must be free: see `find`.
     """
@@ -107,18 +107,20 @@ def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
 
 
 def exists(connection: Connection) -> bool:
-    """True if the house has any block."""
+    """Return whether there is any block."""
     return connection.execute("SELECT 1 FROM blocks LIMIT 1").fetchone() is not None
 
 
 def find(connection: Connection, *, label: str) -> Block | None:
-    """The block of this label; labels are unique in a house."""
+    """Return the block of this label; labels are unique."""
     row = connection.execute(f"{_BLOCK} WHERE blocks.label = :label", {"label": label}).fetchone()
     return _block(row) if row else None
 
 
 def list_visible(connection: Connection, *, person_id: PersonId | None) -> list[Block]:
-    """The blocks that a person or a room sees, by label; for nobody, those that everyone sees."""
+    """List the blocks that a person or a room sees, by label; for None, those that everyone
+    sees.
+    """
     rows = connection.execute(
         f"{_BLOCK} WHERE blocks.id IN (SELECT block_id FROM block_readers WHERE person_id IN"
         f" ({_SELVES} UNION SELECT id FROM people WHERE kind = 'team')) ORDER BY blocks.label",
@@ -128,7 +130,7 @@ def list_visible(connection: Connection, *, person_id: PersonId | None) -> list[
 
 
 def list_made(connection: Connection, *, person_id: PersonId) -> list[Block]:
-    """The blocks that a person has made, by label."""
+    """List the blocks that a person made, by label."""
     rows = connection.execute(
         f"{_BLOCK} WHERE blocks.made_by IN ({_SELVES}) ORDER BY blocks.label",
         {"person_id": person_id},
@@ -137,12 +139,12 @@ def list_made(connection: Connection, *, person_id: PersonId) -> list[Block]:
 
 
 def list_all(connection: Connection) -> list[Block]:
-    """Every block of the house, by label; for its owners."""
+    """List every block, by label; for owners."""
     return [_block(row) for row in connection.execute(f"{_BLOCK} ORDER BY blocks.label")]
 
 
 def list_readers(connection: Connection, *, block_id: BlockId) -> list[people.Person]:
-    """Who sees a block: people as they are now, rooms, and the team for everyone."""
+    """List the readers of a block: people, rooms, and the team for everyone."""
     rows = connection.execute(
         "SELECT DISTINCT COALESCE(people.joined_to, people.id) FROM block_readers JOIN people"
         " ON people.id = block_readers.person_id WHERE block_readers.block_id = :block_id"
@@ -154,7 +156,7 @@ def list_readers(connection: Connection, *, block_id: BlockId) -> list[people.Pe
 
 
 def share(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
-    """Let somebody see a block; False if they do already."""
+    """Share a block with a reader; False if they see it already."""
     known = connection.execute(
         f"SELECT 1 FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
         {"block_id": block_id, "person_id": person_id},
@@ -169,7 +171,7 @@ def share(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> 
 
 
 def unshare(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
-    """Let somebody see a block no longer; False if they did not."""
+    """Stop sharing a block with a reader; False if they did not see it."""
     gone = connection.execute(
         f"DELETE FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
         {"block_id": block_id, "person_id": person_id},
@@ -178,7 +180,7 @@ def unshare(connection: Connection, *, block_id: BlockId, person_id: PersonId) -
 
 
 def set_read_only(connection: Connection, *, block_id: BlockId, is_read_only: bool) -> None:
-    """Keep the assistant from writing in a block, or let it."""
+    """Allow or forbid the assistant to write in a block."""
     connection.execute(
         "UPDATE blocks SET is_read_only = :is_read_only WHERE id = :block_id",
         {"is_read_only": int(is_read_only), "block_id": block_id},
@@ -186,7 +188,7 @@ def set_read_only(connection: Connection, *, block_id: BlockId, is_read_only: bo
 
 
 def set_limit(connection: Connection, *, block_id: BlockId, limit: int) -> None:
-    """Change how long a block may become, in characters of its file."""
+    """Set the size limit of a block, in characters of its file."""
     connection.execute(
         "UPDATE blocks SET char_limit = :limit WHERE id = :block_id",
         {"limit": limit, "block_id": block_id},
@@ -194,7 +196,7 @@ def set_limit(connection: Connection, *, block_id: BlockId, limit: int) -> None:
 
 
 def describe(connection: Connection, *, block_id: BlockId, description: str) -> None:
-    """Change what a block says it is for."""
+    """Set the description of a block."""
     connection.execute(
         "UPDATE blocks SET description = :description WHERE id = :block_id",
         {"description": description, "block_id": block_id},
@@ -202,7 +204,7 @@ def describe(connection: Connection, *, block_id: BlockId, description: str) -> 
 
 
 def drop(connection: Connection, *, block_id: BlockId) -> None:
-    """Forget a block; what stood in it stays in the ledger, under its row in `people`."""
+    """Delete a block; its content stays in the ledger, under its row in `people`."""
     connection.execute(
         "DELETE FROM block_readers WHERE block_id = :block_id", {"block_id": block_id}
     )

@@ -1,4 +1,4 @@
-"""Queries over the messages that what was learned rests on."""
+"""Queries over the messages that memory entries rest on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _TURN = "turn:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Something that was said. `created_at` is milliseconds since the epoch."""
+    """A message that an entry rests on. `created_at` is milliseconds since the epoch."""
 
     id: MessageId
     turn_id: TurnId
@@ -24,7 +24,7 @@ class Evidence:
 
 
 def add_turn_evidence(connection: Connection, origin: Origin) -> Origin:
-    """With the messages of people that a change made in a turn rests on."""
+    """Add the people's messages of the turn that makes a change."""
     if not origin.actor.startswith(_TURN):
         return origin
     turn_id = TurnId(int(origin.actor.removeprefix(_TURN)))
@@ -32,7 +32,7 @@ def add_turn_evidence(connection: Connection, origin: Origin) -> Origin:
 
 
 def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ...]:
-    """What people have said in a turn so far, oldest first: its ground."""
+    """List the messages of people in a turn so far, oldest first."""
     rows = connection.execute(
         "SELECT messages.id FROM turns"
         " JOIN conversations ON conversations.id = turns.conversation_id"
@@ -51,10 +51,9 @@ def list_evidence(
     person_id: PersonId,
     audience: str | None,
 ) -> list[Evidence]:
-    """Those of the messages that are a person's own or were said before an audience, if one is
-    given.
+    """List those messages that are a person's own, or that an audience has seen.
 
-    What is somebody else's, or was taken out since, is left out.
+    Messages of others and redacted ones are left out.
     """
     found = []
     for message_id in message_ids:

@@ -1,4 +1,4 @@
-"""Queries over what an outside memory is to be told, and over what it is told from."""
+"""Queries over the queue of changes for external memories, and over their sources."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,9 +11,9 @@ Kind = Literal["turn", "memory", "erase"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncItem:
-    """One thing to be told, by its key: `turn:N`, `person:N`, or `session:N:K` (the K-th time).
+    """One change to send; its key is `turn:N`, `person:N`, or `session:N:K` (the K-th time).
 
-    `payload` is JSON: which entries of a memory the provider has; it never holds words.
+    `payload` is JSON: the entries that the provider has, by hash; it contains no text.
     """
 
     id: int
@@ -22,13 +22,13 @@ class SyncItem:
     key: str
     payload: str
     attempts: int
-    """How often it was begun; after the first time it may have been told."""
+    """Number of attempts; after the first one, the provider may have the change."""
     due_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """How much one provider is owed, and how much was given up."""
+    """Counts of queued and abandoned changes of one provider."""
 
     provider: str
     owed: int
@@ -37,7 +37,7 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncedTurn:
-    """A turn as it is told: whose talk it was, in which session, by whom it was asked for."""
+    """A turn to send: its asker, the owner of its conversation, and its session."""
 
     asker_id: PersonId
     owner_id: PersonId
@@ -58,7 +58,7 @@ def enqueue(
     person_id: PersonId,
     now: int,
 ) -> None:
-    """Owe something, unless the same was owed before."""
+    """Queue a change, unless it was queued before."""
     connection.execute(
         "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
         " created_at)"
@@ -75,7 +75,7 @@ def enqueue(
 
 
 def enqueue_memory(connection: Connection, *, provider: str, person_id: PersonId, now: int) -> None:
-    """How a person's memory stands is to be told, again or for the first time."""
+    """Queue the state of a person's memory, again or for the first time."""
     connection.execute(
         "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
         " created_at)"
@@ -92,7 +92,9 @@ def enqueue_memory(connection: Connection, *, provider: str, person_id: PersonId
 
 
 def ensure_memory(connection: Connection, *, provider: str, person_id: PersonId, now: int) -> None:
-    """The first that is told of a person is how their memory stands; later that changes nothing."""
+    """Queue the state of a person's memory before anything else about them; repeats change
+    nothing.
+    """
     enqueue(
         connection,
         provider=provider,
@@ -104,7 +106,7 @@ def ensure_memory(connection: Connection, *, provider: str, person_id: PersonId,
 
 
 def list_queued(connection: Connection, *, provider: str, limit: int) -> list[SyncItem]:
-    """What is owed longest, in the order in which it is to be told."""
+    """List the queued changes, oldest first."""
     rows = connection.execute(
         f"SELECT {_OWED} FROM external_sync WHERE provider = :provider AND state = 'owed'"
         " ORDER BY id LIMIT :limit",
@@ -125,7 +127,7 @@ def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Sy
 
 
 def begin(connection: Connection, *, item_id: int) -> bool:
-    """Note that something is being told from now on; False if it is not owed any more."""
+    """Record that an attempt starts; False if the change is no longer queued."""
     row = connection.execute(
         "UPDATE external_sync SET attempts = attempts + 1 WHERE id = :item_id AND state = 'owed'"
         " RETURNING id",
@@ -135,7 +137,7 @@ def begin(connection: Connection, *, item_id: int) -> bool:
 
 
 def drop(connection: Connection, *, item_id: int) -> bool:
-    """Something was told and need not be known any more; False if it was gone already."""
+    """Delete a sent change; False if it was already deleted."""
     row = connection.execute(
         "DELETE FROM external_sync WHERE id = :item_id RETURNING id", {"item_id": item_id}
     ).fetchone()
@@ -143,7 +145,7 @@ def drop(connection: Connection, *, item_id: int) -> bool:
 
 
 def finish(connection: Connection, *, item_id: int, payload: str) -> None:
-    """Something was told; `payload` is what has to be known of it."""
+    """Mark a change as sent; `payload` is what the provider has now."""
     connection.execute(
         "UPDATE external_sync SET state = 'done', payload = :payload, reason = '' WHERE id ="
         " :item_id",
@@ -152,7 +154,7 @@ def finish(connection: Connection, *, item_id: int, payload: str) -> None:
 
 
 def postpone(connection: Connection, *, item_id: int, due_at: int, reason: str) -> None:
-    """Something could not be told; it is tried again."""
+    """Keep a failed change queued until `due_at`."""
     connection.execute(
         "UPDATE external_sync SET due_at = :due_at, reason = :reason WHERE id = :item_id",
         {"item_id": item_id, "due_at": due_at, "reason": reason},
@@ -160,10 +162,9 @@ def postpone(connection: Connection, *, item_id: int, due_at: int, reason: str) 
 
 
 def park(connection: Connection, *, item_id: int, reason: str, now: int) -> None:
-    """Something can't be told; it holds up nothing any more.
+    """Set a change aside that the provider refuses, so that it delays no others.
 
-    It may be taken up again after an hour, or as long as it is owed already, if that is longer:
-    what never works is tried less and less often.
+    It is retried after an hour, or after as long as it has been queued, if that is longer.
     """
     connection.execute(
         "UPDATE external_sync SET state = 'dead', reason = :reason, due_at = CASE"
@@ -174,7 +175,7 @@ def park(connection: Connection, *, item_id: int, reason: str, now: int) -> None
 
 
 def revive(connection: Connection, *, provider: str, now: int) -> int:
-    """What was parked long enough is owed again; how much that is."""
+    """Queue the changes again that were set aside long enough; return their number."""
     cursor = connection.execute(
         "UPDATE external_sync SET state = 'owed' WHERE provider = :provider AND state = 'dead'"
         " AND due_at <= :now",
@@ -184,9 +185,9 @@ def revive(connection: Connection, *, provider: str, now: int) -> int:
 
 
 def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
-    """Since when something is owed to a provider; None if nothing is.
+    """Return the time of the oldest queued change; None for none.
 
-    How somebody's memory stands is owed since it last changed.
+    For the state of a memory, it is the time of its last change.
     """
     row = connection.execute(
         "SELECT MIN(CASE WHEN kind = 'memory' THEN due_at ELSE created_at END) FROM external_sync"
@@ -197,7 +198,7 @@ def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
 
 
 def count_all(connection: Connection) -> list[Backlog]:
-    """What each provider that was ever told anything is still owed; for the owner's eyes."""
+    """Count the changes of every provider that ever received anything; for owners."""
     rows = connection.execute(
         "SELECT provider, SUM(state = 'owed'), SUM(state = 'dead') FROM external_sync GROUP BY"
         " provider"
@@ -206,7 +207,7 @@ def count_all(connection: Connection) -> list[Backlog]:
 
 
 def count_dropped(connection: Connection, *, provider: str, session_id: SessionId) -> int:
-    """How often a session was, or is to be, forgotten outside; it goes on under another name."""
+    """Count the erasures of a session, sent or queued; it continues under another name."""
     row = connection.execute(
         "SELECT COUNT(*) FROM external_sync WHERE provider = :provider AND kind = 'erase'"
         " AND key >= :first AND key < :last",
@@ -220,7 +221,7 @@ def count_dropped(connection: Connection, *, provider: str, session_id: SessionI
 
 
 def enqueue_drop(connection: Connection, *, session_id: SessionId, now: int) -> None:
-    """Whoever was told anything is to forget a session, of which words were taken out."""
+    """Queue the erasure of a redacted session in every provider that received anything."""
     owner = connection.execute(
         "SELECT conversations.person_id FROM sessions JOIN conversations"
         " ON conversations.id = sessions.conversation_id WHERE sessions.id = :session_id",
@@ -239,13 +240,13 @@ def enqueue_drop(connection: Connection, *, session_id: SessionId, now: int) -> 
 
 
 def find_newest_change(connection: Connection) -> int:
-    """The number of the last row of the ledger; 0 before the first."""
+    """Return the id of the newest row of the ledger; 0 before the first."""
     row = connection.execute("SELECT MAX(id) FROM ledger").fetchone()
     return row[0] or 0
 
 
 def list_changed(connection: Connection, *, after: int, upto: int) -> list[PersonId]:
-    """The people whose memory was changed by these rows of the ledger."""
+    """List the people whose memory changed in a range of ledger rows."""
     rows = connection.execute(
         "SELECT DISTINCT ledger.person_id FROM ledger JOIN people ON people.id = ledger.person_id"
         " WHERE ledger.id > :after AND ledger.id <= :upto AND ledger.target IN ('memory', 'user')"
@@ -256,7 +257,7 @@ def list_changed(connection: Connection, *, after: int, upto: int) -> list[Perso
 
 
 def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
-    """A turn that is still there."""
+    """Return a turn that still exists."""
     row = connection.execute(
         "SELECT turns.person_id, conversations.person_id, turns.session_id FROM turns"
         " JOIN conversations ON conversations.id = turns.conversation_id"
@@ -271,9 +272,9 @@ def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
 
 
 def list_said(connection: Connection, *, turn_id: TurnId) -> list[tuple[int, str, str, int]]:
-    """(number, role, text, time) of what people and the assistant said in a turn, oldest first.
+    """List (id, role, text, time) of the messages of a turn, oldest first.
 
-    What was forgotten since is not among it.
+    Redacted messages are left out.
     """
     return connection.execute(
         "SELECT id, role, text, created_at FROM messages WHERE turn_id = :turn_id"

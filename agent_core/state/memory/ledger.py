@@ -1,4 +1,4 @@
-"""Queries over what was learned: the append-only ledger, and how its files stand to it."""
+"""Queries over the append-only memory ledger, and over the state of its files."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,15 +12,15 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 
 Target = Literal["memory", "user", "archive", "soul", "skill"]
-"""What changed: one of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
+"""One of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
 Operation = Literal["add", "replace", "remove"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of a list of entries; `position` is the entry's place, from 0.
+    """One change of a list of entries; `position` is the entry's index, from 0.
 
-    Without `before` and `after` it changes nothing that shows; see `memory.history`.
+    Without `before` and `after`, it changes nothing visible; see `memory.entry_history`.
     """
 
     operation: Operation
@@ -31,12 +31,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Why a change was made: by whom, on which words, in which call, and when.
+    """The origin of a change: its actor, evidence, call and time.
 
-    `actor` is `turn:N`, `hand`, `person`, `house` (its command line), `curator` (of skills),
-    `link:N` (two people became one) or `unlink` (an account was split off); `now` is
-    milliseconds since the epoch. `message_ids` are what people said in that turn, `source_id` is
-    the row of another ledger that this one repeats, `undoes` that of its own that it takes back.
+    `actor` is `turn:N`, `hand`, `person`, `house` (the command line), `curator` (of skills),
+    `link:N` (a merge) or `unlink` (a split); `now` is milliseconds since the epoch. `message_ids`
+    are the people's messages in that turn. `source_id` is the row of another ledger that this one
+    repeats, `undoes` the row of its own ledger that it reverts.
     """
 
     actor: str
@@ -60,11 +60,12 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """How a file of memory stands to the ledger. Hashes are hex; "" stands for no file.
+    """The state of a memory file compared with the ledger. Hashes are hex; "" stands for no file.
 
-    `current` is the file as it should be. As long as `previous` is set, the new file may not
-    have reached the disk: what lies there may still be the file of that hash, which holds
-    what the ledger said up to row `base`.
+    `current` is the file as it should be. While `previous` is set, the new file may not have
+    reached
+    the disk: the file of that hash, with the ledger's content up to row `base`, may still be
+    there.
     """
 
     current: str
@@ -73,7 +74,7 @@ class Projection:
 
 
 _PART = "#"
-"""Stands between the key of a call and the place of a row in it."""
+"""Separates the key of a call from the index of a row in it."""
 ROW = (
     "id, target, operation, position, before, after, actor, evidence, call_key, created_at,"
     " checksum, source_id, undoes, message_ids"
@@ -88,7 +89,7 @@ def record(
     change: Change,
     origin: Origin,
 ) -> LedgerEntry:
-    """Add a row at the end of the ledger."""
+    """Append a row to the ledger."""
     message_ids = json.dumps(origin.message_ids, separators=(",", ":"))
     row = connection.execute(
         "INSERT INTO ledger (person_id, target, operation, position, before, after, actor,"
@@ -118,9 +119,9 @@ def record(
 def find_entries(
     connection: Connection, *, person_id: PersonId, target: Target
 ) -> list[LedgerEntry]:
-    """Every change of one of a person's lists, oldest first.
+    """List every change of one of a person's lists, oldest first.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = :target ORDER BY id",
@@ -130,9 +131,9 @@ def find_entries(
 
 
 def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, LedgerEntry] | None:
-    """One row, and whose ledger it is in.
+    """Return one row and its owner.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     row = connection.execute(
         f"SELECT {ROW}, person_id FROM ledger WHERE id = :entry_id", {"entry_id": entry_id}
@@ -141,10 +142,9 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, LedgerEntry]]:
-    """The newest changes of everybody but those of skills, newest first; for the owner's
-    command line only.
+    """List the newest changes of everyone except those of skills, newest first.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    For the owner's command line only. Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW}, person_id FROM ledger WHERE target <> 'skill'"
@@ -155,9 +155,9 @@ def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, L
 
 
 def list_recent_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[LedgerEntry]:
-    """The newest changes of somebody but those of skills, newest first.
+    """List the newest changes of one owner except those of skills, newest first.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target <> 'skill'"
@@ -168,9 +168,9 @@ def list_recent_of(connection: Connection, *, person_id: PersonId, limit: int) -
 
 
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> list[LedgerEntry]:
-    """The changes that a call has made already, oldest first; see `name_call`.
+    """List the changes that a call has made already, oldest first; see `name_call`.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND (call_key = :call_key"
@@ -188,9 +188,9 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
 def find_of_archived(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
 ) -> list[LedgerEntry]:
-    """Every change of one entry of somebody's archive, oldest first.
+    """List every change of one archive entry, oldest first.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
@@ -203,9 +203,9 @@ def find_of_archived(
 def find_of_turn(
     connection: Connection, *, person_id: PersonId, turn_id: TurnId
 ) -> list[LedgerEntry]:
-    """What the calls of a turn have changed of somebody's archive, oldest first.
+    """List the changes that the calls of a turn made in somebody's archive, oldest first.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
@@ -216,9 +216,9 @@ def find_of_turn(
 
 
 def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[LedgerEntry]:
-    """Every change of somebody's archive, newest first, read one by one.
+    """Yield every change of somebody's archive, newest first, one by one.
 
-    Raises `StoreDamaged` on a row that does not hold what was written.
+    Raises `StoreDamaged` on a damaged row.
     """
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
@@ -231,9 +231,10 @@ def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[Le
 def redact(
     connection: Connection, *, entry_id: int, is_wanted: Callable[[str], bool], mark: str
 ) -> None:
-    """Take words out of a row for good: what was before, after and quoted, where it is wanted.
+    """Redact a row: replace `before`, `after` and the evidence by `mark` where `is_wanted` says
+    so.
 
-    The row stays, and with it what it changed; `mark` stands for the words.
+    The row and its effect stay.
     """
     found = find_row(connection, entry_id=entry_id)
     if found is None:
@@ -260,7 +261,7 @@ def redact(
 
 
 def drop_evidence(connection: Connection, *, entry_id: int) -> None:
-    """A row rests on no words any more; what it changed stands as it is."""
+    """Clear the evidence of a row; its change stays."""
     found = find_row(connection, entry_id=entry_id)
     if found is None:
         return
@@ -276,7 +277,7 @@ def drop_evidence(connection: Connection, *, entry_id: int) -> None:
 
 
 def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
-    """Leave nothing in the rows of somebody but that there were such."""
+    """Clear the content of all rows of an owner."""
     change = Change(operation="add", position=0, before=None, after=None)
     connection.execute(
         "UPDATE ledger SET target = 'memory', operation = 'add', position = 0, before = NULL,"
@@ -294,7 +295,7 @@ def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
 
 
 def name_call(call_key: str, edit: int, row: int) -> str:
-    """The key of one of the rows that a call makes: its own for the first one of all.
+    """Return the key of one of the rows of a call; the first row has the call's own key.
 
     `edit` and `row` count the call's edits and its rows, from 0.
     """
@@ -302,12 +303,12 @@ def name_call(call_key: str, edit: int, row: int) -> str:
 
 
 def read_edit(key: str, call_key: str) -> int:
-    """Of which edit of a call a row is, by their keys; the reverse of `name_call`."""
+    """Return the edit of a call that a row belongs to; the reverse of `name_call`."""
     return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
 
 
 def identify_group(row: LedgerEntry) -> tuple[str, int, str]:
-    """The same for all rows that one call has made, or that were made by hand in one moment."""
+    """Return a value that all rows of one call share, or all rows made by hand at one moment."""
     key, _, _ = (row.origin.call_key or "").partition(_PART)
     return row.origin.actor, row.origin.now, key
 
@@ -315,7 +316,7 @@ def identify_group(row: LedgerEntry) -> tuple[str, int, str]:
 def find_projection(
     connection: Connection, *, person_id: PersonId, target: Target
 ) -> Projection | None:
-    """How a person's file stands to the ledger; None if it was never written or read."""
+    """Return the state of a person's file; None if it was never written or read."""
     text = meta.get(connection, key=_projection_key(person_id, target))
     return Projection(**json.loads(text)) if text else None
 
@@ -323,7 +324,7 @@ def find_projection(
 def save_projection(
     connection: Connection, *, person_id: PersonId, target: Target, projection: Projection
 ) -> None:
-    """Note how a person's file stands to the ledger now."""
+    """Store the state of a person's file."""
     text = json.dumps(
         {
             "current": projection.current,
@@ -344,7 +345,7 @@ def read_row(
         *tuple[str, str, str | None, int, int, int | None, int | None, str],
     ],
 ) -> LedgerEntry:
-    """The columns `ROW` as they were read. Raises `StoreDamaged`; see `find_row`."""
+    """Build an entry from the columns `ROW`. Raises `StoreDamaged`; see `find_row`."""
     change = Change(operation=row[2], position=row[3], before=row[4], after=row[5])
     origin = Origin(
         actor=row[6],
@@ -361,8 +362,9 @@ def read_row(
 
 
 def _checksum(target: Target, change: Change, origin: Origin) -> int:
-    """Rows that take nothing back and rest on no messages have the sum of those from before
-    there were such.
+    """Compute the checksum of a row.
+
+    Rows without `undoes` and `message_ids` keep the checksum from before these columns existed.
     """
     fields = (
         *(target, change.operation, change.position, change.before, change.after),

@@ -1,4 +1,4 @@
-"""Queries over everybody who remembers: people, rooms, the team and named blocks."""
+"""Queries over memory owners: people, rooms, the team and named blocks."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from agent_core.state.people.people import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOwner:
-    """Somebody who remembers. `slug` is as in `people`, `folder` is what their folder is called
-    among those of their kind.
+    """A memory owner. `slug` is as in `people`; `folder` names their folder among those of their
+    kind.
     """
 
     person_id: PersonId
@@ -23,7 +23,7 @@ _KEEPER = "SELECT id, slug, kind FROM people WHERE joined_to IS NULL"
 
 
 def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[StoredOwner]:
-    """Those who come after somebody, oldest first; no one who has become somebody else."""
+    """List the owners after an id, oldest first, without merged people."""
     rows = connection.execute(
         f"{_KEEPER} AND id > :after ORDER BY id LIMIT :limit", {"after": after, "limit": limit}
     ).fetchall()
@@ -31,13 +31,13 @@ def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[Sto
 
 
 def find(connection: Connection, *, person_id: PersonId) -> StoredOwner | None:
-    """Somebody by their id, unless they have become somebody else."""
+    """Return an owner by id, unless they are merged into another."""
     row = connection.execute(f"{_KEEPER} AND id = :person_id", {"person_id": person_id}).fetchone()
     return _keeper(row) if row else None
 
 
 def find_by_slug(connection: Connection, *, slug: str) -> StoredOwner | None:
-    """Somebody by their slug in `people`, unless they have become somebody else."""
+    """Return an owner by slug, unless they are merged into another."""
     row = connection.execute(f"{_KEEPER} AND slug = :slug", {"slug": slug}).fetchone()
     return _keeper(row) if row else None
 

@@ -1,4 +1,4 @@
-"""Queries over which entries of memory others than their person may see."""
+"""Queries over memory entries that others than their person may see."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Target
 
 EVERYONE = "everyone"
-"""The audience of what anybody may see, in any room. A room's own is `Room.audience`."""
+"""The audience of everyone, in any room. A room's own is `Room.audience`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """One entry of one list of a person, by its words, and who may see it."""
+    """One entry of a person's list, by its text, and its audience."""
 
     target: Target
     entry: str
@@ -22,7 +22,7 @@ class Share:
 def insert(
     connection: Connection, share: Share, *, person_id: PersonId, actor: str, now: int
 ) -> None:
-    """Let an audience see an entry; doing it twice changes nothing.
+    """Share an entry with an audience; repeating it changes nothing.
 
     `actor` is `turn:N` or `account:platform:user`.
     """
@@ -42,7 +42,7 @@ def insert(
 
 
 def delete(connection: Connection, *, person_id: PersonId, target: Target, entry: str) -> None:
-    """Make an entry private: nobody else may see it any more."""
+    """Make an entry private again."""
     connection.execute(
         "DELETE FROM shares WHERE person_id = :person_id AND target = :target AND entry = :entry",
         {"person_id": person_id, "target": target, "entry": entry},
@@ -50,7 +50,7 @@ def delete(connection: Connection, *, person_id: PersonId, target: Target, entry
 
 
 def list_of(connection: Connection, *, person_id: PersonId) -> list[Share]:
-    """All that a person lets others see, oldest first."""
+    """List everything that a person shares, oldest first."""
     rows = connection.execute(
         "SELECT target, entry, audience FROM shares WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},

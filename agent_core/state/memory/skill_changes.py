@@ -1,4 +1,4 @@
-"""Queries over what became of skills: their rows of the ledger, which are the team's."""
+"""Queries over changes of skills: rows of the team's ledger."""
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
@@ -8,9 +8,9 @@ from agent_core.state.memory.ledger import ROW, LedgerEntry, read_row
 def find_newest(
     connection: Connection, *, person_id: PersonId, skill_id: int
 ) -> LedgerEntry | None:
-    """The newest row about a skill; `person_id` is the team, here and below.
+    """Return the newest row about a skill; `person_id` is the team, here and below.
 
-    Raises `StoreDamaged` on a row that does not hold what was written, as the others do.
+    All of these raise `StoreDamaged` on a damaged row.
     """
     found = list_of_skill(connection, person_id=person_id, skill_id=skill_id, limit=1)
     return found[0] if found else None
@@ -19,7 +19,7 @@ def find_newest(
 def list_of_skill(
     connection: Connection, *, person_id: PersonId, skill_id: int, limit: int
 ) -> list[LedgerEntry]:
-    """The newest rows about a skill, newest first."""
+    """List the newest rows about a skill, newest first."""
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'skill'"
         " AND position = :skill_id ORDER BY id DESC LIMIT :limit",
@@ -31,7 +31,7 @@ def list_of_skill(
 def list_later(
     connection: Connection, *, person_id: PersonId, skill_id: int, after: int
 ) -> list[LedgerEntry]:
-    """The rows about a skill behind a row, oldest first."""
+    """List the rows about a skill after a row, oldest first."""
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'skill'"
         " AND id > :after AND position = :skill_id ORDER BY id",
@@ -41,7 +41,7 @@ def list_later(
 
 
 def list_recent(connection: Connection, *, person_id: PersonId, limit: int) -> list[LedgerEntry]:
-    """The newest rows about all skills, newest first."""
+    """List the newest rows about all skills, newest first."""
     rows = connection.execute(
         f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'skill'"
         " ORDER BY id DESC LIMIT :limit",

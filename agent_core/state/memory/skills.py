@@ -1,4 +1,4 @@
-"""Queries over skills: how often they were used, how they stand, and what was told of them."""
+"""Queries over skills: their use, their state and their reported faults."""
 
 import json
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ _COLUMNS = "id, name, seen_at, uses, last_used_at, state, is_pinned, told_fault"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRow:
-    """What is known of a skill; times in milliseconds, `id` is its number in the ledger.
+    """State of a skill; times in milliseconds, `id` is its id in the ledger.
 
-    `seen_at` is when it was first seen, or taken back; `told_fault` the hash of the fault that
-    the owners were told of, "" for none. One that is pinned is never put away.
+    `seen_at` is the time when it was first seen, or restored. `told_fault` is the hash of the last
+    fault reported to the owners, "" for none. A pinned skill is never archived.
     """
 
     id: int
@@ -30,7 +30,7 @@ class SkillRow:
 
 
 def note_use(connection: Connection, *, name: str, now: int) -> None:
-    """A skill is used; in the transaction that begins the turn."""
+    """Record a use of a skill, in the transaction that starts the turn."""
     connection.execute(
         "INSERT INTO skills (name, seen_at, uses, last_used_at) VALUES (:name, :now, 1, :now)"
         " ON CONFLICT (name) DO UPDATE SET uses = skills.uses + 1, last_used_at = :now,"
@@ -40,7 +40,7 @@ def note_use(connection: Connection, *, name: str, now: int) -> None:
 
 
 def note_seen(connection: Connection, *, name: str, now: int) -> None:
-    """A skill is there from now on, at the latest."""
+    """Record that a skill exists, if it is new."""
     connection.execute(
         "INSERT INTO skills (name, seen_at) VALUES (:name, :now) ON CONFLICT (name) DO UPDATE"
         " SET seen_at = :now, state = 'active' WHERE skills.state = 'gone'",
@@ -49,7 +49,7 @@ def note_seen(connection: Connection, *, name: str, now: int) -> None:
 
 
 def restore(connection: Connection, *, name: str, now: int) -> None:
-    """A skill is there again; its disuse is counted from now on."""
+    """Record that an archived skill is back; its disuse counts from now on."""
     connection.execute(
         "INSERT INTO skills (name, seen_at) VALUES (:name, :now)"
         " ON CONFLICT (name) DO UPDATE SET seen_at = :now, state = 'active'",
@@ -58,14 +58,14 @@ def restore(connection: Connection, *, name: str, now: int) -> None:
 
 
 def set_state(connection: Connection, *, name: str, state: SkillState) -> None:
-    """How a skill stands."""
+    """Set the state of a skill."""
     connection.execute(
         "UPDATE skills SET state = :state WHERE name = :name", {"name": name, "state": state}
     )
 
 
 def pin(connection: Connection, *, name: str, is_pinned: bool) -> None:
-    """A skill that was seen is never put away, or may be again."""
+    """Pin or unpin a known skill."""
     connection.execute(
         "UPDATE skills SET is_pinned = :is_pinned WHERE name = :name",
         {"name": name, "is_pinned": int(is_pinned)},
@@ -73,14 +73,14 @@ def pin(connection: Connection, *, name: str, is_pinned: bool) -> None:
 
 
 def note_fault_reported(connection: Connection, *, name: str, fault: str) -> None:
-    """The owners were told of a fault, by its hash; "" once it is mended."""
+    """Record the fault that was reported to the owners, by its hash; "" once it is repaired."""
     connection.execute(
         "UPDATE skills SET told_fault = :fault WHERE name = :name", {"name": name, "fault": fault}
     )
 
 
 def forget(connection: Connection, *, name: str) -> None:
-    """A skill is nowhere any more; its number stays."""
+    """Mark a skill as gone; its id stays."""
     connection.execute(
         "UPDATE skills SET uses = 0, last_used_at = NULL, state = 'gone', is_pinned = 0,"
         " told_fault = '' WHERE name = :name",
@@ -89,7 +89,7 @@ def forget(connection: Connection, *, name: str) -> None:
 
 
 def find(connection: Connection, *, name: str) -> SkillRow | None:
-    """What is known of one skill, also of one that is gone."""
+    """Return the state of one skill, gone ones included."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM skills WHERE name = :name", {"name": name}
     ).fetchone()
@@ -97,18 +97,18 @@ def find(connection: Connection, *, name: str) -> SkillRow | None:
 
 
 def list_all(connection: Connection) -> list[SkillRow]:
-    """What is known of every skill, by name, also of those that are gone."""
+    """List the state of every skill by name, gone ones included."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM skills ORDER BY name").fetchall()
     return [_row(row) for row in rows]
 
 
 def list_present(connection: Connection) -> list[SkillRow]:
-    """What is known of every skill that is not gone, by name."""
+    """List the state of every skill that is not gone, by name."""
     return [row for row in list_all(connection) if row.state != "gone"]
 
 
 def list_needed(connection: Connection) -> frozenset[str]:
-    """The skills that jobs use which are not done with; once a week, and when somebody asks."""
+    """Return the skills that unfinished jobs use. Reads every job; runs weekly or on request."""
     rows = connection.execute(
         "SELECT DISTINCT options FROM jobs WHERE state IN ('active', 'paused')"
     ).fetchall()
@@ -116,7 +116,7 @@ def list_needed(connection: Connection) -> frozenset[str]:
 
 
 def _skills_in(options: object) -> list[str]:
-    """The skills that the options of a job name; none where they are damaged on disk."""
+    """Return the skills in the options of a job; none if they are damaged."""
     try:
         named = json.loads(options)["skills"]  # type: ignore[arg-type]
     except (ValueError, TypeError, KeyError):

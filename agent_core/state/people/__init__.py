@@ -1,1 +1,1 @@
-"""The package agent_core.state.people."""
+"""Queries over people, accounts, links, owners, rooms, delivery targets and the audit trail."""

@@ -1,4 +1,4 @@
-"""Queries over wishes to join two accounts, and over wrong codes that accounts have sent."""
+"""Queries over requests to link two accounts, and over wrong codes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,18 +7,17 @@ from agent_core.ids import LinkId, PersonId
 from agent_core.state.engine.database import Connection
 
 LinkState = Literal["open", "asked", "joined", "refused", "over"]
-"""A code was given; another account sent it; the two are one; the person said no; nothing
-came of it."""
+"""Code issued; code sent by another account; linked; refused; expired."""
 
 WRONG_CODES = 5
-"""Wrong codes within the pause after which an account is not listened to for as long."""
+"""Wrong codes within the pause after which an account is ignored for as long."""
 PAUSE = 600_000
 """Milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherSide:
-    """The account that sent the code. `person_id` is who it was then, None for a stranger."""
+    """The account that sent the code. `person_id` is its owner then, None for a stranger."""
 
     platform: str
     user_id: str
@@ -29,7 +28,7 @@ class OtherSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """One wish to join two accounts; it was asked for in `chat` on `platform`."""
+    """A request to link two accounts, made in `chat` on `platform`."""
 
     id: LinkId
     person_id: PersonId
@@ -76,7 +75,7 @@ def insert(
     now: int,
     expires_at: int,
 ) -> LinkId:
-    """Keep a wish; `place` is the (platform, chat) where the answer will be asked for."""
+    """Store a request; `place` is the (platform, chat) for its confirmation."""
     row = connection.execute(
         "INSERT INTO link_requests (person_id, code_hash, platform, chat, state, created_at,"
         " expires_at) VALUES (:person_id, :code_hash, :platform, :chat, 'open', :now, :expires_at)"
@@ -94,7 +93,7 @@ def insert(
 
 
 def find(connection: Connection, *, link_id: LinkId) -> Link | None:
-    """The wish of this id."""
+    """Return the request of this id."""
     row = connection.execute(
         f"SELECT {_ROW} FROM link_requests WHERE id = :link_id", {"link_id": link_id}
     ).fetchone()
@@ -102,7 +101,7 @@ def find(connection: Connection, *, link_id: LinkId) -> Link | None:
 
 
 def find_open(connection: Connection, *, code_hash: str, now: int) -> Link | None:
-    """The wish whose code this is, if nobody has sent it yet and it has not expired."""
+    """Return the request of a code that is unused and has not expired."""
     row = connection.execute(
         f"SELECT {_ROW} FROM link_requests WHERE code_hash = :code_hash AND state = 'open'"
         " AND expires_at > :now",
@@ -112,7 +111,7 @@ def find_open(connection: Connection, *, code_hash: str, now: int) -> Link | Non
 
 
 def list_live(connection: Connection, *, person_id: PersonId) -> list[Link]:
-    """What a person wished for and is neither done nor over, oldest first."""
+    """List a person's requests that are neither linked nor closed, oldest first."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM link_requests WHERE person_id = :person_id"
         " AND state IN ('open', 'asked') ORDER BY id",
@@ -122,7 +121,7 @@ def list_live(connection: Connection, *, person_id: PersonId) -> list[Link]:
 
 
 def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[Link]:
-    """The wishes that an account has taken up and that wait for their answer."""
+    """List the requests whose code an account has sent and that wait for confirmation."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM link_requests WHERE other_platform = :platform"
         " AND other_user_id = :user_id AND state = 'asked' ORDER BY id",
@@ -132,7 +131,7 @@ def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[L
 
 
 def redeem(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool:
-    """Note who sent the code; it is spent from now on. False if another was quicker."""
+    """Record the account that sent the code, which is then used up. False if another was faster."""
     row = connection.execute(
         "UPDATE link_requests SET state = 'asked', other_platform = :platform,"
         " other_user_id = :user_id, other_name = :name, other_chat = :chat,"
@@ -150,7 +149,7 @@ def redeem(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool
 
 
 def close(connection: Connection, *, link_id: LinkId, outcome: LinkState, now: int) -> bool:
-    """Nothing more comes of a wish than this; False if it was closed before."""
+    """Close a request with its outcome; False if it was closed before."""
     row = connection.execute(
         "UPDATE link_requests SET state = :outcome, closed_at = :now"
         " WHERE id = :link_id AND state IN ('open', 'asked') RETURNING id",
@@ -160,7 +159,7 @@ def close(connection: Connection, *, link_id: LinkId, outcome: LinkState, now: i
 
 
 def is_silenced(connection: Connection, *, platform: str, user_id: str, now: int) -> bool:
-    """True while an account is not listened to because of its wrong codes."""
+    """Return whether an account is ignored because of its wrong codes."""
     row = connection.execute(
         "SELECT 1 FROM guesses WHERE platform = :platform AND user_id = :user_id"
         " AND wrong >= :most AND since > :begin",
@@ -170,9 +169,9 @@ def is_silenced(connection: Connection, *, platform: str, user_id: str, now: int
 
 
 def count_wrong(connection: Connection, *, platform: str, user_id: str, now: int) -> int:
-    """Note one more wrong code; how many there were lately, with this one.
+    """Count one more wrong code, and return the recent number.
 
-    The last of too many begins the pause anew, so that it is never shorter than it should be.
+    The last of too many restarts the pause, so that it is never too short.
     """
     row = connection.execute(
         "INSERT INTO guesses (platform, user_id, wrong, since)"

@@ -1,4 +1,4 @@
-"""Queries over what was done about people, rooms and rights; append-only."""
+"""Queries over the audit trail of people, rooms and rights; append-only."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One thing that was done. `actor` is `account:platform:user`, or `house`."""
+    """One audited action. `actor` is `account:platform:user`, or `house` for the command line."""
 
     person_id: PersonId | None
     actor: str
@@ -18,7 +18,7 @@ class AuditEntry:
 
 
 def record(connection: Connection, entry: AuditEntry) -> None:
-    """Write down what was done; in the transaction that does it."""
+    """Record an action, in the transaction that performs it."""
     connection.execute(
         "INSERT INTO audit (person_id, actor, action, detail, created_at)"
         " VALUES (:person_id, :actor, :action, :detail, :created_at)",
@@ -33,7 +33,7 @@ def record(connection: Connection, entry: AuditEntry) -> None:
 
 
 def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[AuditEntry]:
-    """What was done about a person, newest first."""
+    """List the audited actions about a person, newest first."""
     rows = connection.execute(
         "SELECT person_id, actor, action, detail, created_at FROM audit"
         " WHERE person_id = :person_id ORDER BY id DESC LIMIT :limit",

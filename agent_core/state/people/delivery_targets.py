@@ -1,4 +1,4 @@
-"""Queries over where people are to be reached with what comes by itself, and when not."""
+"""Queries over the chats and days for reminders, digests and other unsolicited messages."""
 
 import json
 from collections.abc import Sequence
@@ -12,15 +12,16 @@ _ASKED = (
     " AND (account_id IS NULL OR account_id IN"
     " (SELECT id FROM accounts WHERE accounts.person_id = :person_id))"
 )
-"""Where a person asked something, by an account that is theirs still."""
+"""The chats where a person asked something through an account that is still theirs."""
 _LOOKED_THROUGH = 50
-"""Newest turns among which a place is looked for."""
+"""Newest turns to search for a chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
-    """Where a person wants what comes by itself, (platform, chat), and the weekdays on which
-    nothing may come: 1 is Monday, 7 is Sunday.
+    """A person's home chat as (platform, chat), and their weekdays without unsolicited messages.
+
+    1 is Monday, 7 is Sunday.
     """
 
     place: tuple[str, str] | None = None
@@ -28,7 +29,7 @@ class Home:
 
 
 def find(connection: Connection, *, person_id: PersonId) -> Home:
-    """What a person has set."""
+    """Return a person's home chat and days off."""
     row = connection.execute(
         "SELECT home_platform, home_chat, days_off FROM people WHERE id = :person_id",
         {"person_id": person_id},
@@ -40,7 +41,7 @@ def find(connection: Connection, *, person_id: PersonId) -> Home:
 
 
 def _read_days(text: object) -> tuple[int, ...]:
-    """Weekdays; none where they are damaged on disk."""
+    """Decode weekdays; none if the column is damaged."""
     try:
         days = json.loads(text)  # type: ignore[arg-type]
     except (ValueError, TypeError):
@@ -51,7 +52,7 @@ def _read_days(text: object) -> tuple[int, ...]:
 def set_place(
     connection: Connection, *, person_id: PersonId, place: tuple[str, str] | None
 ) -> None:
-    """Choose where what comes by itself goes, or take that back."""
+    """Set or clear the home chat."""
     platform, chat = place or (None, None)
     connection.execute(
         "UPDATE people SET home_platform = :platform, home_chat = :chat WHERE id = :person_id",
@@ -60,7 +61,7 @@ def set_place(
 
 
 def set_days_off(connection: Connection, *, person_id: PersonId, days: Sequence[int]) -> None:
-    """Choose the weekdays on which nothing comes by itself."""
+    """Set the weekdays without unsolicited messages."""
     connection.execute(
         "UPDATE people SET days_off = :days WHERE id = :person_id",
         {"days": json.dumps(sorted(set(days))), "person_id": person_id},
@@ -68,9 +69,9 @@ def set_days_off(connection: Connection, *, person_id: PersonId, days: Sequence[
 
 
 def list_seen(connection: Connection, *, person_id: PersonId) -> list[tuple[str, str]]:
-    """Where a person asked something lately, as (platform, chat), the newest first.
+    """List the chats where a person asked something lately, as (platform, chat), newest first.
 
-    What jobs did is left out: nobody was there.
+    Turns of jobs are left out, because nobody was there.
     """
     rows = connection.execute(
         f"{_ASKED} ORDER BY id DESC LIMIT :limit",
@@ -80,6 +81,6 @@ def list_seen(connection: Connection, *, person_id: PersonId) -> list[tuple[str,
 
 
 def list_asked(connection: Connection, *, person_id: PersonId) -> frozenset[tuple[str, str]]:
-    """Everywhere a person ever asked something, as (platform, chat)."""
+    """List all chats where a person ever asked something, as (platform, chat)."""
     rows = connection.execute(_ASKED, {"person_id": person_id}).fetchall()
     return frozenset((row[0], row[1]) for row in rows)

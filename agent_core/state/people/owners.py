@@ -1,4 +1,4 @@
-"""Queries over the owners of a house, and over where they have talked lately."""
+"""Queries over owners and their recent chats."""
 
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
@@ -7,14 +7,14 @@ from agent_core.state.people.people import Person
 
 
 def list_all(connection: Connection) -> list[Person]:
-    """Everyone who runs this house, oldest first."""
+    """List the owners, oldest first."""
     return [person for person in people.list_all(connection) if person.is_owner]
 
 
 def list_places(
     connection: Connection, *, person_id: PersonId, limit: int
 ) -> list[tuple[str, str]]:
-    """(platform, chat) of a person's turns, the latest first; each may come several times."""
+    """List (platform, chat) of a person's turns, newest first, with repetitions."""
     return connection.execute(
         "SELECT platform, chat FROM turns WHERE person_id = :person_id ORDER BY id DESC"
         " LIMIT :limit",
@@ -23,7 +23,7 @@ def list_places(
 
 
 def find_approver(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Person | None:
-    """Who has answered what a tool call has asked."""
+    """Return the person who answered the question of a tool call."""
     row = connection.execute(
         "SELECT answered_by FROM questions WHERE turn_id = :turn_id AND call_id = :call_id"
         " AND answered_by IS NOT NULL",

@@ -8,23 +8,24 @@ from agent_core.state.engine.database import Connection
 
 Role = Literal["owner", "member"]
 Kind = Literal["human", "room", "team", "block"]
-"""A room that remembers is somebody, too, and so are the team and a named block of memory; see
-`rooms` and `blocks`."""
+"""A person, or another memory owner: a room, the team or a memory block. See `rooms` and
+`blocks`.
+"""
 Verbosity = Literal["quiet", "normal", "verbose"]
-"""What is shown of a running turn: the answer only, a line when it takes long, every tool."""
+"""Detail shown of a running turn: the answer only, a line if it takes long, or every tool."""
 Purpose = Literal["claim", "pairing"]
 Admission = Literal["list", "code", "local"]
-"""How an account came in: by the allow list (and only while it is on it), by a one-time
-code, or as the local console's."""
+"""Admission of an account: by the allow list (only while it is on it), by a one-time code, or as
+the local console's.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Someone who may talk to the assistant. `slug` names their folder under memories/.
+    """A person who may talk to the assistant. `slug` names their folder under memories/.
 
-    `time_zone` is an IANA name, `language` a BCP 47 tag. Quiet hours are minutes after
-    midnight in their time zone, both or neither. `asked_at` is when they were to be asked
-    for what is not known of these.
+    `time_zone` is an IANA name, `language` a BCP 47 tag. Quiet hours are minutes after midnight in
+    their time zone, both or neither. `asked_at` is the time when they were asked for missing ones.
     """
 
     id: PersonId
@@ -39,19 +40,19 @@ class Person:
     asked_at: int | None = None
     kind: Kind = "human"
     context_cap: int | None = None
-    """Tokens of input above which no call of theirs may be, if they have set that."""
+    """Most input tokens of a call for them, if they have set it."""
 
     @property
     def is_owner(self) -> bool:
-        """True for the people who run this house."""
+        """True for owners."""
         return self.role == "owner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A platform account that belongs to a person.
+    """A platform account of a person.
 
-    `came_from` is who it was before it was joined to that person, None if nobody else.
+    `came_from` is its person before a merge, None without one.
     """
 
     id: AccountId
@@ -66,7 +67,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """A one-time code, kept as a hash; for `pairing`, with the account that asks."""
+    """A one-time code, stored as a hash; for `pairing`, with the account that asks."""
 
     id: int
     purpose: Purpose
@@ -79,7 +80,7 @@ class Code:
 
 
 LEAST_CAP = 8_000
-"""Tokens of a call's input below which there is no room for a prompt, its tools and some talk."""
+"""Input tokens below which a prompt, its tools and a short conversation do not fit."""
 MOST_CAP = 10_000_000
 
 _COLUMNS = (
@@ -124,7 +125,7 @@ def _code(
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
-    """The person that a platform account belongs to."""
+    """Return the person of a platform account."""
     row = connection.execute(
         f"SELECT {_PERSON} FROM people JOIN accounts ON accounts.person_id = people.id"
         " WHERE accounts.platform = :platform AND accounts.user_id = :user_id",
@@ -134,7 +135,7 @@ def find_by_account(connection: Connection, *, platform: str, user_id: str) -> P
 
 
 def find(connection: Connection, *, person_id: PersonId) -> Person | None:
-    """The person of this id."""
+    """Return the person of this id."""
     row = connection.execute(
         f"SELECT {_PERSON} FROM people WHERE id = :person_id", {"person_id": person_id}
     ).fetchone()
@@ -142,7 +143,7 @@ def find(connection: Connection, *, person_id: PersonId) -> Person | None:
 
 
 def find_owner(connection: Connection) -> Person | None:
-    """The first owner, if the house has one."""
+    """Return the first owner, if there is one."""
     row = connection.execute(
         f"SELECT {_PERSON} FROM people WHERE role = 'owner' AND joined_to IS NULL"
         " ORDER BY id LIMIT 1"
@@ -151,7 +152,7 @@ def find_owner(connection: Connection) -> Person | None:
 
 
 def list_all(connection: Connection) -> list[Person]:
-    """Everyone who is somebody of their own, oldest first; no rooms."""
+    """List all people who are not merged into others, oldest first; no rooms."""
     rows = connection.execute(
         f"SELECT {_PERSON} FROM people WHERE kind = 'human' AND joined_to IS NULL ORDER BY id"
     ).fetchall()
@@ -159,7 +160,7 @@ def list_all(connection: Connection) -> list[Person]:
 
 
 def find_account(connection: Connection, *, platform: str, user_id: str) -> Account | None:
-    """An account that somebody has here."""
+    """Return a known account."""
     row = connection.execute(
         f"SELECT {_ACCOUNT} FROM accounts WHERE platform = :platform AND user_id = :user_id",
         {"platform": platform, "user_id": user_id},
@@ -168,7 +169,7 @@ def find_account(connection: Connection, *, platform: str, user_id: str) -> Acco
 
 
 def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Account]:
-    """The accounts of a person, oldest first."""
+    """List the accounts of a person, oldest first."""
     rows = connection.execute(
         f"SELECT {_ACCOUNT} FROM accounts WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
@@ -177,7 +178,7 @@ def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Accoun
 
 
 def has_platform_owner(connection: Connection, *, local_platform: str) -> bool:
-    """True once an owner has an account on any platform but the local console."""
+    """Return whether an owner has an account on any platform but the local console."""
     row = connection.execute(
         "SELECT 1 FROM accounts JOIN people ON people.id = accounts.person_id"
         " WHERE people.role = 'owner' AND accounts.platform <> :local LIMIT 1",
@@ -195,7 +196,7 @@ def insert(
     now: int,
     kind: Kind = "human",
 ) -> Person:
-    """Add a person, or a room. A taken slug gets the next free number behind it."""
+    """Add a person or another memory owner. A taken slug gets the next free number."""
     taken = {
         row[0]
         for row in connection.execute(
@@ -217,7 +218,7 @@ def insert(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewAccount:
-    """A platform account that comes in."""
+    """A platform account to add."""
 
     platform: str
     user_id: str
@@ -228,9 +229,9 @@ class NewAccount:
 def attach_account(
     connection: Connection, account: NewAccount, *, person_id: PersonId, now: int
 ) -> None:
-    """Give a platform account to a person; one that is somebody's already stays theirs.
+    """Give a new platform account to a person; a known account stays with its person.
 
-    An account that was on the list and brings a code has the code's right from then on.
+    An account of the allow list that brings a code is admitted by the code from then on.
     """
     connection.execute(
         "INSERT INTO accounts (person_id, platform, user_id, display_name, admitted_by,"
@@ -249,7 +250,7 @@ def attach_account(
 
 
 def make_owner(connection: Connection, *, person_id: PersonId) -> None:
-    """Raise a person to owner."""
+    """Make a person an owner."""
     connection.execute(
         "UPDATE people SET role = 'owner' WHERE id = :person_id", {"person_id": person_id}
     )
@@ -257,7 +258,7 @@ def make_owner(connection: Connection, *, person_id: PersonId) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """What a person has set for themselves; see `Person`."""
+    """A person's own settings; see `Person`."""
 
     time_zone: str | None
     language: str | None
@@ -270,7 +271,7 @@ class Preferences:
 def set_preferences(
     connection: Connection, preferences: Preferences, *, person_id: PersonId
 ) -> None:
-    """Keep what a person wants."""
+    """Store a person's settings."""
     connection.execute(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
         " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap"
@@ -288,7 +289,7 @@ def set_preferences(
 
 
 def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None:
-    """A person was to be asked for what is not known of their preferences; once is enough."""
+    """Record that a person was asked for missing settings; once is enough."""
     connection.execute(
         "UPDATE people SET asked_at = :now WHERE id = :person_id",
         {"person_id": person_id, "now": now},
@@ -324,7 +325,7 @@ def insert_code(
 
 
 def find_code(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) -> Code | None:
-    """A code that is still good: known, of this purpose, unused and not expired."""
+    """Return a code of this purpose that is unused and not expired."""
     row = connection.execute(
         f"SELECT {_CODE} FROM link_codes WHERE code_hash = :code_hash AND purpose = :purpose"
         " AND used_at IS NULL AND expires_at > :now",
@@ -334,7 +335,7 @@ def find_code(connection: Connection, *, code_hash: str, purpose: Purpose, now: 
 
 
 def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
-    """The newest pairing code that an account was given, good or not."""
+    """Return the newest pairing code of an account, valid or not."""
     row = connection.execute(
         f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing' AND platform = :platform"
         " AND user_id = :user_id ORDER BY id DESC LIMIT 1",
@@ -344,7 +345,7 @@ def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) 
 
 
 def use_code(connection: Connection, *, code_id: int, now: int) -> None:
-    """Mark a code as used, for good."""
+    """Mark a code as used."""
     connection.execute(
         "UPDATE link_codes SET used_at = :now WHERE id = :code_id",
         {"code_id": code_id, "now": now},
@@ -352,7 +353,7 @@ def use_code(connection: Connection, *, code_id: int, now: int) -> None:
 
 
 def retire_codes(connection: Connection, *, purpose: Purpose, now: int) -> None:
-    """End every open code of one purpose."""
+    """Invalidate every open code of one purpose."""
     connection.execute(
         "UPDATE link_codes SET used_at = :now WHERE purpose = :purpose AND used_at IS NULL",
         {"purpose": purpose, "now": now},

@@ -1,4 +1,4 @@
-"""Queries over rooms: groups, channels and server rooms, and how mentions are answered there."""
+"""Queries over rooms (groups, channels and server rooms) and the way they answer mentions."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,14 +8,16 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 
 Mode = Literal["person", "full", "room", "off"]
-"""The mentioner's own talk here; their whole personal talk; one talk of all; none."""
+"""A mention uses the asker's conversation of this room, their whole personal conversation, or one
+conversation of the room; or it gets no answer.
+"""
 
 _PREFIX = "room-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """A room. `person_id` is of its row in `people`: a room remembers, too.
+    """A room. `person_id` is its row in `people`, because a room owns memory, too.
 
     `slug` names its folder under memories/rooms/; the slug in `people` has `room-` before it.
     `is_set` is true once an owner has chosen the mode.
@@ -32,7 +34,7 @@ class Room:
 
     @property
     def audience(self) -> str:
-        """Everyone who is in this room, as `shares` and `messages` name them."""
+        """The audience of everyone in this room, as stored in `shares` and `messages`."""
         return f"room:{self.person_id}"
 
 
@@ -56,7 +58,7 @@ def _room(row: tuple[int, str, str, int, str, str, Mode, int]) -> Room:
 
 
 def find(connection: Connection, *, platform: str, chat_id: str) -> Room | None:
-    """The room of this place, if anybody ever talked to us there."""
+    """Return the room of a chat, if anybody ever addressed the assistant there."""
     row = connection.execute(
         f"{_ROOM} WHERE rooms.platform = :platform AND rooms.chat_id = :chat_id",
         {"platform": platform, "chat_id": chat_id},
@@ -65,13 +67,13 @@ def find(connection: Connection, *, platform: str, chat_id: str) -> Room | None:
 
 
 def find_by_id(connection: Connection, *, room_id: RoomId) -> Room | None:
-    """The room of this id."""
+    """Return the room of this id."""
     row = connection.execute(f"{_ROOM} WHERE rooms.id = :room_id", {"room_id": room_id}).fetchone()
     return _room(row) if row else None
 
 
 def find_by_person(connection: Connection, *, person_id: PersonId) -> Room | None:
-    """The room with this row in `people`."""
+    """Return the room with this row in `people`."""
     row = connection.execute(
         f"{_ROOM} WHERE rooms.person_id = :person_id", {"person_id": person_id}
     ).fetchone()
@@ -79,7 +81,7 @@ def find_by_person(connection: Connection, *, person_id: PersonId) -> Room | Non
 
 
 def find_title(connection: Connection, *, person_id: PersonId) -> str:
-    """What the room with this row in `people` is called; empty if it has no title."""
+    """Return the title of the room with this row in `people`; "" without one."""
     row = connection.execute(
         "SELECT title FROM rooms WHERE person_id = :person_id", {"person_id": person_id}
     ).fetchone()
@@ -89,9 +91,9 @@ def find_title(connection: Connection, *, person_id: PersonId) -> str:
 def insert(
     connection: Connection, *, platform: str, chat_id: str, title: str, slug: str, now: int
 ) -> Room:
-    """Make a room known, with a row in `people` of its own; `slug` names its folder.
+    """Add a room with its row in `people`; `slug` names its folder.
 
-    One that is known already stays, and takes the title.
+    A known room stays, and takes the title.
     """
     known = find(connection, platform=platform, chat_id=chat_id)
     if known:
@@ -127,7 +129,7 @@ def insert(
 
 
 def set_mode(connection: Connection, *, room_id: RoomId, mode: Mode, by: PersonId) -> None:
-    """Choose how mentions are answered in a room; `by` is who chose."""
+    """Set the way in which a room answers mentions; `by` is the person who chose it."""
     connection.execute(
         "UPDATE rooms SET mode = :mode, set_by = :by WHERE id = :room_id",
         {"mode": mode, "by": by, "room_id": room_id},

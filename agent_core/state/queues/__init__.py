@@ -1,1 +1,4 @@
-"""The package agent_core.state.queues."""
+"""Queries over queues: inbox, outbox with dead letters, deferred messages and background tasks.
+
+`read_positions` and `unreachable_chats` hold the state of channels and chats.
+"""

@@ -1,4 +1,4 @@
-"""Queries over messages that could not be delivered and were set aside; kept for `/retry`."""
+"""Queries over undeliverable messages, which wait for `/retry`."""
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
@@ -8,7 +8,7 @@ from agent_core.state.queues.outbox import ROW, OutboxRow, read_row
 def revive_dead(
     connection: Connection, *, person_id: PersonId, platform: str, chat: str
 ) -> list[OutboxRow]:
-    """Owe again what was set aside for this person in this chat; what is owed now, in order."""
+    """Queue the undeliverable messages of this person in this chat again; return them in order."""
     rows = connection.execute(
         "UPDATE outbox SET state = 'owed', attempts = 0, message_id = NULL, shown = NULL"
         " WHERE person_id = :person_id AND platform = :platform AND chat = :chat"
@@ -19,7 +19,7 @@ def revive_dead(
 
 
 def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat: str) -> bool:
-    """True if something was set aside for this person in this chat."""
+    """Return whether this person has undeliverable messages in this chat."""
     found = connection.execute(
         "SELECT 1 FROM outbox WHERE person_id = :person_id AND platform = :platform"
         " AND chat = :chat AND state = 'dead' LIMIT 1",
@@ -29,13 +29,13 @@ def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat
 
 
 def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
-    """How many messages to this person were set aside."""
+    """Count the undeliverable messages of this person."""
     query = "SELECT COUNT(*) FROM outbox WHERE person_id = :person_id AND state = 'dead'"
     return int(connection.execute(query, {"person_id": person_id}).fetchone()[0])
 
 
 def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:
-    """What was set aside, newest first; for the owner's command line only."""
+    """List the undeliverable messages, newest first; for the owner's command line only."""
     rows = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE state = 'dead' ORDER BY id DESC LIMIT :limit",
         {"limit": limit},

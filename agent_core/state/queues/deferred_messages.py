@@ -1,4 +1,4 @@
-"""Queries over messages that are held back until their person may be disturbed again."""
+"""Queries over unsolicited messages that wait for the end of their person's quiet hours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from agent_core.state.engine.recovery import checksum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDeferredMessage:
-    """A message to be message: whose, for where, and from when on it may go, in milliseconds."""
+    """A message to defer, with its person, chat and release time in milliseconds."""
 
     person_id: PersonId
     platform: str
@@ -21,14 +21,14 @@ class NewDeferredMessage:
     run_id: RunId | None = None
     turn_id: TurnId | None = None
     file: tuple[str, str] | None = None
-    """The key of a stored file, and the name it is given; the body is empty then."""
+    """The key of a stored file, and its name in the chat; the body is then empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredMessage(NewDeferredMessage):
-    """A message that is message. One that is not whole was damaged on disk, and has no words.
+    """A stored deferred message. A damaged one has no text.
 
-    Its place is "" if that was damaged.
+    A damaged place is "".
     """
 
     id: int
@@ -42,7 +42,7 @@ _COLUMNS = (
 
 
 def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> None:
-    """Hold a message."""
+    """Defer a message."""
     key, name = message.file or (None, None)
     connection.execute(
         "INSERT INTO deferred_messages (person_id, run_id, turn_id, platform, chat, title, body,"
@@ -67,9 +67,9 @@ def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> N
 
 
 def list_due(connection: Connection, *, now: int, limit: int) -> list[DeferredMessage]:
-    """What may go by now of the people whose turn it is, in the order of its time.
+    """List the messages that are due, in the order of their release.
 
-    Those are who the first `limit` messages are for: of each of them all that may go is given.
+    The people of the first `limit` messages are complete: all their due messages are listed.
     """
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM deferred_messages WHERE person_id IN (SELECT person_id FROM"
@@ -82,7 +82,7 @@ def list_due(connection: Connection, *, now: int, limit: int) -> list[DeferredMe
 
 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[DeferredMessage]:
-    """What is held for a person, oldest first."""
+    """List the deferred messages of a person, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM deferred_messages WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
@@ -91,7 +91,7 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Defer
 
 
 def find_next_at(connection: Connection) -> int | None:
-    """When the next of it may go; None if nothing is message."""
+    """Return the release time of the next message; None if none is deferred."""
     row = connection.execute(
         "SELECT release_at FROM deferred_messages ORDER BY release_at LIMIT 1"
     ).fetchone()
@@ -99,7 +99,7 @@ def find_next_at(connection: Connection) -> int | None:
 
 
 def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> None:
-    """A person's quiet time ends earlier than it was thought to."""
+    """Release a person's messages no later than `at`, because their quiet hours end earlier."""
     connection.execute(
         "UPDATE deferred_messages SET release_at = :at WHERE person_id = :person_id AND"
         " release_at > :at",
@@ -108,7 +108,7 @@ def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> N
 
 
 def expedite(connection: Connection, *, after: int, at: int) -> None:
-    """What is held until later than `after` is held until `at`."""
+    """Move release times later than `after` to `at`."""
     connection.execute(
         "UPDATE deferred_messages SET release_at = :at WHERE release_at > :after",
         {"after": after, "at": at},
@@ -116,7 +116,7 @@ def expedite(connection: Connection, *, after: int, at: int) -> None:
 
 
 def postpone(connection: Connection, *, ids: Sequence[int], at: int) -> None:
-    """These are held until a later moment."""
+    """Postpone messages until `at`."""
     connection.executemany(
         "UPDATE deferred_messages SET release_at = :at WHERE id = :id",
         [{"id": one, "at": at} for one in ids],
@@ -124,7 +124,7 @@ def postpone(connection: Connection, *, ids: Sequence[int], at: int) -> None:
 
 
 def redirect(connection: Connection, *, deferred_id: int, place: tuple[str, str]) -> None:
-    """It goes to another place, (platform, chat), once it may."""
+    """Move a message to another place, a (platform, chat)."""
     connection.execute(
         "UPDATE deferred_messages SET platform = :platform, chat = :chat WHERE id = :deferred_id",
         {"platform": place[0], "chat": place[1], "deferred_id": deferred_id},
@@ -132,7 +132,7 @@ def redirect(connection: Connection, *, deferred_id: int, place: tuple[str, str]
 
 
 def drop(connection: Connection, *, ids: Sequence[int]) -> None:
-    """It is held no more."""
+    """Delete messages, in the transaction that enqueues or discards them."""
     connection.executemany(
         "DELETE FROM deferred_messages WHERE id = :id", [{"id": one} for one in ids]
     )

@@ -1,4 +1,4 @@
-"""Queries over platform events: stored before they are confirmed, kept until they are done."""
+"""Queries over platform events: stored before the acknowledgement, kept until they are done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from agent_core.ids import InboxId, TurnId
 from agent_core.state.engine.database import Connection
 
 _IS_OPEN = "state IN ('received', 'claimed')"
-"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+"""The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxRow:
-    """An event that waits to be looked at."""
+    """An event to process."""
 
     id: InboxId
     platform: str
@@ -23,7 +23,7 @@ class InboxRow:
 def store(
     connection: Connection, *, platform: str, events: Sequence[tuple[str, str]], now: int
 ) -> list[InboxRow]:
-    """Keep events given as (event id, payload); return those not seen before, in order."""
+    """Store events given as (event id, payload); return those not seen before, in order."""
     fresh = []
     for event_id, payload in events:
         cursor = connection.execute(
@@ -41,7 +41,7 @@ def store(
 
 
 def drop_used(connection: Connection, *, platform: str, event_id: str) -> None:
-    """An event that was used up is known no more: it comes again, and means something else."""
+    """Delete a processed event, because its id arrives again with another meaning."""
     connection.execute(
         "DELETE FROM inbox WHERE platform = :platform AND event_id = :event_id"
         " AND state <> 'received'",
@@ -50,7 +50,7 @@ def drop_used(connection: Connection, *, platform: str, event_id: str) -> None:
 
 
 def list_received(connection: Connection) -> list[InboxRow]:
-    """Events that no turn has claimed yet, oldest first."""
+    """List the unclaimed events, oldest first."""
     rows = connection.execute(
         "SELECT id, platform, event_id, payload FROM inbox"
         f" WHERE {_IS_OPEN} AND state = 'received' ORDER BY id"
@@ -62,7 +62,7 @@ def list_received(connection: Connection) -> list[InboxRow]:
 
 
 def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> list[InboxRow]:
-    """Those of these events that no turn has claimed and nobody finished, oldest first."""
+    """List those of these events that are unclaimed and unfinished, oldest first."""
     found = []
     for inbox_id in sorted(inbox_ids):
         row = connection.execute(
@@ -78,7 +78,7 @@ def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> li
 
 
 def find_event(connection: Connection, *, platform: str, event_id: str) -> InboxRow | None:
-    """An event that no turn has claimed and nobody finished."""
+    """Return an event that is unclaimed and unfinished."""
     row = connection.execute(
         "SELECT id, payload FROM inbox WHERE platform = :platform AND event_id = :event_id"
         " AND state = 'received'",
@@ -96,7 +96,9 @@ def claim(
     turn_id: TurnId,
     is_over: bool = False,
 ) -> None:
-    """Give events to a turn; to one that ends in the same transaction they are done."""
+    """Assign events to a turn; `is_over` marks them done, for a turn that ends in this
+    transaction.
+    """
     state = "done" if is_over else "claimed"
     connection.executemany(
         "UPDATE inbox SET state = :state, turn_id = :turn_id WHERE id = :id AND state = 'received'",
@@ -105,7 +107,7 @@ def claim(
 
 
 def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> None:
-    """An event that needs no turn is done. `reason` says why, in a word or two."""
+    """Mark an event that needs no turn as done. `reason` says why, in a word or two."""
     connection.execute(
         "UPDATE inbox SET state = 'done', reason = :reason WHERE id = :id",
         {"id": inbox_id, "reason": reason},
@@ -113,7 +115,7 @@ def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> No
 
 
 def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
-    """All events of a turn are done."""
+    """Mark all events of a turn as done."""
     connection.execute(
         "UPDATE inbox SET state = 'done' WHERE turn_id = :turn_id AND state = 'claimed'",
         {"turn_id": turn_id},
@@ -121,7 +123,7 @@ def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
 
 
 def park(connection: Connection, *, inbox_id: InboxId, reason: str) -> None:
-    """Set an event aside that can't be read; it is kept, and not looked at again."""
+    """Set an unreadable event aside; it is kept and not processed again."""
     connection.execute(
         "UPDATE inbox SET state = 'dead', reason = :reason WHERE id = :id",
         {"id": inbox_id, "reason": reason},
@@ -129,13 +131,13 @@ def park(connection: Connection, *, inbox_id: InboxId, reason: str) -> None:
 
 
 def count_dead(connection: Connection) -> int:
-    """How many events were set aside."""
+    """Count the events that were set aside."""
     row = connection.execute("SELECT COUNT(*) FROM inbox WHERE state = 'dead'").fetchone()
     return int(row[0])
 
 
 def has_open(connection: Connection, *, platform: str) -> bool:
-    """True while an event of a platform waits or is worked on."""
+    """Return whether an event of a platform waits or is being processed."""
     row = connection.execute(
         f"SELECT 1 FROM inbox WHERE platform = :platform AND {_IS_OPEN} LIMIT 1",
         {"platform": platform},

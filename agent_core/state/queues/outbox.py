@@ -1,4 +1,4 @@
-"""Queries over platform messages owed: each is sent until the platform has it."""
+"""Queries over outbox messages: each is sent until the platform has it."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,10 +10,10 @@ from agent_core.state.engine.recovery import checksum
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 OutboxKind = Literal["message", "status"]
-"""A message that stays, or the line that tells what a running turn does and goes with it."""
+"""A message that stays, or the status line of a running turn, which is deleted with it."""
 
 _IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
-"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+"""The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _CONDITIONS: dict[OutboxState, str] = {
     "owed": f"{_IS_OPEN} AND state = 'owed'",
     "sending": f"{_IS_OPEN} AND state = 'sending'",
@@ -25,13 +25,13 @@ _CONDITIONS: dict[OutboxState, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
-    """One platform message. `chat` is the hall's own name of the place, the unit of order.
+    """One outbox message. `chat` is the gateway's name of the chat, the unit of order.
 
-    A row with `is_live` shows a turn that is still running: its body is not final, and
-    nobody owes it. `message_id` is the platform's, once it is known. `shown` is what the
-    platform may have been given by an attempt whose outcome is not known, and `anchor` the
-    newest id that was known of the platform before that attempt. A `status` row that is not
-    live any more is owed to be taken away.
+    An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
+    the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
+    the newest platform id known before that attempt. A `status` row that is no longer live waits
+    for
+    its deletion.
     """
 
     id: OutboxId
@@ -56,12 +56,12 @@ class OutboxRow:
     file_key: str | None
     file_name: str | None
     is_whole: bool
-    """False if the stored body is not what was written; it must not be sent."""
+    """False if the stored body is damaged; it must not be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewOutboxMessage:
-    """A message to be owed: where to, for whom, and what it says."""
+    """A message to enqueue, with its chat, person and content."""
 
     platform: str
     chat: str
@@ -75,7 +75,7 @@ class NewOutboxMessage:
     buttons: tuple[Choice, ...] = ()
     question_id: QuestionId | None = None
     file: tuple[str, str] | None = None
-    """The key of a stored file that the message carries, and the name it is given."""
+    """The key of a stored file that the message carries, and its name."""
 
 
 _COLUMNS = (
@@ -94,7 +94,7 @@ _INSERT = (  # RETURNING would double what this costs
 
 
 def read_row(row: tuple[object, ...]) -> OutboxRow:
-    """A row of the columns of `ROW`."""
+    """Build a row from the columns of `ROW`."""
     fields = dict(zip(_COLUMNS, row, strict=True))
     expected = fields.pop("checksum")
     body = fields["body"]
@@ -106,21 +106,21 @@ def read_row(row: tuple[object, ...]) -> OutboxRow:
 
 
 def enqueue(connection: Connection, outgoing: NewOutboxMessage, *, now: int) -> OutboxRow:
-    """Owe a message."""
+    """Enqueue a message."""
     return _insert(connection, outgoing, state="owed", is_live=False, now=now)
 
 
 def enqueue_sending(
     connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
 ) -> OutboxRow:
-    """Owe a message that leaves at once: it counts as on its way already; see `mark_sending`."""
+    """Enqueue a message that is sent at once and counts as being sent; see `mark_sending`."""
     return _insert(connection, outgoing, state="sending", is_live=False, anchor=anchor, now=now)
 
 
 def open_live(
     connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
 ) -> OutboxRow:
-    """Note that the live message of a running turn is about to be sent for the first time."""
+    """Enqueue the live message of a running turn, just before its first sending."""
     return _insert(connection, outgoing, state="sending", is_live=True, anchor=anchor, now=now)
 
 
@@ -165,7 +165,7 @@ def _insert(
 def find_live(
     connection: Connection, *, turn_id: TurnId, kind: OutboxKind = "message"
 ) -> OutboxRow | None:
-    """The live message of a turn, or its status line, if one was opened."""
+    """Return the live message of a turn, or its status line, if there is one."""
     row = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1 AND kind = :kind",
         {"turn_id": turn_id, "kind": kind},
@@ -176,7 +176,7 @@ def find_live(
 def find_visible(
     connection: Connection, *, turn_id: TurnId
 ) -> tuple[OutboxRow | None, OutboxRow | None]:
-    """The live message and the status line of a turn, as far as they were opened."""
+    """Return the live message and the status line of a turn, each if there is one."""
     rows = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1", {"turn_id": turn_id}
     ).fetchall()
@@ -185,7 +185,7 @@ def find_visible(
 
 
 def find_of_question(connection: Connection, *, question_id: QuestionId) -> OutboxRow | None:
-    """The newest message that asks a question."""
+    """Return the newest message that asks a question."""
     row = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE question_id = :question_id ORDER BY id DESC LIMIT 1",
         {"question_id": question_id},
@@ -196,7 +196,7 @@ def find_of_question(connection: Connection, *, question_id: QuestionId) -> Outb
 def find_message(
     connection: Connection, *, platform: str, chat: str, message_id: str
 ) -> OutboxRow | None:
-    """The row of a message that the platform has."""
+    """Return the row of a message on the platform."""
     row = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
         " AND message_id = :message_id ORDER BY id DESC LIMIT 1",
@@ -208,11 +208,10 @@ def find_message(
 def revise(
     connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
 ) -> OutboxRow:
-    """A message is to read otherwise: it is owed again, and edited where it was sent.
+    """Change the body of a message: it is queued again, and edited where it was sent.
 
-    One that is on its way, or unsure, stays so, and is owed once that is settled. The row
-    that is given back is marked as unsure: another attempt may be under way, so that whoever
-    delivers it has to read it afresh.
+    A message that is being sent, or unsure, keeps its state and is queued afterwards. The returned
+    row counts as unsure: another attempt may be in progress, so the sender must read it again.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
@@ -229,7 +228,7 @@ def revise(
 
 
 def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
-    """The row as it stands now, if it is still there."""
+    """Return the row as it stands now, if it exists."""
     row = connection.execute(
         f"SELECT {ROW} FROM outbox WHERE id = :id", {"id": outbox_id}
     ).fetchone()
@@ -239,9 +238,9 @@ def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
 def finalize_live(
     connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
 ) -> OutboxRow:
-    """The live message gets its final words and is owed from now on.
+    """Set the final body of the live message and queue it.
 
-    One whose first sending has no known outcome stays unsure, to be looked for first.
+    A message whose first sending has an unknown outcome stays unsure, to be reconciled first.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons, is_live = 0,"
@@ -258,7 +257,7 @@ def finalize_live(
 
 
 def list_open(connection: Connection) -> list[OutboxRow]:
-    """All that is owed, on its way or unsure: what is in doubt first, else the oldest."""
+    """List everything queued, being sent or unsure: the unsure first, then the oldest."""
     query = f"SELECT {ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY state <> 'unsure', id"
     rows = connection.execute(query).fetchall()
     return [read_row(row) for row in rows]
@@ -267,10 +266,10 @@ def list_open(connection: Connection) -> list[OutboxRow]:
 def mark_sending(
     connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None
 ) -> OutboxRow | None:
-    """An attempt to send the body is about to be made; its id will be behind the anchor.
+    """Record that an attempt to send the body starts; its platform id will follow the anchor.
 
-    What is given back is what to send: the words may have become others since they were
-    read. None if the message is not owed.
+    Returns the row to send, because the body may have changed since it was read. None if the
+    message is not queued.
     """
     row = connection.execute(
         "UPDATE outbox SET state = 'sending', shown = body, anchor = COALESCE(:anchor, anchor)"
@@ -283,7 +282,7 @@ def mark_sending(
 def mark_sent(
     connection: Connection, *, outbox_id: OutboxId, message_id: str, body: str, now: int
 ) -> None:
-    """The platform has `body`, under this id of its own; what it should say by now stays owed."""
+    """Record that the platform has `body` under this id; a newer body stays queued."""
     connection.execute(
         "UPDATE outbox SET state = CASE WHEN body = :body THEN 'sent' ELSE 'owed' END,"
         " message_id = :message_id, shown = NULL, sent_at = :now WHERE id = :id",
@@ -292,7 +291,7 @@ def mark_sent(
 
 
 def mark_found(connection: Connection, *, outbox_id: OutboxId, message_id: str) -> None:
-    """An unsure message was found: the platform has what was shown, and the body is owed."""
+    """Record that an unsure message was found on the platform, and queue its present body."""
     connection.execute(
         "UPDATE outbox SET state = CASE WHEN is_live = 1 THEN 'sent' ELSE 'owed' END,"
         " message_id = :message_id, shown = NULL WHERE id = :id",
@@ -301,7 +300,7 @@ def mark_found(connection: Connection, *, outbox_id: OutboxId, message_id: str) 
 
 
 def mark_missing(connection: Connection, *, outbox_id: OutboxId) -> None:
-    """An unsure message was looked for and is not there; it is owed again."""
+    """Record that an unsure message is not on the platform, and queue it again."""
     connection.execute(
         "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL WHERE id = :id",
         {"id": outbox_id},
@@ -309,9 +308,7 @@ def mark_missing(connection: Connection, *, outbox_id: OutboxId) -> None:
 
 
 def mark_repeated(connection: Connection, *, outbox_id: OutboxId, body: str) -> None:
-    """Nobody can learn whether an unsure message is there: it is owed again, in words that
-    say so.
-    """
+    """Queue an unsure message that can't be looked up again, in a body that says so."""
     connection.execute(
         "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL, body = :body,"
         " checksum = :checksum WHERE id = :id",
@@ -320,7 +317,7 @@ def mark_repeated(connection: Connection, *, outbox_id: OutboxId, body: str) -> 
 
 
 def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """An attempt surely changed nothing on the platform; the message stays owed."""
+    """Record that an attempt changed nothing on the platform; the message stays queued."""
     connection.execute(
         "UPDATE outbox SET state = 'owed', shown = NULL, reason = :reason,"
         " attempts = attempts + 1 WHERE id = :id",
@@ -329,7 +326,7 @@ def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) ->
 
 
 def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """Nobody knows whether the platform has what was shown."""
+    """Record that the outcome of an attempt is unknown."""
     change = "state = 'unsure', reason = :reason, attempts = attempts + 1"
     connection.execute(
         f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
@@ -337,12 +334,12 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
 
 
 def mark_interrupted(connection: Connection) -> None:
-    """Attempts that an earlier process was making have no known outcome."""
+    """Mark the attempts of an earlier process as unsure."""
     connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {_IS_OPEN} AND state = 'sending'")
 
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """Set a message aside that can't be delivered; it is kept for `/retry`."""
+    """Set an undeliverable message aside for `/retry`."""
     change = "state = 'dead', reason = :reason"
     connection.execute(
         f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
@@ -350,7 +347,7 @@ def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
 
 
 def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """Set a message aside for good: what it said is lost, and `/retry` must not find it."""
+    """Set a message aside for good: its content is lost, and `/retry` must not find it."""
     change = "state = 'dead', reason = :reason, person_id = NULL"
     connection.execute(
         f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
@@ -358,17 +355,17 @@ def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
 
 
 def drop_live(connection: Connection, *, outbox_id: OutboxId) -> None:
-    """A live message that surely was never shown is no more."""
+    """Delete a live message that was never shown."""
     connection.execute("DELETE FROM outbox WHERE id = :id AND is_live = 1", {"id": outbox_id})
 
 
 def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
-    """A status line was taken away, or never shown: nothing is left of it."""
+    """Delete a status line that was removed, or never shown."""
     connection.execute("DELETE FROM outbox WHERE id = :id AND kind = 'status'", {"id": outbox_id})
 
 
 def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:
-    """The id of the newest message that surely went to this chat."""
+    """Return the platform id of the newest message that certainly reached this chat."""
     row = connection.execute(
         "SELECT message_id FROM outbox WHERE platform = :platform AND chat = :chat"
         " AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1",
@@ -378,13 +375,13 @@ def find_newest_message_id(connection: Connection, *, platform: str, chat: str) 
 
 
 def count(connection: Connection, *, state: OutboxState) -> int:
-    """How many messages are in this state; to count `sent` takes long in an old house."""
+    """Count the messages in a state; `sent` takes long in an old database."""
     query = f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
     return int(connection.execute(query).fetchone()[0])
 
 
 def has_open(connection: Connection, *, platform: str) -> bool:
-    """True while something is owed to a platform or shown there that is not final."""
+    """Return whether a platform has queued or unfinished messages."""
     row = connection.execute(
         f"SELECT 1 FROM outbox WHERE platform = :platform AND {_IS_OPEN}"
         " UNION ALL SELECT 1 FROM outbox WHERE platform = :platform AND is_live = 1 LIMIT 1",

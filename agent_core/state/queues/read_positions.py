@@ -1,4 +1,4 @@
-"""Queries over how far each channel of a platform was read."""
+"""Queries over the position up to which each channel of a platform was read."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from agent_core.state.engine.database import Connection
 
 
 def advance(connection: Connection, *, platform: str, reached: Mapping[str, str]) -> None:
-    """Move the marks of channels on; none ever moves back. Positions sort as text."""
+    """Advance the positions of channels; none moves back. Positions sort as text."""
     connection.executemany(
         "INSERT INTO read_positions (platform, channel, position) VALUES (:platform, :channel,"
         " :position)"
@@ -20,7 +20,7 @@ def advance(connection: Connection, *, platform: str, reached: Mapping[str, str]
 
 
 def read_all(connection: Connection, *, platform: str) -> dict[str, str]:
-    """Channel -> position, of one platform."""
+    """Return channel -> position of one platform."""
     rows = connection.execute(
         "SELECT channel, position FROM read_positions WHERE platform = :platform",
         {"platform": platform},

@@ -1,4 +1,4 @@
-"""Queries over background work owed."""
+"""Queries over queued background work."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from agent_core.ids import PersonId, TaskId
 from agent_core.state.engine.database import Connection
 
 _IS_OPEN = "state IN ('owed', 'running')"
-"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+"""The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Work that is owed. `payload` is JSON text that its kind understands."""
+    """Queued work. `payload` is JSON text that its kind understands."""
 
     id: TaskId
     kind: str
@@ -29,7 +29,7 @@ def enqueue(
     payload: str,
     now: int,
 ) -> None:
-    """Owe work, unless work of the same kind and key was owed before."""
+    """Queue work, unless its kind and key were queued before."""
     connection.execute(
         "INSERT INTO tasks (kind, key, person_id, payload, state, due_at, created_at)"
         " VALUES (:kind, :key, :person_id, :payload, 'owed', :now, :now)"
@@ -39,7 +39,7 @@ def enqueue(
 
 
 def reopen(connection: Connection) -> None:
-    """Work that an earlier process left half done is owed again."""
+    """Queue work again that an earlier process left unfinished."""
     connection.execute(f"UPDATE tasks SET state = 'owed' WHERE {_IS_OPEN} AND state = 'running'")
 
 
@@ -64,7 +64,7 @@ def take_due(connection: Connection, *, now: int) -> Task | None:
 
 
 def has_due(connection: Connection, *, now: int) -> bool:
-    """True if some work is due."""
+    """Return whether work is due."""
     row = connection.execute(
         f"SELECT 1 FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now LIMIT 1",
         {"now": now},
@@ -73,12 +73,12 @@ def has_due(connection: Connection, *, now: int) -> bool:
 
 
 def finish(connection: Connection, *, task_id: TaskId) -> None:
-    """Work is done."""
+    """Mark work as done."""
     connection.execute("UPDATE tasks SET state = 'done' WHERE id = :id", {"id": task_id})
 
 
 def postpone(connection: Connection, *, task_id: TaskId, due_at: int, reason: str) -> None:
-    """Work failed and is due again later."""
+    """Queue failed work again for a later time."""
     connection.execute(
         "UPDATE tasks SET state = 'owed', due_at = :due_at, reason = :reason WHERE id = :id",
         {"id": task_id, "due_at": due_at, "reason": reason},
@@ -86,7 +86,7 @@ def postpone(connection: Connection, *, task_id: TaskId, due_at: int, reason: st
 
 
 def abandon(connection: Connection, *, task_id: TaskId, reason: str) -> None:
-    """Work failed for good."""
+    """Mark work as failed for good."""
     connection.execute(
         "UPDATE tasks SET state = 'dead', reason = :reason WHERE id = :id",
         {"id": task_id, "reason": reason},

@@ -1,1 +1,3 @@
-"""The package agent_core.state.search."""
+"""Full-text search over messages: `search` finds ids, `passages` reads their messages and
+sessions.
+"""

@@ -1,4 +1,4 @@
-"""Queries that read what was said: messages that were found, those around them, and talks."""
+"""Queries that read found messages, their neighbours, and overviews of sessions."""
 
 import json
 import logging
@@ -13,15 +13,15 @@ from agent_core.state.search.search import FAR, SearchFilter, Speaker
 _log = logging.getLogger(__name__)
 
 REACH = 2
-"""Messages on each side of one that are read with it."""
+"""Messages read on each side of a found one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMessage:
-    """A message that people wrote or read. `is_within` tells that a search may show it; it is
-    False for one that is only there because it stands beside such.
+    """A message that people wrote or read. `is_within` is False for a mere neighbour of a found
+    one.
 
-    `asker` is the name of who asked for the turn that the message is part of.
+    `asker` is the name of the person who asked for its turn.
     """
 
     id: MessageId
@@ -36,9 +36,7 @@ class FoundMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOverview:
-    """A conversation from its beginning to a new start: when, how it is called, and with what
-    words it began and ended.
-    """
+    """A session with its time, title, first and last text."""
 
     id: SessionId
     title: str
@@ -62,7 +60,7 @@ _SAID = " messages.person_id = :person_id AND messages.role <> 'tool' AND messag
 def load_messages(
     connection: Connection, *, field: SearchFilter, message_ids: Sequence[MessageId]
 ) -> list[FoundMessage]:
-    """Messages by their ids, oldest first."""
+    """Load messages by their ids, oldest first."""
     rows = connection.execute(
         f"SELECT {_ROW}{_FROM} WHERE messages.id IN (SELECT value FROM json_each(:ids))"
         f" AND{_SAID} ORDER BY messages.id",
@@ -79,7 +77,7 @@ def list_around(
     message_id: MessageId,
     reach: int = REACH,
 ) -> list[FoundMessage]:
-    """A message of a session and those on both sides of it, oldest first."""
+    """List a message of a session and its neighbours on both sides, oldest first."""
     one_side = (
         f"SELECT * FROM (SELECT {_ROW}{_FROM} WHERE messages.session_id = :session_id"
         f" AND messages.id {{}} :message_id AND{_SAID} ORDER BY messages.id {{}} LIMIT {{}})"
@@ -104,8 +102,9 @@ def list_beside(
     message_ids: Sequence[MessageId],
     reach: int = REACH,
 ) -> list[list[MessageId]]:
-    """For each of some messages, in any order, it and those on both sides of it in its session:
-    their ids, oldest first. One statement for all, for that is most of what a search costs.
+    """List, for each of some messages, the ids of it and its neighbours, oldest first.
+
+    One statement serves all, because this is most of the cost of a search.
     """
     one = (
         "(SELECT id FROM messages WHERE messages.session_id = middle.session_id"
@@ -123,7 +122,7 @@ def list_beside(
 
 
 def list_turn(connection: Connection, *, field: SearchFilter) -> set[MessageId]:
-    """The messages of the turn that the field leaves out."""
+    """List the messages of the turn that the filter leaves out."""
     rows = connection.execute(
         "SELECT id FROM messages WHERE turn_id = :turn_id", {"turn_id": field.except_turn}
     )
@@ -131,7 +130,7 @@ def list_turn(connection: Connection, *, field: SearchFilter) -> set[MessageId]:
 
 
 def list_damaged(connection: Connection, *, message_ids: Sequence[MessageId]) -> set[MessageId]:
-    """Those of some messages that do not hold what was written; each is logged."""
+    """Return those of some messages that are damaged; each is logged."""
     rows = connection.execute(
         "SELECT id, role, parts, text, checksum FROM messages"
         " WHERE id IN (SELECT value FROM json_each(:ids))",
@@ -146,7 +145,7 @@ def list_damaged(connection: Connection, *, message_ids: Sequence[MessageId]) ->
 def load_overviews(
     connection: Connection, *, field: SearchFilter, session_ids: Sequence[SessionId]
 ) -> list[SessionOverview]:
-    """Sessions by their ids, latest first, without those in which nothing was said yet."""
+    """Load overviews of sessions by their ids, latest first, without empty ones."""
     ends = [
         f"(SELECT text FROM messages WHERE messages.session_id = sessions.id AND{_SAID}"
         f" AND turn_id <> :except_turn ORDER BY id {order} LIMIT 1)"
@@ -176,7 +175,7 @@ def load_overviews(
 
 
 def list_latest(connection: Connection, *, field: SearchFilter, limit: int) -> list[SessionId]:
-    """The sessions of the scope that were used between the field's times, latest first."""
+    """List the sessions in the scope that were used between the filter's times, latest first."""
     rows = connection.execute(
         "SELECT sessions.id FROM conversations"
         " JOIN sessions ON sessions.conversation_id = conversations.id"

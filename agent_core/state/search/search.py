@@ -1,12 +1,11 @@
-"""The index of what was said; the one room where SQL is SQLite's own dialect.
+"""The full-text index of messages; the one module with SQLite's own SQL dialect.
 
-Every word stands in the index with its person in front, `p7_lisbon`. So the words of one person
-lie apart from those of all others: a search reads no entry of anybody else, and whatever is
-counted on the way is theirs alone. Beside its words a message carries its tags, `p7__c12`: which
-conversation, by whom, on what platform, in which month.
+Every word has its person in front, `p7_lisbon`. The words of one person thus lie apart from all
+others: a search reads no entry of anybody else, and its counts are theirs alone. A message also
+carries tags such as `p7__c12`: its conversation, author, platform and month.
 
-The index keeps no copy of what it was indexed, and can only let go of a message that it is told
-again, letter for letter. Whoever changes how `words` cuts has to fill it anew by a migration.
+The index keeps no copy of the text, and FTS5 needs the exact indexed text to delete a message. A
+change of the tokenizer therefore needs a migration that rebuilds the index.
 """
 
 import re
@@ -24,21 +23,21 @@ from agent_core.state.tokenizer import index_text, plain_name
 Speaker = Literal["user", "assistant"]
 
 FAR = 2**62
-"""Lies behind every moment, in milliseconds."""
+"""A moment after every other, in milliseconds."""
 
 _SCOPE = re.compile(r"[pc][0-9]+")
 _MONTH_MS = 28 * 24 * 3_600_000
 _MOST_MONTHS = 60
-"""Months that are named to the index; a longer span is only held against the messages."""
+"""Most months in one index query; a longer range is filtered by the messages instead."""
 _PIECE = 2000
-"""Messages that are moved from one person to another at a time."""
+"""Messages moved from one person to another per step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFilter:
-    """Where a search may look: messages of one person or room, in one scope, but not in one turn.
+    """The scope of a search: messages of one person or room, in one scope, without one turn.
 
-    `scope` is `p<person id>` for all of a person's talk or `c<conversation id>` for one room.
+    `scope` is `p<person id>` for all conversations of a person, or `c<conversation id>` for one.
     `since` and `until` are milliseconds since the epoch, both included.
     """
 
@@ -53,16 +52,16 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A word as `words.cut` gives it, or with `is_start` what a word begins with."""
+    """A word as `tokenizer.cut` gives it, or, with `is_start`, the beginning of one."""
 
     word: str
     is_start: bool = False
 
 
 def index_message(connection: Connection, *, message_id: MessageId, indexed: str | None) -> None:
-    """Make a message findable; called in the transaction that stores it.
+    """Index a message, in the transaction that stores it.
 
-    `indexed` is what `index_text` makes of its row.
+    `indexed` is the result of `index_text` for its row.
     """
     if indexed:
         connection.execute(
@@ -72,10 +71,11 @@ def index_message(connection: Connection, *, message_id: MessageId, indexed: str
 
 
 def drop_message(connection: Connection, *, message_id: MessageId, indexed: str | None) -> None:
-    """Let nobody find a message any more; in the transaction that takes its words out.
+    """Remove a message from the index, in the transaction that redacts it.
 
-    `indexed` is what `index_text` makes of its row as it was. Its words lie in the index until
-    that is merged.
+    `indexed` is the result of `index_text` for its former row. Its words stay in the index until
+    the
+    next merge.
     """
     if indexed:
         connection.execute(
@@ -92,10 +92,10 @@ def move_sessions(
     person_id: PersonId,
     scope: str,
 ) -> int:
-    """Give the messages of sessions to a person, also in the index; how many they are.
+    """Move the messages of sessions to a person, also in the index; return their number.
 
-    `scope` are the tokens by which they are found from now on. A damaged message keeps its
-    old ones, for what the index was told about it is not known any more.
+    `scope` is their new scope. A damaged message keeps its old one, because its indexed text is
+    unknown.
     """
     moved = 0
     messages = _list_sessions(connection, session_ids)
@@ -137,9 +137,9 @@ def move_sessions(
 def count_holders(
     connection: Connection, *, field: SearchFilter, term: Term | None = None, most: int
 ) -> int:
-    """How many messages of the scope hold a word, or how many it has, counted up to `most`.
+    """Count the messages in the scope that contain a word, or all of them, up to `most`.
 
-    What else the field asks for does not matter: a word is as rare as it is in all of the talk.
+    The filter's other conditions do not apply: the rarity of a word is that in the whole scope.
     """
     held = _quote(field, term) if term else f"({_anybody(field)})"
     row = connection.execute(
@@ -158,10 +158,9 @@ def list_holders(
     limit: int,
     oldest_first: bool = False,
 ) -> list[MessageId]:
-    """The newest messages of the field that hold all the terms, or the oldest; without terms
-    whatever was said.
+    """List the newest messages that contain all terms, or the oldest; all messages without terms.
 
-    Those of the turn that is left out are among them still: see `passages.list_turn`.
+    Those of the excluded turn are included: see `passages.list_turn`.
     """
     held = " AND ".join(_quote(field, term) for term in terms) or f"({_anybody(field)})"
     values = {"match": _scope(field) + _filters(field) + held, "limit": limit}
@@ -203,8 +202,9 @@ class _Indexed:
 
 
 def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> Iterator[_Indexed]:
-    """The messages of sessions as the index knows them; each session is read when it is asked
-    for, while those before it are changed already.
+    """Yield the messages of sessions with their index data.
+
+    Each session is read when needed, after those before it have changed.
     """
     for session_id in session_ids:
         rows = connection.execute(
@@ -222,7 +222,7 @@ def _ids(connection: Connection, sql: str, values: dict[str, object]) -> list[Me
 
 
 def _scope(field: SearchFilter) -> str:
-    """The condition, with AND behind it, that keeps a search within its scope."""
+    """Return the condition, with AND behind it, that keeps a search within its scope."""
     if not _SCOPE.fullmatch(field.scope):
         raise ValueError(f"{field.scope!r} is no search scope")
     if field.scope == f"p{field.person_id}":
@@ -243,7 +243,7 @@ def _filters(field: SearchFilter) -> str:
 
 
 def _months(field: SearchFilter) -> list[str]:
-    """The months between two times, if both are known and not too far apart."""
+    """List the months between two times, if both are known and close enough."""
     if field.since is None or field.until is None:
         return []
     if not 0 <= field.until - field.since <= _MOST_MONTHS * _MONTH_MS:
@@ -258,7 +258,7 @@ def _anybody(field: SearchFilter) -> str:
 
 
 def _quote(field: SearchFilter, term: Term) -> str:
-    """A string of FTS5's query language; in a word of the index nothing could end it."""
+    """Quote a term for FTS5; no character of an indexed word could end the string."""
     if not term.word or any(not (sign.isalnum() or ord(sign) > 127) for sign in term.word):
         raise ValueError(f"{term.word!r} is no word of the index")
     return f'"p{field.person_id}_{term.word}"' + (" *" if term.is_start else "")
