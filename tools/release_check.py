@@ -39,9 +39,9 @@ def main() -> None:
         environment = folder / "environment"
         install(wheel, environment)
         size = measure(environment)
-        print(f"Installed {size} MB of packages, without bytecode. The limit is {INSTALL_LIMIT_MB} MB.")
+        print(f"Installed {size} MB of packages, without bytecode.")
         if size > INSTALL_LIMIT_MB:
-            raise SystemExit("The installation is too large. Measure the new packages.")
+            raise SystemExit(f"The installation takes more than {INSTALL_LIMIT_MB} MB.")
         talk(environment / "bin" / "talaria", folder)
     print("The release check passed.")
 
