@@ -8,8 +8,8 @@ RUNTIME := $(VENV)/ready-run
 READY := $(VENV)/ready
 # Most tests wait more than they compute: two workers per core keep it busy.
 WORKERS ?= 4
-# Folders whose tests start no process and no whole gateway.
-FAST := tests/adapters tests/agent_core tests/house
+# Folders without tests of a whole gateway; the marker leaves out those that start a process.
+FAST := tests/adapters tests/agent_core tests/architecture tests/gateway tests/tools
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
