@@ -1,76 +1,106 @@
-# The words of this project. Each one makes the environment first where it needs one:
-# `make run` and `make test` are all that a fresh machine with Python 3.11+ and git needs.
+# Every target makes the environment it needs. A fresh machine needs only Python 3.11+, git and make.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# `make run` installs what the gateway runs with; every other target adds the development tools.
+RUNTIME := $(VENV)/ready-run
 READY := $(VENV)/ready
-# Most tests wait more than they reckon: two to a core keep it busy.
+# Most tests wait more than they compute: two workers per core keep it busy.
 WORKERS ?= 4
+# Folders without tests of a whole gateway; the marker leaves out those that start a process.
+FAST := tests/adapters tests/agent_core tests/architecture tests/gateway tests/tools
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test check run demo bench faults lock clean
+.PHONY: help setup fmt lint test test-fast check run demo bench faults docs hooks lock release-check clean
 
-help: ## show these words
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-setup: $(READY) ## make the environment in .venv, when it is missing or out of date
+setup: $(READY) ## Install the development environment with every extra into .venv
 
-# The stamp is written last, so that a set-up cut off half-way is done again.
-$(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-		found=$$($(PYTHON) --version 2>/dev/null) || found="not there"; \
-		echo "Talaria needs Python 3.11 or newer, and $(PYTHON) is $$found: name another, as in make PYTHON=python3.12 run" >&2; exit 2; }
-	@if command -v uv >/dev/null 2>&1; then \
-		echo "Making the environment with uv."; \
-		uv venv --quiet --allow-existing --no-project --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV) && \
-		uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock && \
-		uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
-	else \
-		echo "Making the environment with pip; this takes a minute."; \
-		$(PYTHON) -m venv $(VENV) && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	fi
+# Usage: $(call install,LOCKS). The caller touches its stamp last, so an interrupted install runs again.
+define install
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	found=$$($(PYTHON) --version 2>/dev/null) || found="not installed"; \
+	echo "Talaria needs Python 3.11 or newer, but $(PYTHON) is $$found. Name another one, for example: make PYTHON=python3.12 run" >&2; exit 2; }
+@if command -v uv >/dev/null 2>&1; then \
+	echo "Installing into $(VENV) with uv."; \
+	uv venv --quiet --allow-existing --no-project --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV) && \
+	uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes $(1:%=-r %) && \
+	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+else \
+	echo "Installing into $(VENV) with pip. This takes a minute."; \
+	$(PYTHON) -m venv $(VENV) && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes $(1:%=-r %) && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+fi
+endef
+
+$(RUNTIME): requirements.lock requirements-build.lock pyproject.toml
+	$(call install,requirements.lock requirements-build.lock)
 	@touch $@
 
-fmt: $(READY) ## put the code into its form
+$(READY): requirements-dev.lock pyproject.toml
+	$(call install,requirements-dev.lock)
+	@touch $(RUNTIME) $@
+
+fmt: $(READY) ## Fix lint findings and format the code
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 
-lint: $(READY) ## ruff, mypy (strict) and the arrows between the rooms
+lint: $(READY) ## Run the linters, the type checker and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# What hangs for four minutes shows where it does, and fails by itself: its worker is replaced.
-test: $(READY) ## all tests but the long ones; nothing leaves this machine
+# A test that hangs for four minutes prints its stack and fails; a new worker continues.
+test: $(READY) ## Run all tests but the long ones; nothing leaves this machine
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal \
 		-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 
-check: lint test ## what has to pass before a change lands
+test-fast: $(READY) ## Run the tests that start no process and no gateway
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not long and not process" $(FAST)
 
-run: $(READY) ## start the gateway
+check: lint test ## Run everything that must pass before a change lands
+
+run: $(RUNTIME) ## Run the gateway
 	$(BIN)/talaria run
 
-demo: $(READY) ## a short talk, offline, in a home that is thrown away
+demo: $(RUNTIME) ## Show a short offline conversation in a temporary home
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
 	printf '%s\n' 'Hello! Who are you?' 'remember that the spare key is with Ada' \
 		'what do you remember?' '/status' | \
 	env -i PATH="$$PATH" LANG=C.UTF-8 HOME="$$home" TALARIA_HOME="$$home" $(BIN)/talaria chat
 
-bench: $(READY) ## measure against the emulators, beside bare bots (five minutes)
+bench: $(READY) ## Measure against emulators, next to bare bots (five minutes)
 	$(BIN)/python -m bench
 
-faults: $(READY) ## kills, cut connections and repeats, the long form (twenty minutes)
+faults: $(READY) ## Run the long tests: kills, cut connections, repeats (twenty minutes)
 	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults -m long -s
 
-lock: $(READY) ## write requirements.lock anew (needs uv)
-	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv on the PATH." >&2; exit 2; }
-	uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes --no-header \
-		--no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
+# MkDocs itself checks links and anchors between pages; the settings are in mkdocs.yml.
+docs: $(READY) ## Build the documentation into site/ and check its links
+	@test -f mkdocs.yml || { echo "mkdocs.yml is missing, so there are no docs to build." >&2; exit 2; }
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
 
-clean: ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+hooks: ## Install the commit message check into this checkout
+	git config core.hooksPath .githooks
+
+# The development lock is resolved first and holds every other lock to its versions.
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url --no-emit-find-links
+lock: ## Update the four lock files (needs uv)
+	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv. Install it, for example: pip install uv" >&2; exit 2; }
+	$(COMPILE) pyproject.toml --extra charts --group dev --group docs --group release -o requirements-dev.lock
+	$(COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	echo matplotlib | $(COMPILE) - -c requirements-dev.lock -o requirements-charts.lock
+	echo hatchling | $(COMPILE) - -c requirements-dev.lock -o requirements-build.lock
+
+release-check: $(RUNTIME) ## Build the wheel, install it in a clean environment, and start it
+	$(BIN)/python tools/release_check.py
+
+clean: ## Remove the environment, build results and caches
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -24,6 +25,10 @@ _SECONDS = 40.0
 """Seconds; the first drawing in a home scans the machine's fonts, which takes a while."""
 _MOST_BYTES = 2_000_000
 _DRAWER = "agent_core.digest.readers.chart_drawer"
+CHARTS_MISSING = (
+    "Not drawn: charts are not installed here. Go on without a picture. A line below your answer"
+    " says so."
+)
 
 _SPEC = ToolSpec(
     name="chart",
@@ -77,6 +82,8 @@ class ChartTool:
         Raises `ToolArgumentError` for numbers that can't be drawn, and `StoreError`.
         """
         order = _read_order(arguments)
+        if find_spec("matplotlib") is None:
+            return ToolResult(text=CHARTS_MISSING, is_error=True)
         given = await self._database.read(lambda c: files.list_of_turn(c, turn_id=context.turn_id))
         if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:
             return ToolResult(

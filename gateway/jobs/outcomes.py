@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zoneinfo import ZoneInfo
 
+from agent_core.digest import chart_tool
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
@@ -103,6 +104,8 @@ class Outcomes:
         known = self.load_recipients(connection, now)
         body = words if job.kind == "message" else job_results.title_body(job.title, words)
         body += self._note(known, fresh, run)
+        if made.turn_id and _lacks_charts(connection, made.turn_id):
+            body += job_results.note_missing_chart()
         is_own = bool(words) and made.turn_id is None
         source = Source(job=job, run=run, whole=made.whole) if is_own else None
         return self._deliver(known, job, run, replace(made, words=body), source)
@@ -311,6 +314,12 @@ class Outcomes:
             with suppress(ValueError):
                 return find_zone(name)
         return find_zone("UTC")
+
+
+def _lacks_charts(connection: Connection, turn_id: TurnId) -> bool:
+    """Tell whether a turn asked for a chart while the extra for charts is not installed."""
+    steps = turns.list_steps(connection, turn_id=turn_id)
+    return any(step.outcome == chart_tool.CHARTS_MISSING for step in steps)
 
 
 def is_asked(run: Run) -> bool:

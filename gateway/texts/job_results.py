@@ -60,6 +60,10 @@ _DEFERRED = Plural(
     "**During your quiet time, {n} message came:**",
     "**During your quiet time, {n} messages came:**",
 )
+_CHART_MISSING = Text(
+    "This comes without a chart, because charts need the extra `talaria[charts]`. The owner can"
+    " install it."
+)
 _LONGEST_REASON = 300
 
 
@@ -80,6 +84,11 @@ def note_late(due: str, missed: int) -> str:
     else:
         note = _LATE_MISSED(missed, due=due) if missed else _LATE(due=due)
     return f"\n\n{note}"
+
+
+def note_missing_chart() -> str:
+    """Note below a result that it asked for a chart and charts are not installed."""
+    return f"\n\n{_CHART_MISSING()}"
 
 
 def describe_skipped(title: str, missed: int, due_next: str) -> str:

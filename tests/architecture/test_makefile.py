@@ -1,4 +1,4 @@
-"""The words of the Makefile: there, explained, and plain about a Python that is too old."""
+"""The targets of the Makefile: present, explained, and clear about a Python that is too old."""
 
 import os
 import re
@@ -10,15 +10,18 @@ import pytest
 
 from tests.architecture.source import ROOT
 
-WORDS = {"setup", "fmt", "lint", "test", "check", "run", "demo", "bench", "faults", "lock"}
+TARGETS = {
+    *("setup", "fmt", "lint", "test", "test-fast", "check", "run", "demo", "bench", "faults"),
+    *("docs", "hooks", "lock", "release-check", "clean"),
+}
 
 
-def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def make(folder: Path, *targets: str) -> subprocess.CompletedProcess[str]:
     # `make test` must not tell this make that it is a part of it.
     environ = {name: text for name, text in os.environ.items() if "MAKE" not in name}
     environ.pop("MFLAGS", None)
     return subprocess.run(
-        ["make", "--no-print-directory", *words],
+        ["make", "--no-print-directory", *targets],
         cwd=folder,
         env=environ,
         capture_output=True,
@@ -31,22 +34,22 @@ def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A fresh checkout without an environment; only what set-up looks at."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
+        shutil.copy(path, tmp_path / path.name)
     return tmp_path
 
 
-def test_every_word_is_there_and_explained() -> None:
-    told = set(re.findall(r"^  make (\w+) +\S", make(ROOT, "help").stdout, re.MULTILINE))
+def test_every_target_is_there_and_explained() -> None:
+    told = set(re.findall(r"^  make ([a-z-]+) +\S", make(ROOT, "help").stdout, re.MULTILINE))
     text = ROOT.joinpath("Makefile").read_text()
-    assert told >= WORDS
-    assert told == set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
+    assert told >= TARGETS
+    assert told == set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
-def test_no_word_is_mistaken_for_a_file() -> None:
+def test_no_target_is_mistaken_for_a_file() -> None:
     phony = re.search(r"^\.PHONY: (.*)$", ROOT.joinpath("Makefile").read_text(), re.MULTILINE)
     assert phony
-    assert set(phony[1].split()) >= WORDS
+    assert set(phony[1].split()) >= TARGETS
 
 
 def test_an_old_python_is_told_in_one_sentence(checkout: Path) -> None:
@@ -55,22 +58,44 @@ def test_an_old_python_is_told_in_one_sentence(checkout: Path) -> None:
     old.chmod(0o755)
     done = make(checkout, f"PYTHON={old}", "run")
     assert done.returncode == 2
-    assert f"Talaria needs Python 3.11 or newer, and {old} is Python 3.9.1: name" in done.stderr
+    assert f"Talaria needs Python 3.11 or newer, but {old} is Python 3.9.1. Name" in done.stderr
     assert not checkout.joinpath(".venv").exists()
 
 
 def test_a_python_that_is_not_there_is_told_too(checkout: Path) -> None:
     done = make(checkout, "PYTHON=/nowhere/python", "test")
     assert done.returncode == 2
-    assert "/nowhere/python is not there" in done.stderr
+    assert "/nowhere/python is not installed" in done.stderr
 
 
-def test_the_environment_is_made_once_and_again_when_the_lock_changes(checkout: Path) -> None:
+def is_installing(checkout: Path, target: str) -> bool:
+    """Whether a target would install anything."""
+    return "-m venv" in make(checkout, "--dry-run", target).stdout
+
+
+def test_the_environment_is_made_once_and_again_when_a_lock_changes(checkout: Path) -> None:
+    checkout.joinpath(".venv").mkdir()
     stamp = checkout / ".venv" / "ready"
-    stamp.parent.mkdir()
-    stamp.touch()
-    assert make(checkout, "--dry-run", "setup").stdout.count("-m venv") == 0
+    for path in (stamp, checkout / ".venv" / "ready-run"):
+        path.touch()
+    assert [is_installing(checkout, target) for target in ("setup", "run")] == [False, False]
     later = stamp.stat().st_mtime + 10
-    lock = checkout / "requirements.lock"
-    os.utime(lock, (later, later))
-    assert make(checkout, "--dry-run", "setup").stdout.count("-m venv") == 1
+    os.utime(checkout / "requirements-dev.lock", (later, later))
+    assert [is_installing(checkout, target) for target in ("setup", "run")] == [True, False]
+    os.utime(checkout / "requirements.lock", (later, later))
+    assert is_installing(checkout, "run")
+
+
+def test_run_installs_the_runtime_only(checkout: Path) -> None:
+    shown = make(checkout, "--dry-run", "run").stdout
+    assert "-r requirements.lock -r requirements-build.lock" in shown
+    assert "requirements-dev.lock" not in shown
+    assert "-r requirements-dev.lock" in make(checkout, "--dry-run", "test").stdout
+
+
+def test_docs_without_a_configuration_are_refused_in_one_sentence(checkout: Path) -> None:
+    checkout.joinpath(".venv").mkdir()
+    checkout.joinpath(".venv", "ready").touch()
+    done = make(checkout, "docs")
+    assert done.returncode == 2
+    assert "mkdocs.yml is missing" in done.stderr

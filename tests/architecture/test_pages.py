@@ -13,6 +13,7 @@ from tests.architecture.source import ROOT, list_modules
 from tools import generate_cli_reference, generate_configuration
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
 PATH = re.compile(r"`((?:adapters|agent_core|bench|docs|gateway|tests|tools)/[\w./-]+)`")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
@@ -93,30 +94,48 @@ def test_every_link_leads_somewhere(page: str) -> None:
         assert not anchor or anchor in anchors(file.read_text()), target
 
 
-def test_the_lock_holds_names_versions_and_hashes_only() -> None:
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_holds_names_versions_and_hashes_only(lock: str) -> None:
     form = re.compile(
         r"[a-z0-9-]+==[0-9][a-z0-9.+]*( ; [^\\@]+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?"
     )
-    assert [
-        line for line in read("requirements.lock").splitlines() if not form.fullmatch(line)
-    ] == []
+    assert [line for line in read(lock).splitlines() if not form.fullmatch(line)] == []
 
 
-def test_the_lock_holds_everything_that_is_asked_for() -> None:
+def pins(lock: str) -> set[str]:
+    """The packages of a lock file, as `name==version`."""
+    return set(re.findall(r"^([a-z0-9-]+==[^ ]+)", read(lock), re.MULTILINE))
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The names of the packages that requirements ask for."""
+    found = (re.match(r"[A-Za-z0-9._-]+", requirement) for requirement in requirements)
+    return {re.sub(r"[._]", "-", match[0].lower()) for match in found if match}
+
+
+def test_each_lock_holds_what_it_is_for() -> None:
     project = tomllib.loads(read("pyproject.toml"))
-    asked = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
-    locked = set(re.findall(r"^([a-z0-9-]+)==", read("requirements.lock"), re.MULTILINE))
-    for requirement in asked:
-        name = re.match(r"[A-Za-z0-9._-]+", requirement)
-        assert name, requirement
-        assert re.sub(r"[._]", "-", name[0].lower()) in locked, requirement
+    runtime = names(project["project"]["dependencies"])
+    charts = names(project["project"]["optional-dependencies"]["charts"])
+    groups = {name: names(group) for name, group in project["dependency-groups"].items()}
+    locked = {lock: {pin.partition("==")[0] for pin in pins(lock)} for lock in LOCKS}
+    assert runtime <= locked["requirements.lock"]
+    assert charts <= locked["requirements-charts.lock"]
+    assert names(project["build-system"]["requires"]) <= locked["requirements-build.lock"]
+    assert runtime.union(charts, *groups.values()) <= locked["requirements-dev.lock"]
+    assert not locked["requirements.lock"] & charts.union(*groups.values())
+
+
+def test_all_locks_agree_on_versions() -> None:
+    for lock in LOCKS:
+        assert pins(lock) <= pins("requirements-dev.lock"), lock
 
 
 def test_no_file_names_a_registry() -> None:
     hosts = re.compile("pypi" + r"\.org|python" + "hosted|" + r"https?://\S*/" + "simple")
     texts = [
         *("Makefile", "Dockerfile", "compose.yaml", ".ci/run", ".dockerignore", "pyproject.toml"),
-        *("requirements.lock", "config.example.toml", "README.md"),
+        *(*LOCKS, "config.example.toml", "README.md"),
     ]
     assert [name for name in texts if hosts.search(read(name))] == []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.ids import CallId
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
@@ -74,6 +75,28 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
         assert f"Do it as the skill `digest` says:\n{skill.body}" in facts_of(asked)
         assert asked.text == "Write my digest."
         assert "Mon 2026-11-23 10:00" in str(model.requests[3].messages[-1])
+
+
+async def test_a_digest_without_the_extra_for_charts_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # every import of it fails
+    clock = Clock(2026, 11, 20, 12, 0)
+    again = replace(CHART, call_id=CallId("h2"))
+    model = FakeModel(
+        digest(cron="0 8 * * 1"), say("yes please"), ask(CHART), ask(again), say("3 reviews wait.")
+    )
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("3 reviews wait.")
+        await ended(house, 1, job.id)
+        await house.at_rest()
+        assert await states(house) == ["done"]
+        [shown] = [shown for shown in house.chat.shown if "3 reviews wait." in shown.text]
+        assert shown.text.count("charts need the extra `talaria[charts]`") == 1
+        assert [shown.file for shown in house.chat.shown if shown.file] == []
+        assert "charts are not installed here" in str(model.requests[-1].messages[-1])
 
 
 @pytest.mark.parametrize("is_open", [True, False])
