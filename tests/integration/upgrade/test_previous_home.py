@@ -1,0 +1,161 @@
+"""A home of the previous version upgrades when it opens, and everything in it still works."""
+
+import sqlite3
+import tarfile
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent_core.ids import QuestionId
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.engine.database import Database
+from agent_core.state.engine.upgrade import FOLDER, load_migrations
+from agent_core.state.memory import external_sync
+from agent_core.state.queues import deferred_messages, outbox, unreachable_chats
+from agent_core.transcript import TextPart, dump_parts
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, finish
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.sides import Side
+
+PACKED = Path(__file__).with_name("home.tar.gz")
+PREVIOUS = 10
+RENAMED = {
+    "folds": "compactions",
+    "held": "deferred_messages",
+    "marks": "read_positions",
+    "mirror": "external_sync",
+    "retired_chats": "unreachable_chats",
+}
+
+
+class Echo(FakeModel):
+    """Repeats the last words of a person."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        self.requests.append(request)
+        text = next((m.text for m in reversed(request.messages) if m.role == "user" and m.text), "")
+        yield finish(TextPart(text=f"Understood: {text[:60]}"))
+
+
+class Platform(FakeChat):
+    """A platform whose ids go on after those of the previous process."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, _ids=1000, _shown_ids=1000)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    with tarfile.open(PACKED) as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def read_rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table, under the table's present name."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        tables = [
+            row[0]
+            for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if row[0] not in ("message_search", "archive_search")  # their shadow tables are read
+        ]
+        return {
+            RENAMED.get(table, table): connection.execute(f"SELECT * FROM {table}").fetchall()
+            for table in tables
+        }
+
+
+async def test_an_upgrade_keeps_every_row_and_sets_a_copy_aside(home: Path) -> None:
+    path = home / "state.db"
+    before = read_rows(path)
+    assert all(before.values()), "the packed home has rows of every kind"
+    database = await Database.open(path)
+    await database.close()
+    assert read_rows(path) == before
+    with closing(sqlite3.connect(path)) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    assert version == len(load_migrations(FOLDER))
+    (copy,) = home.joinpath("backups").iterdir()
+    assert copy.name.startswith(f"state-before-{PREVIOUS + 1}-")
+    assert read_rows(copy) == before
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (PREVIOUS,)
+        assert connection.execute("SELECT COUNT(*) FROM held").fetchone() == (3,)
+
+
+async def test_everything_in_it_is_still_served(home: Path) -> None:
+    clock = Clock(2026, 11, 21, 13, 0)
+    work, phone, model = Platform("work"), Platform("phone"), Echo()
+    async with running(
+        home,
+        model,
+        chat=Platform("fake"),
+        others={"work": work, "phone": phone},
+        now=clock,
+        TALARIA_PEOPLE__TIME_ZONE="Europe/Berlin",
+    ) as house:
+        ana, bob = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+        await house.chat.sees_text("Understood: Good night")
+        assert house.chat.inlet is not None
+        assert dict(await house.chat.inlet.marks()) == {"general": "0007"}
+        assert await house.read(unreachable_chats.list_all) == {
+            ("phone", '["p2",null,true]'): "Nobody is there any more."
+        }
+        (sync,) = await house.read(external_sync.count_all)
+        assert (sync.provider, sync.owed) == ("honcho", 1)
+        await press_blue(house)
+        await house.chat.sees_text("Understood: !ask")
+        await house.at_rest()
+        await use_what_is_remembered(house, ana, bob)
+        await phone.says("/retry", user="p1", chat="p1", name="Carl")
+        await phone.sees_text("Understood: is anybody there?")
+        await phone.says("back again", user="p2", chat="p2", name="Dora")
+        await phone.sees_text("Understood: back again")
+        assert await house.read(unreachable_chats.list_all) == {}
+        await work.says("hello", user="w1", chat="w1", name="Ana at work")
+        await work.sees_text("Understood: hello")
+        assert not await house.read(lambda c: outbox.count(c, state="unsure"))
+        await end_quiet_hours(house, clock)
+
+
+async def press_blue(house: House) -> None:
+    """Answer the question that the previous process asked."""
+    row = await house.read(lambda c: outbox.find_of_question(c, question_id=QuestionId(2)))
+    assert row
+    assert row.message_id
+    key = next(button.key for button in row.buttons if button.label == "Blue")
+    await house.chat.press_key(key, row.message_id, user="2", chat="2", name="Bob")
+
+
+async def use_what_is_remembered(house: House, ana: Side, bob: Side) -> None:
+    """Memory with its history, the archive, blocks, search, jobs, skills, and the compaction."""
+    memory = await ana.says("/memory")
+    assert "The key is with Ada" in memory
+    assert "Drinks mate" in memory
+    assert "Has a dog, Rex" in await bob.says("/memory")
+    assert "Flight LH 454" in await ana.says("/memory archive")
+    assert "market" in await ana.says("/block")
+    jobs = await ana.says("/jobs")
+    assert "Drink water" in jobs
+    assert "Name three fish." in jobs
+    await ana.says("how are you?")
+    request = "".join(dump_parts(message.parts) for message in house.model.requests[-1].messages)
+    assert "They spoke of tea and of trains." in request
+    assert "word77" in request
+    undone = await ana.says("/undo 3")
+    assert "Drinks tea" in await ana.says("/memory"), undone
+
+
+async def end_quiet_hours(house: House, clock: Clock) -> None:
+    """Deliver the deferred messages, and run the jobs that are due by then."""
+    kept = await house.read(deferred_messages.find_next_at)
+    assert kept is not None
+    clock.move(house, hours=9)
+    for text in ("echo done", "Drink water", "Name three fish."):
+        await house.chat.sees_text(text)
+    await house.at_rest()
+    assert await house.read(deferred_messages.find_next_at) is None
