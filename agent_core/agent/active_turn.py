@@ -16,11 +16,10 @@ from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelOverflow
 from agent_core.ids import CallId, SessionId, TurnId
-from agent_core.memory.archive.inventory import Inventory
-from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory import ExternalMemory, Inventory
 from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.schedule.resources import JobTurn
+from agent_core.schedule import JobTurn
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation, Session

@@ -27,11 +27,10 @@ from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig, dump
 from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import CallId, PersonId, RoomId
-from agent_core.memory.archive.inventory import VisibleMessages
-from agent_core.memory.shared import SharedMemory
+from agent_core.memory import SharedMemory, VisibleMessages
 from agent_core.models.contract import Model
 from agent_core.models.fingerprint import Fingerprints
-from agent_core.schedule.resources import JobTurn
+from agent_core.schedule import JobTurn
 from agent_core.state.conversations import messages, sessions, turns, usage
 from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
@@ -169,7 +168,9 @@ class Agent:
             job_turn=job_turn,
         )
 
-    def insert_turn(self, connection: Connection, turn: ActiveTurn, asked: TurnRequest, now: int) -> None:
+    def insert_turn(
+        self, connection: Connection, turn: ActiveTurn, asked: TurnRequest, now: int
+    ) -> None:
         """Insert a created turn, within the caller's transaction."""
         assert turn.prepared  # noqa: S101 - a created turn has one
         asked = replace(asked, turn_id=turn.id)

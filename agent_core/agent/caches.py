@@ -1,4 +1,4 @@
-"""Where each talk stands: its open session and what was said in it, from memory or from disk."""
+"""Caches of the agent: open sessions with their transcripts, and images."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from agent_core.state.people import rooms
 from agent_core.state.people.rooms import Room
 from agent_core.transcript import ImagePart, Message, Part, RawPart, ToolCallPart
 
-_MOST_WEIGHT = 16_000_000
-"""Bytes, about, kept over all sessions; what is let go of is read again when needed."""
-_OBJECTS = 500
-"""Bytes that a message takes besides its words."""
-_MOST_TALKS = 4096
+_MOST_TRANSCRIPT_BYTES = 16_000_000
+"""Approximate bytes of all cached transcripts."""
+_MESSAGE_BYTES = 500
+"""Bytes that a message takes besides its text."""
+_MOST_CONVERSATIONS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +29,24 @@ class _Kept:
 
 
 class TranscriptCache:
-    """The transcripts of the sessions that were used last. The database is the truth.
+    """The transcripts of recently used sessions.
 
-    A transcript is handed out and taken back whole: what is let go of in between takes
-    nothing from whoever is about to add to it.
+    Readers get the whole transcript as a value, so that an eviction never affects them.
     """
 
-    def __init__(self, most_weight: int = _MOST_WEIGHT) -> None:
+    def __init__(self, most_weight: int = _MOST_TRANSCRIPT_BYTES) -> None:
         self._most = most_weight
         self._sessions: OrderedDict[SessionId, _Kept] = OrderedDict()
         self._weight = 0
         self._open: OrderedDict[ConversationId, Session] = OrderedDict()
 
     def recall(self, session_id: SessionId) -> tuple[StoredMessage, ...]:
-        """What is remembered of a session: its beginning up to some message, or nothing."""
+        """The cached beginning of a session's transcript, or nothing."""
         kept = self._sessions.get(session_id)
         return kept.transcript if kept else ()
 
     def keep(self, session_id: SessionId, transcript: tuple[StoredMessage, ...]) -> None:
-        """Remember a session's transcript, which goes on from what was recalled of it."""
+        """Cache a transcript that extends the cached one."""
         old = self._sessions.pop(session_id, _Kept((), 0))
         fresh = transcript[len(old.transcript) :]
         kept = _Kept(transcript, old.weight + sum(_weigh(stored.message) for stored in fresh))
@@ -63,36 +62,36 @@ class TranscriptCache:
         session: Session,
         transcript: tuple[StoredMessage, ...],
     ) -> None:
-        """Remember a talk as its last turn left it, with all that its open session holds."""
+        """Cache an open session and its complete transcript, as its last turn left it."""
         self.keep(session.id, transcript)
         self._open[conversation_id] = session
-        if len(self._open) > _MOST_TALKS:
+        if len(self._open) > _MOST_CONVERSATIONS:
             self._open.popitem(last=False)
 
     def take_open(
         self, conversation_id: ConversationId
     ) -> tuple[Session, tuple[StoredMessage, ...]] | None:
-        """A talk as it was left; it has to be left anew before it can be entered again.
+        """Remove and return an open session. It must be stored again before the next turn.
 
-        What happened to it since, beside the turns, is not in it.
+        Changes made outside of turns are not in it.
         """
         session = self._open.pop(conversation_id, None)
         transcript = self.recall(session.id) if session else ()
         return (session, transcript) if session and transcript else None
 
     def clear(self) -> None:
-        """Transcripts may not hold what they held: nothing is remembered of them."""
+        """Drop every transcript, because stored messages changed."""
         self._open.clear()
         self._sessions.clear()
         self._weight = 0
 
     def clear_open(self) -> None:
-        """Talks may not be as they were left."""
+        """Drop the open sessions, because something other than a turn changed them."""
         self._open.clear()
 
 
 def _weigh(message: Message) -> int:
-    return _OBJECTS + sum(len(_content(part)) for part in message.parts)
+    return _MESSAGE_BYTES + sum(len(_content(part)) for part in message.parts)
 
 
 def _content(part: Part) -> str:
@@ -105,7 +104,7 @@ def _content(part: Part) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """The open session of a talk, if there is one, its transcript, and where it is held."""
+    """A conversation's open session, if any, its transcript, and its room."""
 
     session: Session | None
     transcript: tuple[StoredMessage, ...]
@@ -113,30 +112,28 @@ class SessionState:
 
 
 class IdAllocator:
-    """Gives turns and sessions their numbers before they are written.
+    """Allocates the ids of turns and sessions before they are inserted.
 
-    Only one process has the database, and whoever opens either asks here. A number that is not
-    used is missing, or, after a restart, given again.
+    Safe because a single process owns the database. An unused id leaves a gap, or is allocated
+    again after a restart.
     """
 
     def __init__(self, turn_id: TurnId, session_id: SessionId) -> None:
-        """Both are the last ones that were used."""
+        """Both ids are the last ones in the database."""
         self._turns = count(turn_id + 1)
         self._sessions = count(session_id + 1)
 
     def next_turn(self) -> TurnId:
-        """A number that no turn has."""
+        """The next free turn id."""
         return TurnId(next(self._turns))
 
     def next_session(self) -> SessionId:
-        """A number that no session has."""
+        """The next free session id."""
         return SessionId(next(self._sessions))
 
 
 class SessionCache:
-    """The talks of everybody. The database is the truth; what is at hand is checked against it
-    when a turn is begun on it.
-    """
+    """The open sessions of all conversations; starting a turn verifies its session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -145,12 +142,12 @@ class SessionCache:
 
     @property
     def numbers(self) -> IdAllocator:
-        """The numbers to come; known once a talk was looked up."""
+        """The id allocator; available after the first `look_up`."""
         assert self._numbers  # noqa: S101 - nobody needs a number before that
         return self._numbers
 
     async def id_allocator(self) -> IdAllocator:
-        """The numbers to come, for whoever writes turns besides the agent. Raises `StoreError`."""
+        """The id allocator, read from the database if needed. Raises `StoreError`."""
         if self._numbers is None:
             numbers = await self._database.read(_read_numbers)
             self._numbers = self._numbers or numbers
@@ -159,8 +156,9 @@ class SessionCache:
     async def look_up(
         self, conversation: Conversation, room_id: RoomId | None, *, is_afresh: bool = False
     ) -> SessionState:
-        """How a talk stands. `room_id` is where it is held. One that is looked up afresh may have
-        been closed beside its turns. Raises `StoreError`.
+        """Return a conversation's state. `room_id` is its room; `is_afresh` skips the cache.
+
+        Raises `StoreError`.
         """
         known = self._cache.take_open(conversation.id) if room_id is None else None
         known = None if is_afresh else known
@@ -182,23 +180,23 @@ class SessionCache:
             )
             return SessionState(session, (*known, *fresh), room), numbers
 
-        standing, numbers = await self._database.read(look)
+        state, numbers = await self._database.read(look)
         self._numbers = self._numbers or numbers  # none was given before these were read
-        if standing.session:
-            self._cache.keep(standing.session.id, standing.transcript)
-        return standing
+        if state.session:
+            self._cache.keep(state.session.id, state.transcript)
+        return state
 
-    def store(self, conversation_id: ConversationId, standing: SessionState) -> None:
-        """Keep a talk at hand as its last turn left it: the next one need not read it."""
-        if standing.session:
-            self._cache.store_open(conversation_id, standing.session, standing.transcript)
+    def store(self, conversation_id: ConversationId, state: SessionState) -> None:
+        """Cache a session as its last turn left it."""
+        if state.session:
+            self._cache.store_open(conversation_id, state.session, state.transcript)
 
     def clear(self) -> None:
-        """Words were taken out of talks: all of them are read anew."""
+        """Drop every transcript, because stored messages changed."""
         self._cache.clear()
 
     def forget(self) -> None:
-        """Something was done to talks beside the turns: what is at hand may not hold."""
+        """Drop the open sessions, because something other than a turn changed them."""
         self._cache.clear_open()
 
 
@@ -207,16 +205,16 @@ def _read_numbers(connection: Connection) -> IdAllocator:
 
 
 def find_room(connection: Connection, room_id: RoomId | None) -> Room | None:
-    """Where a talk is held; None for a direct one."""
+    """The room of a conversation; None for a direct one."""
     return None if room_id is None else rooms.find_by_id(connection, room_id=room_id)
 
 
 _MOST_IMAGE_BYTES = 20_000_000
-"""Bytes kept over all conversations; what is let go of is read again when needed."""
+"""Bytes kept over all conversations."""
 
 
 class ImageCache:
-    """The bytes behind the pictures of transcripts. The database is the truth."""
+    """The bytes of the images in transcripts."""
 
     def __init__(self, database: Database, most_weight: int = _MOST_IMAGE_BYTES) -> None:
         self._database = database
@@ -225,9 +223,9 @@ class ImageCache:
         self._weight = 0
 
     async def load_images(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
-        """The bytes, by key, of the pictures that a request with these messages shows.
+        """The bytes, by key, of the images that a request with these messages shows.
 
-        One that is not there (any more) or is damaged is left out. Raises `StoreError`.
+        Missing or damaged images are left out. Raises `StoreError`.
         """
         keys = choose(messages)
         found = {key: self._kept[key] for key in keys if key in self._kept}
@@ -244,7 +242,7 @@ class ImageCache:
         return found
 
     def forget(self) -> None:
-        """Keep no picture at hand: some may be gone."""
+        """Drop every image, because some may be deleted."""
         self._kept.clear()
         self._weight = 0
 

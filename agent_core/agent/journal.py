@@ -10,7 +10,7 @@ from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models.catalog import Cost, bill
 from agent_core.models.contract import ModelAnswer
 from agent_core.state.conversations import messages, turns, usage
-from agent_core.state.conversations.messages import TranscriptPlace, StoredMessage
+from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult

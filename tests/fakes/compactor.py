@@ -1,6 +1,6 @@
 """Folding over a real database, with bounds that a test sets."""
 
-from agent_core.agent.compaction.compactor import Compactor, Pinned, pin_nothing
+from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.summaries import Summarizer
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.reservations import Quotas
@@ -16,17 +16,15 @@ def compactor(
     cap: int = 120_000,
     names: tuple[str, ...] = ("cheap-1", "fake-1"),
     limits: Quotas | None = None,
-    pinned: Pinned = pin_nothing,
 ) -> Compactor:
     """Folds at 80 % of `cap` tokens; the last of `names` is the model that thinks."""
     return Compactor(
         database=database,
-        summaries=Summarizer(model=model, names=names, quotas=limits or quotas(database)),
+        summarizer=Summarizer(model=model, names=names, quotas=limits or quotas(database)),
         meter=TokenMeter(
             provider=model,
             model=names[-1],
             rules=ContextRules(cap_tokens=cap, threshold_percent=80),
         ),
         now=lambda: 1_000,
-        pinned=pinned,
     )

@@ -21,11 +21,11 @@ def quotas(
     now: Callable[[], int] = lambda: 1_000,
     *,
     person: DailyLimit = NONE,
-    house: DailyLimit = NONE,
+    deployment: DailyLimit = NONE,
     zone: str = "UTC",
     max_wait: float = 60.0,
 ) -> Quotas:
     """Ceilings that are near from 80 % on."""
-    rules = QuotaRules(person=person, house=house, cheap_from=80, zone=zone)
+    rules = QuotaRules(person=person, deployment=deployment, cheap_from=80, zone=zone)
     prices = Prices(own=PRICED)
     return Quotas(rules=rules, prices=prices, database=database, now=now, max_wait=max_wait)

@@ -1,4 +1,4 @@
-"""The transcript as a call sees it, under the fold that counts for that call; pure."""
+"""Show a transcript as model calls see it after a compaction; pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,8 +9,9 @@ from agent_core.tools.untrusted_text import escape
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart
 
 LONGEST_OUTPUT = 1600
-"""Characters up to which the output of a tool is shown whole. With the two below: whoever
-changes one of these changes how calls of the past are rebuilt, and has to say so."""
+"""Characters up to which a tool's output is shown whole. Changing this or the two values below
+changes how past calls are rebuilt: a migration must account for it.
+"""
 _HEAD = 900
 _TAIL = 400
 
@@ -24,14 +25,16 @@ _LEAD = (
 def apply_compaction(
     stored: Sequence[StoredMessage], compaction: Compaction | None
 ) -> tuple[Message, ...]:
-    """The messages under a fold that is known to count, or as they are."""
-    return show(stored, compaction) if compaction else tuple(one.message for one in stored)
+    """The messages under a compaction, or all of them without one."""
+    return (
+        show_compacted(stored, compaction) if compaction else tuple(one.message for one in stored)
+    )
 
 
 def find_compaction(
     stored: Sequence[StoredMessage], compactions: Sequence[Compaction]
 ) -> Compaction | None:
-    """The newest fold that was made when the last of `stored` was there already."""
+    """The newest compaction that was made no later than the last of `stored`."""
     if not stored:
         return None
     newest = stored[-1].id
@@ -39,22 +42,25 @@ def find_compaction(
     return max(made, key=lambda compaction: compaction.id, default=None)
 
 
-def show(stored: Sequence[StoredMessage], compaction: NewCompaction) -> tuple[Message, ...]:
-    """The messages under a fold: what is kept, the summary, then what is not folded."""
+def show_compacted(
+    stored: Sequence[StoredMessage], compaction: NewCompaction
+) -> tuple[Message, ...]:
+    """The messages under a compaction: the kept ones, the summary, then those after it."""
     kept = set(compaction.kept)
     before = [one for one in stored if one.id <= compaction.summarized_to and one.id in kept]
     after = [one for one in stored if one.id > compaction.summarized_to]
     summary = (render_summary(compaction.summary),) if compaction.summary else ()
     return (
-        *(_shown(one, compaction) for one in before),
+        *(_shorten_covered(one, compaction) for one in before),
         *summary,
-        *(_shown(one, compaction) for one in after),
+        *(_shorten_covered(one, compaction) for one in after),
     )
 
 
 def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> bool:
-    """True until a turn has begun after the fold was made: the provider's cache holds little
-    of the talk then, so that a new prompt costs nothing.
+    """True until a turn has begun after the compaction.
+
+    The provider's cache holds little of the conversation then, so a new prompt costs nothing.
     """
     if compaction is None or not stored:
         return False
@@ -63,12 +69,12 @@ def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> 
     return compaction.made_after > began
 
 
-def _shown(stored: StoredMessage, compaction: NewCompaction) -> Message:
+def _shorten_covered(stored: StoredMessage, compaction: NewCompaction) -> Message:
     return shorten(stored.message) if stored.id <= compaction.shortened_to else stored.message
 
 
 def shorten(message: Message) -> Message:
-    """A message with long outputs of tools shown by their ends; any other as it is."""
+    """Shorten long tool outputs to their head and tail; other messages stay as they are."""
     if message.role != "tool":
         return message
     parts = tuple(_shorten(part) for part in message.parts)
@@ -88,7 +94,7 @@ def _shorten(part: Part) -> Part:
 
 
 def render_summary(summary: str) -> Message:
-    """A summary as a message that can't pass for anybody's words: a block of quoted lines."""
+    """Render a summary as quoted lines, so that it can't imitate anybody's words."""
     lines = "\n".join(f"| {line}" for line in escape(summary).splitlines())
     text = f"<earlier-talk>\n{_LEAD}\n{lines}\n</earlier-talk>"
     return Message(role="user", parts=(TextPart(text=text, is_fact=True),))

@@ -1,4 +1,4 @@
-"""Chooses what of a transcript is shortened, and what is folded; pure."""
+"""Choose which messages to shorten and which to summarize; pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
 
 _WHOLE_STEPS = 3
-"""The newest outputs of tools, which are shortened only where nothing else is left."""
+"""Newest tool outputs, shortened only if nothing else suffices."""
 _WHOLE_TURNS = 2
-"""Turns before the present one that are folded only where nothing else is left."""
+"""Turns before the current one, summarized only if nothing else suffices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
-    """How much room there is, in tokens.
+    """Sizes to keep to, in tokens.
 
-    `fixed` is what else stands in the request; `scale` makes tokens of estimated ones, and
-    `shown` are the keys of pictures that are shown. `target` is wished for, `roof` has to do;
-    `summary` is the most that a new summary takes.
+    `fixed` is the rest of the request; `scale` converts estimated tokens to real ones; `shown` are
+    the keys of the images in the request. `target` is the aim and `roof` the maximum; `summary` is
+    the most that a new summary takes.
     """
 
     fixed: float
@@ -35,22 +35,22 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionPlan:
-    """How the transcript is to be shown, and about how long the request is then.
+    """A new view of the transcript, and its approximate size.
 
-    `told` are the messages that a new summary has to tell, besides the former one; without
-    any, the former summary stays.
+    `summarized` are the messages that a new summary must cover besides the previous summary;
+    without any, the previous summary stays.
     """
 
     shortened_to: MessageId
     summarized_to: MessageId
     kept: tuple[MessageId, ...]
-    told: tuple[StoredMessage, ...]
+    summarized: tuple[StoredMessage, ...]
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Fold the messages before `cut` but for `pins`, shorten those before `whole_from`."""
+    """Summarize the messages before `cut` except `pins`; shorten those before `whole_from`."""
 
     cut: int
     whole_from: int
@@ -58,27 +58,26 @@ class _Choice:
 
 
 class Planner:
-    """Plans for one transcript under the fold that it has now."""
+    """Plans the next compaction of one transcript."""
 
     def __init__(
         self,
         stored: Sequence[StoredMessage],
         compaction: Compaction | None,
-        room: TokenBudget,
+        budget: TokenBudget,
         *,
         turn_id: TurnId | None = None,
-        pinned: Collection[MessageId] = (),
     ) -> None:
-        """`turn_id` is the turn that runs, None between turns. Messages in `pinned` are never
-        folded; nor is the first of all that a person said.
+        """`compaction` is the present one; `turn_id` is the running turn, None between turns. The
+        person's first message is never summarized if there is any other way.
         """
         self._stored = stored
-        self._fold = compaction
-        self._room = room
+        self._compaction = compaction
+        self._budget = budget
         self._running = turn_id
         self._cut = _count_to(stored, compaction.summarized_to if compaction else START)
         self._whole_from = _count_to(stored, compaction.shortened_to if compaction else START)
-        self._pins = _close_pairs(stored, _find_pins(stored, pinned))
+        self._pins = _find_first_request(stored)
         self._words = frozenset(
             i
             for i, one in enumerate(stored)
@@ -93,12 +92,13 @@ class Planner:
         self._short_sums = [0.0, *accumulate(self._short)]
 
     def choose(self) -> CompactionPlan | None:
-        """The gentlest way to the target, or below the roof; else the one that gains most.
+        """The gentlest plan that reaches the target or at least the roof; else the one that gains
+        most.
 
-        None if there is nothing to gain.
+        None if nothing is gained.
         """
         shorter = self._ways_to_shorten()[0]
-        if self._size(shorter) <= (self._room.target + self._room.roof) / 2:
+        if self._size(shorter) <= (self._budget.target + self._budget.roof) / 2:
             return self._best([shorter])
         tried = [shorter]
         for choices in self._tiers():
@@ -109,16 +109,13 @@ class Planner:
         return self._best(tried)
 
     def choose_largest(self) -> CompactionPlan | None:
-        """All but the newest turns folded, however much room there is; None for no gain.
-
-        Where a fold has left these already, they stay.
-        """
+        """The plan that summarizes everything but the newest turns; None if nothing is gained."""
         far, near, *_ = self._tiers()
         choices = far or ([] if self._cut else near)
         return self._best(choices[-1:] or self._ways_to_shorten())
 
-    def shorten_only(self) -> CompactionPlan | None:
-        """What can be gained without a new summary; None for nothing."""
+    def only_shorten(self) -> CompactionPlan | None:
+        """The plan that only shortens tool outputs; None if nothing is gained."""
         return self._best(self._ways_to_shorten())
 
     def _best(self, choices: Iterable[_Choice]) -> CompactionPlan | None:
@@ -129,10 +126,10 @@ class Planner:
         return self._plan(best)
 
     def _pick(self, choices: Sequence[_Choice]) -> _Choice | None:
-        """The first that reaches the target, or half the way to it; else the last, if it is
-        below the roof.
+        """The first choice that reaches the target, or half the way to it; else the last one if it
+        is below the roof.
         """
-        target, roof = self._room.target, self._room.roof
+        target, roof = self._budget.target, self._budget.roof
         for wanted in (target, (target + roof) / 2):
             for choice in choices:
                 if self._size(choice) <= wanted:
@@ -141,7 +138,7 @@ class Planner:
         return choices[-1] if is_enough else None
 
     def _tiers(self) -> Iterator[list[_Choice]]:
-        """Ways to go, the gentlest first; within each, from little to much."""
+        """Groups of choices from the gentlest to the harshest, each from little to much."""
         whole_from, everything = self._spare_steps(), len(self._stored)
         starts = [cut for cut in self._turn_starts() if cut > self._cut]
         # The last start is that of the running turn; between turns it is that of the last one.
@@ -166,7 +163,7 @@ class Planner:
         return max(spared, self._whole_from)
 
     def _turn_starts(self) -> list[int]:
-        """Where turns begin, but for the first, and for what follows a call without result."""
+        """Where turns begin, except the first turn and what follows a call without a result."""
         stored = self._stored
         return [
             i
@@ -175,15 +172,15 @@ class Planner:
         ]
 
     def _step_starts(self) -> list[int]:
-        """Where the steps of the running turn begin: with an answer of the model."""
+        """Places where the steps of the running turn begin: each answer of the model."""
         return [
             i
             for i, one in enumerate(self._stored)
             if one.turn_id == self._running and one.message.role == "assistant"
         ]
 
-    def _told(self, choice: _Choice) -> tuple[StoredMessage, ...]:
-        """What is shown now and is not with this choice."""
+    def _summarized(self, choice: _Choice) -> tuple[StoredMessage, ...]:
+        """The messages that are shown now and would no longer be."""
         return tuple(
             self._stored[i]
             for i in range(choice.cut)
@@ -196,7 +193,7 @@ class Planner:
             shortened_to=stored[choice.whole_from - 1].id if choice.whole_from else START,
             summarized_to=stored[cut - 1].id if cut else START,
             kept=tuple(stored[i].id for i in sorted(choice.pins) if i < cut),
-            told=self._told(choice),
+            summarized=self._summarized(choice),
             size=int(self._size(choice)),
         )
 
@@ -205,38 +202,28 @@ class Planner:
         pins = [i for i in choice.pins if i < cut]
         kept = sum(self._short[i] if i < choice.whole_from else self._long[i] for i in pins)
         is_as_it_was = cut == self._cut and self._kept.issubset(pins)
-        summary = self._summary if is_as_it_was else self._room.summary
+        summary = self._summary if is_as_it_was else self._budget.summary
         after = self._short_sums[whole_from] - self._short_sums[cut]
         after += self._long_sums[-1] - self._long_sums[whole_from]
-        return self._room.fixed + kept + summary + after
+        return self._budget.fixed + kept + summary + after
 
     def _tokens(self, one: StoredMessage, *, is_short: bool = False) -> float:
         message = shorten(one.message) if is_short else one.message
-        return self._room.scale * estimate_messages((message,), self._room.shown)
+        return self._budget.scale * estimate_messages((message,), self._budget.shown)
 
     def _tokens_of_summary(self) -> float:
-        if self._fold is None or not self._fold.summary:
+        if self._compaction is None or not self._compaction.summary:
             return 0.0
-        return self._room.scale * estimate_messages((render_summary(self._fold.summary),), ())
+        return self._budget.scale * estimate_messages(
+            (render_summary(self._compaction.summary),), ()
+        )
 
 
 def _count_to(stored: Sequence[StoredMessage], message_id: MessageId) -> int:
     return sum(one.id <= message_id for one in stored)
 
 
-def _find_pins(stored: Sequence[StoredMessage], pinned: Collection[MessageId]) -> set[int]:
-    """The places of what is never folded: the first request, and whatever is pinned."""
+def _find_first_request(stored: Sequence[StoredMessage]) -> frozenset[int]:
+    """The place of the person's first message."""
     first = next((i for i, one in enumerate(stored) if one.message.role == "user"), None)
-    pins = {i for i, one in enumerate(stored) if one.id in pinned}
-    return pins if first is None else pins | {first}
-
-
-def _close_pairs(stored: Sequence[StoredMessage], pins: set[int]) -> frozenset[int]:
-    """With a call its results are pinned, and with results their call."""
-    closed = set(pins)
-    for i in pins:
-        if stored[i].message.role == "tool":
-            closed.add(i - 1)
-        elif stored[i].message.calls and i + 1 < len(stored):
-            closed.add(i + 1)
-    return frozenset(closed)
+    return frozenset() if first is None else frozenset({first})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.quotas.reservations import Quotas, call_in_background
-from agent_core.errors import ModelInterrupted, ModelError
+from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
 from agent_core.models.catalog import bill, estimate_messages
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
@@ -188,7 +188,9 @@ class Summarizer:
                 summary = await self._summarize_piece(text, request, paid)
         return summary
 
-    async def _summarize_piece(self, text: str, request: SummaryRequest, paid: list[ModelCall]) -> str:
+    async def _summarize_piece(
+        self, text: str, request: SummaryRequest, paid: list[ModelCall]
+    ) -> str:
         for place, name in enumerate(self._names, start=1):
             try:
                 answer = await self._ask(name, text, request, paid)

@@ -1,88 +1,105 @@
-"""What the loop is given, and where it hands over what must be durable."""
+"""What the loop needs from its surroundings: one turn's input, services, journal and window."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent_core.agent.loop.ports import Reserve, reserve_nothing
+from agent_core.agent.loop.guards import Budget
 from agent_core.host import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models.contract import Model, ModelAnswer, Usage
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
 from agent_core.models.fingerprint import Fingerprints
-from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolResult
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
 
-async def load_no_images(messages: Sequence[Message]) -> Mapping[str, bytes]:
-    """Where there are no pictures to be had, none is shown."""
-    return {}
-
-
-class Tools(Protocol):
-    """What runs the model's calls; see `agent_core.tools.toolbox`."""
-
-    def effect(self, name: str) -> Effect:
-        """What a repeat of a call would do."""
-
-    def is_cheap(self, name: str) -> bool:
-        """True for a tool whose calls take no time and no money."""
-
-    def waits_for_person(self, name: str) -> bool:
-        """True for a tool whose calls may take as long as a person does."""
-
-    async def run(
-        self,
-        call: ToolCallPart,
-        context: ToolContext,
-        begin: Callable[[], Awaitable[None]] | None = None,
-    ) -> ToolResult:
-        """Do what the call asks for; see `Toolbox.run`."""
-
-
 class Journal(Protocol):
-    """The record of one turn. What is awaited is on disk when the await returns.
+    """The durable record of one turn. Each awaited method returns once its data is on disk.
 
-    Raises what its store raises; the loop lets it pass and ends without a last event.
+    Raises what its store raises; the loop lets that pass and ends without a last event.
     """
 
     async def record_answer(self, answer: ModelAnswer) -> None:
-        """An answer that is not the last one. Its calls, if any, are run after this."""
+        """Record an answer that does not end the turn; its calls run after this."""
 
     async def record_begin(self, call: ToolCallPart) -> None:
-        """A call that had to be allowed first is about to run."""
+        """Record that a call which needed approval is about to run."""
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
-        """What a call gave, right after it ended; calls of one answer end in any order."""
+        """Record a call's result right after it ended; calls of one answer end in any order."""
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
-        """What goes in front of the next model call: the message with all results of the
-        last answer's calls, and one user message a steer. `steers` are those in `added`.
+        """Record the messages that precede the next model call: the results of the last answer's
+        calls, and one user message per steer.
         """
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
-        """The turn's last words, written down by whoever settles it: messages to append,
-        and the answers that were paid for and not recorded before. Once a turn, or not at
-        all when it was suspended or cancelled.
+        """Keep the turn's last messages, and the answers not billed yet, until it is finalized.
+
+        Called once per turn; never for a suspended or cancelled one.
         """
+
+
+class ContextWindow(Protocol):
+    """Keeps the requests of one turn within the model's context window."""
+
+    async def fit(
+        self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
+    ) -> tuple[Message, ...] | None:
+        """Return shorter messages to send instead; None if the request fits. Called before every
+        model call.
+
+        `is_refused` means that the provider found the request too long. The cost of the compaction
+        is charged to `budget`. Raises `ModelOverflow` if the messages can't be made short enough,
+        and what its store raises.
+        """
+
+    def learn(self, model: str, taken: Usage) -> None:
+        """Calibrate the estimates by the tokens that the last request took."""
+
+
+class Reservation(Protocol):
+    """The amount set aside for one model call. Always finalized or closed."""
+
+    @property
+    def request(self) -> ModelRequest:
+        """The request to send: the one that was reserved for, or the same for the cheap model."""
+
+    @property
+    def used_cheap_model(self) -> bool:
+        """True if the cheap model is used because a quota is nearly exhausted."""
+
+    def finalize(self, model: str, spent: Usage) -> None:
+        """Replace the reserved amount by what the call took."""
+
+    def close(self, *, streamed: int = 0) -> None:
+        """Release what was not finalized, after `streamed` characters of the answer."""
+
+
+class Reserve(Protocol):
+    """Sets aside the most that a model call may cost."""
+
+    async def __call__(self, request: ModelRequest, *, cheap: str) -> Reservation:
+        """Wait for other calls if need be. Raises `QuotaExceeded` and `StoreError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnInput:
-    """One turn to run, or to go on with.
+    """One turn to run or to resume. `ToolContext` explains the ids.
 
-    `messages` is the transcript with what this turn has added so far; the last `own` of
-    them are the turn's, and `answers` those it gave before them, where the transcript was made
-    shorter. `outcomes` are results of the calls in the last message that an
-    earlier process recorded, `begun` those it began and that have no outcome. Who asks, whose
-    talk it is, and whose memory it may change: see `ToolContext`.
+    `messages` is the transcript; its last `own_count` messages were added by this turn.
+    `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the
+    calls of the last message, `results` holds those that an earlier process recorded, and `started`
+    those that it began without recording a result.
     """
 
     system: str
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
-    outcomes: Mapping[CallId, ToolResult]
-    begun: frozenset[CallId]
+    results: Mapping[CallId, ToolResult]
+    started: frozenset[CallId]
     person_id: PersonId
     owner_id: PersonId
     memory_owner: MemoryOwner | None
@@ -90,17 +107,16 @@ class TurnInput:
     scope: str
     turn_id: TurnId
     evidence: str
-    own: int = 0
-    answers: tuple[str, ...] = ()
+    own_count: int = 0
+    earlier_answers: tuple[str, ...] = ()
     prompt_hash: str = ""
-    """Of the frozen prompt: what its calls are known by later; see `models.fingerprint`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPolicy:
-    """How models are called. `retries` are those after the first try, for each model.
+    """Which models are called. `retries` counts the tries after the first, for each model.
 
-    `cheap` answers when a ceiling is near.
+    `cheap` answers when a quota is nearly exhausted.
     """
 
     model: str
@@ -112,20 +128,19 @@ class ModelPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopDeps:
-    """What all turns of a process have in common.
+    """The services that a turn uses.
 
-    `price` gives millionths of a US dollar, None for a model it doesn't know; `now` is
-    milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent. `load_images`
-    gives the bytes of the pictures in messages, by key; it may raise `StoreError`. `reserve` is
-    asked before every call. `fingerprints` know talks by what they held before.
+    `price` returns micro-dollars, or None for a model without a known price; `now` is in
+    milliseconds since the epoch, UTC; `wait` takes seconds. `load_images` returns the bytes of the
+    images in messages by key, and may raise `StoreError`.
     """
 
     model: Model
     policy: ModelPolicy
-    toolbox: Tools
+    toolbox: Toolbox
     price: Callable[[str, Usage], int | None]
     now: Callable[[], int]
+    load_images: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]]
+    reserve: Reserve
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep
-    load_images: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = load_no_images
-    reserve: Reserve = reserve_nothing
     fingerprints: Fingerprints = field(default_factory=Fingerprints)

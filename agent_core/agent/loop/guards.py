@@ -1,24 +1,25 @@
-"""How much a turn may still use: steps, tokens, money, time."""
+"""Bound one turn: its budget of steps, tokens, money and time, and calls without progress."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.ids import CallId
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.untrusted_text import flatten
-from agent_core.transcript import ToolCallPart
+from agent_core.transcript import ToolCallPart, ToolResultPart
 
 Exhausted = Literal["", "steps", "tokens", "money", "time"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one turn may use, all that it starts included.
+    """The most that one turn may use, including everything it starts.
 
-    `steps` are model calls and at least 1; `micro_dollars` are millionths of a US dollar.
-    Of the other three, 0 means no limit. Raises `ValueError` for anything below that.
+    `steps` are model calls, at least 1; `micro_dollars` are millionths of a US dollar. For the
+    other three, 0 means no limit. Raises `ValueError` for anything lower.
     """
 
     steps: int
@@ -30,14 +31,14 @@ class Limits:
         if self.steps < 1:
             raise ValueError("a turn needs at least one step")
         if min(self.tokens, self.micro_dollars, self.seconds) < 0:
-            raise ValueError("a limit can't be negative; 0 means none")
+            raise ValueError("a limit can't be negative; 0 means no limit")
 
 
 class Budget:
-    """What is left of the limits of one turn; shared, as one object, with whatever it starts."""
+    """The rest of one turn's limits; a single object shared with everything the turn starts."""
 
     def __init__(self, limits: Limits, *, started: float, clock: Callable[[], float]) -> None:
-        """`started` is a moment of `clock`, which counts seconds and never goes back."""
+        """`started` is a moment of `clock`, a monotonic clock in seconds."""
         self._limits = limits
         self._started = started
         self._clock = clock
@@ -47,27 +48,27 @@ class Budget:
         self._micro_dollars = 0
 
     def take_step(self) -> None:
-        """A model call is about to be made."""
+        """Count a model call that is about to be made."""
         self._steps += 1
 
     def refund_step(self) -> None:
-        """The step took nothing that counts.
+        """Return the last step, whose tool calls were all cheap.
 
-        No more steps are given back than the limit has in it, so that a model which only
-        plays with cheap tools comes to an end as well.
+        At most as many steps are refunded as the limit has, so that a model which calls nothing but
+        cheap tools still comes to an end.
         """
         if self._steps and self._refunds < self._limits.steps:
             self._steps -= 1
             self._refunds += 1
 
     def spend(self, usage_tokens: int, micro_dollars: int | None) -> None:
-        """A model call took so much; None where the model's price is not known."""
+        """Charge a model call; None if the model's price is unknown."""
         self._tokens += usage_tokens
         self._micro_dollars += micro_dollars or 0
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """What goes by in here is not the turn's time: it waits for its person."""
+        """Stop the clock: the turn waits for its person."""
         began = self._clock()
         try:
             yield
@@ -75,7 +76,7 @@ class Budget:
             self._started += self._clock() - began
 
     def exhausted(self) -> Exhausted:
-        """The limit that is reached, empty if none is."""
+        """The limit that is reached; empty if none is."""
         limits = self._limits
         if self._steps >= limits.steps:
             return "steps"
@@ -89,16 +90,18 @@ class Budget:
 
 
 _NAME_LIMIT = 64
+# A second failure may be chance; a fourth is a loop. Equal results get one more try, because
+# polling a tool twice or three times is often right.
 _WARN_FAILURE, _STOP_FAILURE = 2, 4
 _WARN_REPEAT, _STOP_REPEAT = 3, 5
 
 _Call = tuple[str, str]
-"""A tool's name and its arguments in one spelling."""
+"""A tool's name and its arguments in canonical form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What to make of a call. `sentence` is for the model; empty with `go`."""
+    """What to do about a call. `sentence` is for the model; empty with `go`."""
 
     kind: Literal["go", "warn", "stop"]
     sentence: str = ""
@@ -108,34 +111,62 @@ _GO = Verdict(kind="go")
 
 
 class Guardrails:
-    """The watcher of one turn.
+    """Detects calls that repeat without progress in one turn.
 
-    Counted are failures of one call, and returns of one call with one and the same result.
-    A call that succeeds with a result not seen before is progress and clears all counts:
-    running the tests again after an edit is work, not a circle.
+    Counts the failures of each call, and the equal results of each call. A success with a result
+    not seen before is progress and clears all counts: running the tests again after an edit is
+    work, not a loop.
     """
 
     def __init__(self) -> None:
+        self.stop_reason = ""
+        """The sentence that ends the turn; empty while it makes progress."""
         self._seen: set[tuple[_Call, str]] = set()
         self._failures: dict[_Call, int] = {}
         self._repeats: dict[tuple[_Call, str], int] = {}
 
+    def check(
+        self, calls: Sequence[ToolCallPart], results: Mapping[CallId, ToolResult]
+    ) -> tuple[ToolResultPart, ...]:
+        """List the results in call order, with a warning for each call that repeats itself.
+
+        The same call twice in one answer counts once: the model saw no result in between.
+        """
+        parts: list[ToolResultPart] = []
+        judged: set[tuple[str, str]] = set()
+        for call in calls:
+            result = results[call.call_id]
+            text = result.text
+            if (call.name, call.arguments) not in judged:
+                judged.add((call.name, call.arguments))
+                verdict = self.judge(call, result)
+                if verdict.kind == "stop":
+                    self.stop_reason = verdict.sentence
+                elif verdict.kind == "warn":
+                    text = f"{text}\n\n{verdict.sentence}"
+            parts.append(
+                ToolResultPart(
+                    call_id=call.call_id, name=call.name, text=text, is_error=result.is_error
+                )
+            )
+        return tuple(parts)
+
     def judge(self, call: ToolCallPart, result: ToolResult) -> Verdict:
-        """Take notice of a call that ended."""
-        key = (call.name, _spell(call.arguments))
+        """Count one call that ended."""
+        key = (call.name, _canonical(call.arguments))
         name = flatten(call.name, _NAME_LIMIT)
         if result.is_error:
             count = self._failures[key] = self._failures.get(key, 0) + 1
             fault = f"This same call of `{name}` has failed {count} times"
             return _weigh(count, _WARN_FAILURE, _STOP_FAILURE, fault)
-        visible = (key, result.text)
-        if visible not in self._seen:
-            self._seen.add(visible)
+        seen = (key, result.text)
+        if seen not in self._seen:
+            self._seen.add(seen)
             self._failures.clear()
             self._repeats.clear()
             return _GO
         self._failures.pop(key, None)
-        count = self._repeats[visible] = self._repeats.get(visible, 1) + 1
+        count = self._repeats[seen] = self._repeats.get(seen, 1) + 1
         fault = f"This same call of `{name}` has given the same result {count} times"
         return _weigh(count, _WARN_REPEAT, _STOP_REPEAT, fault)
 
@@ -144,15 +175,13 @@ def _weigh(count: int, warn: int, stop: int, fault: str) -> Verdict:
     if count >= stop:
         return Verdict(kind="stop", sentence=f"{fault}.")
     if count >= warn:
-        return Verdict(
-            kind="warn",
-            sentence=f"{fault}: don't repeat it; change the arguments or take another way.",
-        )
+        sentence = f"{fault}: don't repeat it; change the arguments or take another way."
+        return Verdict(kind="warn", sentence=sentence)
     return _GO
 
 
-def _spell(arguments: str) -> str:
-    """Arguments in one spelling, whatever the order and the spaces; as they are if broken."""
+def _canonical(arguments: str) -> str:
+    """Arguments with sorted keys and uniform spacing; as they are if they aren't JSON."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
     except (ValueError, RecursionError):

@@ -7,9 +7,9 @@ from dataclasses import replace
 from agent_core.agent.loop.guards import Exhausted
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelUnknown,
     QuotaExceeded,

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
-from agent_core.errors import ModelBusy, ModelInterrupted, ModelError, ModelOverflow
+from agent_core.errors import ModelBusy, ModelError, ModelInterrupted, ModelOverflow
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import Message
 

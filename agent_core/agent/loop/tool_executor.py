@@ -1,4 +1,4 @@
-"""Runs the tool calls of one answer side by side."""
+"""Run the tool calls of one answer concurrently."""
 
 import asyncio
 import logging
@@ -11,47 +11,46 @@ from agent_core.tools.contract import ToolResult
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart
 
-Perform = Callable[[ToolCallPart], Coroutine[Any, Any, ToolResult]]
+RunOne = Callable[[ToolCallPart], Coroutine[Any, Any, ToolResult]]
 
 _log = logging.getLogger(__name__)
 
 
 async def run_tools(
-    calls: Sequence[ToolCallPart], perform: Perform, results: dict[CallId, ToolResult]
+    calls: Sequence[ToolCallPart], run_one: RunOne, results: dict[CallId, ToolResult]
 ) -> AsyncGenerator[ToolStarted | ToolEnded, None]:
-    """Run calls at once, put what they give into `results`, and tell when each began and ended.
+    """Run calls concurrently, store what they return in `results`, and report start and end.
 
-    Closing or cancelling it cancels every call that still runs and waits for it. What
-    `perform` raises ends the others and is raised; but `QuestionPending` is raised once the others
-    are done, so that nothing is cut off.
-
-    No TaskGroup: it may not be held open over a `yield`.
+    Closing or cancelling the generator cancels the calls that still run and waits for them. An
+    exception of `run_one` ends the others and is raised; `QuestionPending` is raised only after the
+    others are done.
     """
-    left_open: QuestionPending | None = None
+    # No TaskGroup: it can't stay open across a `yield` (PEP 789).
+    pending_question: QuestionPending | None = None
     for call in calls:
         yield ToolStarted(call_id=call.call_id, name=call.name)
-    unread = {asyncio.create_task(perform(call), name=f"tool {call.name}"): call for call in calls}
+    running = {asyncio.create_task(run_one(call), name=f"tool {call.name}"): call for call in calls}
     try:
-        while unread:
-            done, _ = await asyncio.wait(unread, return_when=asyncio.FIRST_COMPLETED)
-            for task in [task for task in unread if task in done]:
-                call = unread.pop(task)
+        while running:
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in [task for task in running if task in done]:
+                call = running.pop(task)
                 try:
                     result = results[call.call_id] = task.result()
                 except QuestionPending as error:
-                    left_open = error
+                    pending_question = error
                     continue
                 yield ToolEnded(call_id=call.call_id, name=call.name, is_error=result.is_error)
     finally:
-        if unread:
-            await _end(unread)
-    if left_open:
-        raise left_open
+        if running:
+            await _cancel(running)
+    if pending_question:
+        raise pending_question
 
 
-async def _end(unread: dict[asyncio.Task[ToolResult], ToolCallPart]) -> None:
-    for task in unread:
+async def _cancel(running: dict[asyncio.Task[ToolResult], ToolCallPart]) -> None:
+    for task in running:
         task.cancel()
-    for outcome in await asyncio.gather(*unread, return_exceptions=True):
+    for outcome in await asyncio.gather(*running, return_exceptions=True):
         if isinstance(outcome, Exception):
-            _log.error("a tool failed while its turn was being ended", exc_info=outcome)
+            _log.error("a tool failed while its turn was ending", exc_info=outcome)

@@ -1,11 +1,10 @@
-"""What may be seen of memories in a talk, and whether a frozen prompt still keeps to that."""
+"""The conversation's context, and the visibility of memory in it."""
 
 import hashlib
 import json
 from dataclasses import dataclass
 
-from agent_core.memory.shared import SharedList, SharedMemory
-from agent_core.memory.store import Snapshot
+from agent_core.memory import SharedList, SharedMemory, Snapshot
 from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Database
@@ -18,9 +17,10 @@ from agent_core.tools.contract import MemoryOwner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContext:
-    """One turn's surroundings. `person` is who asks, and pays; `room` is None in a direct talk.
+    """Person, conversation, room and platform of one turn.
 
-    A conversation that is private and yet in a room is a person's whole talk, going on there.
+    `person` asks and pays; `room` is None in a direct conversation. A private conversation with a
+    room is a person's own, continued there.
     """
 
     conversation: Conversation
@@ -30,19 +30,19 @@ class PromptContext:
 
     @property
     def is_shared(self) -> bool:
-        """True if the talk is that of everyone in the room."""
+        """True if everyone in the room shares the conversation."""
         return self.conversation.person_id != self.person.id
 
     @property
     def audience(self) -> str:
-        """Who may see what is said: a talk that goes on in a room stays its person's own."""
+        """The audience of what is said. A private conversation stays private even in a room."""
         if self.conversation.is_private or self.room is None:
             return PRIVATE
         return self.room.audience
 
     @property
     def memory_owner(self) -> MemoryOwner | None:
-        """Whose memory may be changed: in a room the room's, else the person's."""
+        """The owner of the memory that may be changed: the room in a room, else the person."""
         if self.conversation.is_private and not self.is_shared:
             return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
         if self.room is None:
@@ -51,19 +51,19 @@ class PromptContext:
 
 
 ShownEntries = frozenset[tuple[str, str]]
-"""What a prompt shows of others' or for others: (whose, hash of the entry or heading)."""
+"""Shown entries of others or for others: (owner, hash of the entry or heading)."""
 
 _EXACT = ("lent", "block")
-"""Of these a prompt must show just what may be seen now; of all else, nothing but that."""
+"""Kinds that a prompt must show exactly as they are now; of other kinds it may show less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleMemory:
-    """All of memory that enters the prompt of one talk.
+    """The memory that enters one prompt.
 
-    `own` is everything of the person, where nobody else reads along or they trust who does;
-    `room` is the room's own memory; `lent` are the entries of the person that everyone in the
-    room may see; `shared` is the memory of the team and the blocks that are seen here.
+    `own` is the person's memory, where nobody else reads along or the person trusts the room;
+    `room` is the room's; `lent` are the person's entries that everyone there may see; `shared` is
+    the memory of the team and the visible blocks.
     """
 
     own: Snapshot | None = None
@@ -72,34 +72,33 @@ class VisibleMemory:
     shared: tuple[SharedList, ...] = ()
 
     @property
-    def marks(self) -> ShownEntries:
-        """What a prompt shows that is made of this."""
+    def shown(self) -> ShownEntries:
+        """The entries that a prompt made of this shows."""
         notes = self.room.memory if self.room else ()
         return frozenset(
             [("room", _digest(entry)) for entry in notes]
             + [("lent", _digest(entry)) for entry in self.lent]
             + [hash_entry(one, entry) for one in self.shared for entry in one.entries]
-            + [_mark_heading(one) for one in self.shared if one.block]
+            + [_hash_heading(one) for one in self.shared if one.block]
         )
 
 
 class Visibility:
-    """Looks up what may be seen."""
+    """Reads the memory that a conversation may see."""
 
     def __init__(self, database: Database, memory: SharedMemory) -> None:
         self._database = database
         self._memory = memory
 
-    async def look(self, context: PromptContext, now: int) -> VisibleMemory:
-        """What may be seen in a talk when its asker asks.
+    async def read_visible(self, context: PromptContext, now: int) -> VisibleMemory:
+        """Read the memory that a turn may see.
 
-        Nothing personal is so much as read for the talk that a room shares. Raises
-        `StoreError`.
+        Does not even read personal memory for a shared conversation. Raises `StoreError`.
         """
         person, room = context.person, context.room
         is_private = context.conversation.is_private
         store = self._memory.store
-        shared = await self.look_at_shared(context, now)
+        shared = await self.read_shared(context, now)
         notes = None
         if room:
             notes = await store.snapshot(room.person_id, room.slug, now, kind="room")
@@ -111,11 +110,8 @@ class Visibility:
         lent = await self._find_lent(person, room, own) if room else ()
         return VisibleMemory(room=notes, lent=lent, shared=shared)
 
-    async def look_at_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
-        """What of shared memory is seen in a talk: by whoever its memory belongs to.
-
-        In a room that is the room, whoever asks. Raises `StoreError`.
-        """
+    async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
+        """Read the shared memory that the context's memory owner may see. Raises `StoreError`."""
         memory_owner = context.memory_owner
         return await self._memory.look(memory_owner.person_id if memory_owner else None, now)
 
@@ -138,13 +134,11 @@ class Visibility:
 
 
 def is_still_allowed(shown: ShownEntries, allowed: ShownEntries) -> bool:
-    """True if a prompt may go on being used.
+    """True if a prompt may still be used.
 
-    What was lent must be just what is lent now: a person who shares or takes back something
-    sees it at their next message. So must the blocks that are seen, with their descriptions and
-    limits. Of the entries of a room, a block or the team nothing may be shown that does not
-    stand there (any more); what is new in a room's can wait for the next fresh prompt, and what
-    is new in the others is told in the facts.
+    Lent entries and blocks must match exactly, so that sharing and its withdrawal apply at the next
+    message. A prompt must not show an entry of a room, block or team that no longer exists; new
+    entries of a room wait for the next prompt, and other new entries are reported in the facts.
     """
     exact = frozenset(hash_entry for hash_entry in allowed if hash_entry[0] in _EXACT)
     return (
@@ -153,28 +147,28 @@ def is_still_allowed(shown: ShownEntries, allowed: ShownEntries) -> bool:
     )
 
 
-def select_shared(marks: ShownEntries) -> ShownEntries:
-    """Of marks, those of shared memory."""
-    return frozenset(hash_entry for hash_entry in marks if hash_entry[0] not in ("lent", "room"))
+def select_shared(shown: ShownEntries) -> ShownEntries:
+    """Select the entries of shared memory."""
+    return frozenset(hash_entry for hash_entry in shown if hash_entry[0] not in ("lent", "room"))
 
 
 def hash_entry(shared: SharedList, entry: str) -> tuple[str, str]:
-    """The mark of an entry of a shared list."""
+    """The identity of a shared list's entry."""
     return f"{shared.kind}:{shared.person_id}", _digest(entry)
 
 
-def dump_shown(marks: ShownEntries) -> str:
-    """Marks as JSON text; the same marks, the same bytes."""
-    return json.dumps(sorted(marks), separators=(",", ":"))
+def dump_shown(shown: ShownEntries) -> str:
+    """Serialize to JSON; equal entries give equal bytes."""
+    return json.dumps(sorted(shown), separators=(",", ":"))
 
 
 def load_shown(text: str) -> ShownEntries:
-    """The reverse of `dump_shown`."""
+    """Parse the output of `dump_shown`."""
     return frozenset((hash_entry[0], hash_entry[1]) for hash_entry in json.loads(text))
 
 
-def _mark_heading(shared: SharedList) -> tuple[str, str]:
-    """The mark of a block's name and what stands below it."""
+def _hash_heading(shared: SharedList) -> tuple[str, str]:
+    """The identity of a block's name, description and limits."""
     block = shared.block
     assert block is not None  # noqa: S101 - the team has no heading of its own
     fields = (block.id, block.label, block.description, block.limit, block.is_read_only)

@@ -1,4 +1,4 @@
-"""Context files: what a working folder has to say to every assistant (AGENTS.md and its like)."""
+"""Read context files (AGENTS.md and the like) from a working folder."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextFile:
-    """One file as it joins the prompt. `name` is its path within the folder."""
+    """One file as it enters the prompt. `name` is its path within the folder."""
 
     name: str
     text: str
@@ -20,10 +20,10 @@ class ContextFile:
 
 
 async def read_context(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFile, ...]:
-    """The files of these names that are there, in this order.
+    """Read the files of these names that exist, in this order.
 
-    `limit` is in characters over all of them; what goes beyond is cut. What is no plain file
-    within the folder, links resolved, or can't be read as UTF-8 is passed over with a warning.
+    `limit` is the total number of characters; the rest is cut. Anything but a regular UTF-8 file
+    within the folder (links resolved) is skipped with a warning.
     """
     return await asyncio.to_thread(_read_all, folder, names, limit)
 
@@ -49,7 +49,7 @@ def _read_all(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFi
 
 
 def _find(folder: Path, name: str) -> Path | None:
-    """The plain file of this name within the folder, links resolved."""
+    """The regular file of this name within the folder, links resolved."""
     try:
         root = folder.resolve()
         path = (root / name).resolve(strict=True)
@@ -66,7 +66,7 @@ def _find(folder: Path, name: str) -> Path | None:
 
 
 def _read(path: Path, name: str, room: int) -> str:
-    """At most `room` + 1 characters of a file; nothing if it can't be read."""
+    """The file's text up to one character over `room`; empty if it is not readable as UTF-8."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             return file.read(room + 1)

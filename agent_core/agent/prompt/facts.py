@@ -1,4 +1,4 @@
-"""The facts of a turn, put in front of the person's words: when, where, who, about what."""
+"""Compose the facts in front of a person's message: time, place, author, news."""
 
 import json
 import re
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent_core.agent.prompt.context import PromptContext, ShownEntries, hash_entry
-from agent_core.memory.archive.inventory import (
+from agent_core.memory import (
     MOST_COUNTED,
     Inventory,
     SearchableCounts,
     SearchScope,
+    SharedList,
     VisibleMessages,
 )
-from agent_core.memory.shared import SharedList
 from agent_core.tools.clock import local_time
 from agent_core.tools.untrusted_text import escape, flatten, quote
 from agent_core.transcript import Message, TextPart
@@ -33,7 +33,7 @@ _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedMessage:
-    """The message that the person answers, and whose it was."""
+    """The message that the person replies to."""
 
     author: str
     text: str
@@ -42,12 +42,11 @@ class QuotedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactInputs:
-    """What is known of a message. `now` is in milliseconds since the epoch, `zone` IANA.
+    """Facts about a message. `now` is in milliseconds since the epoch, `zone` an IANA name.
 
-    `attachments` are notes on what came along and can't be read, for instance `image cat.jpg:
-    damaged`. `is_spoken` says that words of the person's come from a voice note. `wanted` is
-    the language that the person has set, and `unasked` what they were never asked for. `news`
-    are finished lines; see `prompt.news`.
+    `attachments` are notes on files that can't be read, such as `image cat.jpg: damaged`.
+    `is_spoken` marks a transcribed voice note. `wanted` is the language that the person set;
+    `unasked` are settings that they were never asked for. `news` are complete lines.
     """
 
     now: int
@@ -67,8 +66,8 @@ class FactInputs:
 
 
 def compose_facts(inputs: FactInputs) -> str:
-    """The block of facts. Names, titles and quotes are JSON strings of one line each, so
-    that nothing in them can end the block or pass for a fact. Pure.
+    """The block of facts; pure. Names, titles and quotes are JSON strings of one line, so that they
+    can neither end the block nor imitate a fact.
     """
     lines = [
         "<facts>",
@@ -97,7 +96,7 @@ def compose_facts(inputs: FactInputs) -> str:
 
 @lru_cache(maxsize=64)
 def _describe_time(minute: int, zone: str) -> str:
-    """A minute since the epoch on a person's clock; many ask for the same."""
+    """A minute since the epoch on a person's clock; cached, because many turns share it."""
     moment = local_time(minute * _MINUTE, zone)
     name = zone if str(moment.tzinfo) == zone else "UTC"
     return f"{_WEEKDAYS[moment.weekday()]} {moment:%Y-%m-%d %H:%M}, {name} ({moment:%z})"
@@ -131,36 +130,34 @@ def _describe_attached(attachments: tuple[str, ...]) -> str:
 
 
 MOST_CHARACTERS = 1500
-"""More than this is not put into facts: a fresh prompt shows it better."""
+"""Longer news justify a new prompt instead."""
 
 _NEW, _GONE = "New in", "Gone from"
-_TOLD = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
+_REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
 
 
 def find_news(
     shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
 ) -> tuple[str, ...]:
-    """One line for each list with entries that the talk was not told of, or told too much of.
+    """One line for each shared list that changed since the conversation last saw it; pure.
 
-    `shown` is what the talk's prompt shows, `said` all messages of the talk, oldest first: what
-    was told already stands in the facts of these. Pure.
+    `shown` are the entries in the conversation's prompt; `said` are all its messages, oldest first,
+    whose facts already reported earlier changes.
     """
-    told = _read_told(said)
+    reported = _read_reported(said)
     lines: list[str] = []
     for one in shared:
-        known = told.get(one.target, {})
+        known = reported.get(one.target, {})
         now = {escape(entry): hash_entry(one, entry) for entry in one.entries}
-        new = [text for text, its_mark in now.items() if not known.get(text, its_mark in shown)]
+        new = [text for text, digest in now.items() if not known.get(text, digest in shown)]
         gone = [text for text, stands in known.items() if stands and text not in now]
         lines += [_write(_NEW, one, new)] if new else []
         lines += [_write(_GONE, one, gone)] if gone else []
     return tuple(lines)
 
 
-def _read_told(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
-    """For each list the entries that facts have told of, and whether the last word was that
-    they are there.
-    """
+def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
+    """By list, the entries that facts reported, and whether they were last reported as present."""
     # All facts of a talk are looked at before each of its turns, and most tell of nothing.
     facts = [
         part.text
@@ -169,12 +166,12 @@ def _read_told(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
         for part in message.parts[:1]
         if type(part) is TextPart and part.is_fact and (_NEW in part.text or _GONE in part.text)
     ]
-    told: dict[str, dict[str, bool]] = {}
-    for found in (_TOLD.fullmatch(line) for text in facts for line in text.split("\n")):
+    reported: dict[str, dict[str, bool]] = {}
+    for found in (_REPORTED.fullmatch(line) for text in facts for line in text.split("\n")):
         if found:
             texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
-            told.setdefault(found[2], {}).update(texts)
-    return told
+            reported.setdefault(found[2], {}).update(texts)
+    return reported
 
 
 def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:
@@ -187,30 +184,30 @@ _MAX_TAGS = 12
 async def describe_searchable(
     inventory: Inventory, context: PromptContext, view: VisibleMessages, now: int
 ) -> tuple[str, ...]:
-    """The line for a talk that shows what is in `view`. Raises `StoreError`."""
+    """The line about searchable messages and archive entries. Raises `StoreError`."""
     reach = SearchScope(
         owner_id=context.conversation.person_id,
         scope=context.conversation.scope,
         memory_owner_id=context.memory_owner.person_id if context.memory_owner else None,
     )
-    holdings = await inventory.look_up(reach, view, now=now)
-    return describe_holdings(holdings, context.person.time_zone or "UTC")
+    counts = await inventory.look_up(reach, view, now=now)
+    return describe_counts(counts, context.person.time_zone or "UTC")
 
 
-def describe_holdings(holdings: SearchableCounts, zone: str) -> tuple[str, ...]:
-    """The line that tells what there is to be searched; none where there is nothing. Pure.
+def describe_counts(counts: SearchableCounts, zone: str) -> tuple[str, ...]:
+    """The line that states how much can be searched; none if there is nothing. Pure.
 
-    Tags hold letters, digits and hyphens only, so that they can't pass for a fact.
+    Tags contain only letters, digits and hyphens, so they can't imitate a fact.
     """
     found = []
-    if holdings.messages:
-        since = local_time(holdings.since, zone)
-        found.append(f"{_count(holdings.messages, 'message', 'messages')} since {since:%Y-%m-%d}")
-    if holdings.entries:
-        tags = ", ".join(holdings.tags[:_MAX_TAGS])
-        more = ", …" if len(holdings.tags) > _MAX_TAGS else ""
+    if counts.messages:
+        since = local_time(counts.since, zone)
+        found.append(f"{_count(counts.messages, 'message', 'messages')} since {since:%Y-%m-%d}")
+    if counts.entries:
+        tags = ", ".join(counts.tags[:_MAX_TAGS])
+        more = ", …" if len(counts.tags) > _MAX_TAGS else ""
         named = f" (tags: {tags}{more})" if tags else ""
-        found.append(f"archive: {_count(holdings.entries, 'entry', 'entries')}{named}")
+        found.append(f"archive: {_count(counts.entries, 'entry', 'entries')}{named}")
     return (f"You can search: {'; '.join(found)}",) if found else ()
 
 

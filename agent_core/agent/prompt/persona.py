@@ -1,4 +1,4 @@
-"""Who the assistant is: SOUL.md in the home, and the one that stands there at first."""
+"""Read SOUL.md, the identity of the assistant, and create it on the first start."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from pathlib import Path
 _log = logging.getLogger(__name__)
 
 SOUL_LIMIT = 20_000
-"""Characters of SOUL.md that join the prompt; it is paid for in every conversation."""
+"""Characters that enter the prompt."""
 
 DEFAULT_SOUL = """\
 You are Talaria, a personal assistant. You live on a computer that belongs to the person who \
@@ -37,10 +37,10 @@ undone.
 
 
 async def ensure_soul(home: Path) -> str:
-    """The text of SOUL.md; writes the default one where there is none, and never over one.
+    """The identity in `home`/SOUL.md; creates the file if it is missing.
 
-    An empty or unreadable file gives the default, one beyond `SOUL_LIMIT` is cut; the last
-    two are logged. Raises `OSError` if the first one can't be written.
+    An unreadable file falls back to the default identity. Raises `OSError` if the file can't be
+    created.
     """
     return await asyncio.to_thread(_ensure, home / "SOUL.md")
 

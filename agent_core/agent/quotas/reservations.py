@@ -19,7 +19,7 @@ from agent_core.ids import PersonId
 from agent_core.models.catalog import Prices, bill, estimate_input
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
 from agent_core.state.conversations import usage
-from agent_core.state.conversations.usage import QuotaUsage, ModelCall
+from agent_core.state.conversations.usage import ModelCall, QuotaUsage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 
@@ -332,7 +332,9 @@ def _explain(balances: Sequence[Balance], cost: CostEstimate) -> QuotaExceeded:
 
 
 def _status(balance: Balance) -> QuotaStatus:
-    spent = QuotaUsage(micro_dollars=balance.spent["money"], unpriced_tokens=balance.spent["tokens"])
+    spent = QuotaUsage(
+        micro_dollars=balance.spent["money"], unpriced_tokens=balance.spent["tokens"]
+    )
     return QuotaStatus(day=balance.day, spent=spent, limit=balance.limit)
 
 

@@ -62,7 +62,10 @@ class ContextReport:
 
 
 def report_context(
-    record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall], before: Sequence[ModelCall]
+    record: TurnRecord,
+    prompt: FrozenPrompt,
+    calls: Sequence[RebuiltCall],
+    before: Sequence[ModelCall],
 ) -> ContextReport:
     """Report the context after a turn; `before` are the calls of the previous turn."""
     ratio = _calibrate(prompt, calls)

@@ -1,4 +1,4 @@
-"""Plays a turn again: the loop itself, over what is recorded; writes nothing."""
+"""Replay a turn: run the loop over its record, without any effect."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -15,13 +15,14 @@ from agent_core.host import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
 from agent_core.models.fingerprint import Fingerprints
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedRequest:
-    """A request that the loop made when the turn was played again."""
+    """A request that the loop made during a replay."""
 
     request: ModelRequest
     hash: str
@@ -30,16 +31,16 @@ class ReplayedRequest:
 async def replay(
     record: TurnRecord, calls: Sequence[RebuiltCall], prompt: FrozenPrompt
 ) -> list[ReplayedRequest]:
-    """The requests that the loop makes of the same words, answers and results.
+    """Run the loop over a turn's record, and return the requests that it makes.
 
-    It ends where the record does: one request more than there are answers is made by a turn
-    that broke off. `prompt` is the turn's own, or another.
+    Ends where the record does; a turn that broke off makes one request more than it has answers.
+    `prompt` is the turn's own, or another one.
     """
     script = ReplayScript(record, calls)
     deps = LoopDeps(
-        model=_Voice(script),
+        model=_RecordedModel(script),
         policy=ModelPolicy(model="recorded", retries=0),
-        toolbox=_Results(record.results),
+        toolbox=_RecordedTools(record.results),
         price=lambda model, usage: script.price(),
         now=lambda: record.turn.started_at,
         load_images=script.load_images,
@@ -47,17 +48,17 @@ async def replay(
     )
     loop = Loop(
         deps,
-        journal=_Journal(script),
-        host=_Person(script),
+        journal=_RecordJournal(script),
+        host=_RecordedHost(script),
         budget=script.budget(),
-        window=_Folds(script),
+        window=_RecordedWindow(script),
     )
-    turn_input = TurnInput(
+    turn = TurnInput(
         system=prompt.system,
         tools=prompt.tools,
         messages=script.opening,
-        outcomes={},
-        begun=frozenset(),
+        results={},
+        started=frozenset(),
         person_id=record.turn.person_id,
         owner_id=record.conversation.person_id,
         memory_owner=None,
@@ -65,11 +66,11 @@ async def replay(
         scope=record.conversation.scope,
         turn_id=record.turn.id,
         evidence="",
-        own=script.recorded,
+        own_count=script.recorded,
         prompt_hash=prompt.hash,
     )
     with suppress(RecordEnds):
-        async with aclosing(loop.run(turn_input)) as events:
+        async with aclosing(loop.run(turn)) as events:
             async for _ in events:
                 pass
     known = Fingerprints()
@@ -79,8 +80,8 @@ async def replay(
     ]
 
 
-class _Voice:
-    """The model, as it answered."""
+class _RecordedModel:
+    """Returns the recorded answers."""
 
     provider = "replay"
 
@@ -88,19 +89,19 @@ class _Voice:
         self._script = script
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
-        """Give the recorded answer. Raises `RecordEnds`."""
+        """Return the recorded answer. Raises `RecordEnds`."""
         answer = self._script.answer(request)
         yield replace(answer, usage=self._script.usage())
 
     async def check(self, model: str) -> None:
-        """There is nothing to ask."""
+        """Do nothing."""
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing."""
 
 
-class _Folds:
-    """The room for requests: what was folded then is folded again, and nothing else."""
+class _RecordedWindow:
+    """Applies the recorded compactions."""
 
     def __init__(self, script: ReplayScript) -> None:
         self._script = script
@@ -108,30 +109,19 @@ class _Folds:
     async def fit(
         self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
     ) -> tuple[Message, ...] | None:
-        """The transcript as it was sent next."""
+        """Return the messages that were sent next."""
         return self._script.fit()
 
     def learn(self, model: str, taken: Usage) -> None:
-        """Nothing is measured."""
+        """Do nothing."""
 
 
-class _Results:
-    """The tools, as they answered."""
+class _RecordedTools(Toolbox):
+    """Returns the recorded results."""
 
     def __init__(self, results: Mapping[CallId, ToolResult]) -> None:
+        super().__init__(())
         self._results = results
-
-    def effect(self, name: str) -> Effect:
-        """Nothing is done."""
-        return "read"
-
-    def is_cheap(self, name: str) -> bool:
-        """Steps are counted by the record."""
-        return False
-
-    def waits_for_person(self, name: str) -> bool:
-        """Nobody is asked."""
-        return False
 
     async def run(
         self,
@@ -139,47 +129,47 @@ class _Results:
         context: ToolContext,
         begin: Callable[[], Awaitable[None]] | None = None,
     ) -> ToolResult:
-        """The recorded result. Raises `RecordEnds`."""
+        """Return the recorded result. Raises `RecordEnds`."""
         if call.call_id not in self._results:
             raise RecordEnds
         return self._results[call.call_id]
 
 
-class _Journal:
-    """Counts what of the transcript has been played; writes nothing."""
+class _RecordJournal:
+    """Counts the replayed messages; writes nothing."""
 
     def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
     async def record_answer(self, answer: ModelAnswer) -> None:
-        """It stands in the transcript."""
+        """Count the answer."""
         self._script.recorded += 1
         self._script.has_spoken = False
 
     async def record_begin(self, call: ToolCallPart) -> None:
-        """Nothing begins."""
+        """Do nothing."""
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
-        """It comes from the record."""
+        """Do nothing."""
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
-        """It stands in the transcript."""
+        """Count the messages."""
         self._script.recorded += len(added)
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
-        """Nothing is settled."""
+        """Do nothing."""
 
 
-class _Person:
-    """Whoever wrote meanwhile, as they wrote."""
+class _RecordedHost:
+    """Returns the recorded steers."""
 
     def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
     def take_steers(self) -> Sequence[Steer]:
-        """What they wrote next."""
+        """Return the recorded steers."""
         return self._script.take_steers()
 
     def is_draining(self) -> bool:
-        """A turn is played to its end."""
+        """Return False: a replay runs to its end."""
         return False

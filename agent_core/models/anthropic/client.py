@@ -13,9 +13,9 @@ from anthropic import AsyncAnthropic, AsyncStream
 
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelRejected,
     ModelUnknown,

@@ -15,9 +15,9 @@ from openai import AsyncOpenAI, AsyncStream
 
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelRejected,
     ModelUnknown,

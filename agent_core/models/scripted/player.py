@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelRejected,
     ModelUnknown,

@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
 from agent_core.agent.agent import Agent
-from agent_core.agent.caches import SessionState
+from agent_core.agent.caches import SessionCache, SessionState
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.toolset import private_tools, room_tools
@@ -86,6 +86,7 @@ class Bench:
                 context_folder=self.home,
                 context_files=("AGENTS.md",),
                 context_limit=1000,
+                sessions=SessionCache(self.database),
             ),
             database=self.database,
             model=self.model,

@@ -3,7 +3,7 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent_core.agent.compaction.compacted_view import apply_compaction, shorten, show
+from agent_core.agent.compaction.compacted_view import apply_compaction, shorten, show_compacted
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.ids import MessageId, TurnId
 from agent_core.models.catalog import estimate_messages
@@ -49,7 +49,7 @@ def _fold(
     plan: CompactionPlan, stored: list[StoredMessage], former: Compaction | None
 ) -> Compaction:
     """The fold of a plan, with a summary as long as it may be."""
-    told = "w" * (SUMMARY * 4) if plan.told else former.summary if former else ""
+    summarized = "w" * (SUMMARY * 4) if plan.summarized else former.summary if former else ""
     return Compaction(
         id=(former.id if former else 0) + 1,
         turn_id=None,
@@ -57,7 +57,7 @@ def _fold(
         shortened_to=plan.shortened_to,
         summarized_to=plan.summarized_to,
         kept=plan.kept,
-        summary=told,
+        summary=summarized,
         reason="near",
         tokens_before=0,
         tokens_after=0,
@@ -68,15 +68,15 @@ def _fold(
 def _planner(
     script: Script, stored: list[StoredMessage], compaction: Compaction | None, roof: int
 ) -> Planner:
-    room = TokenBudget(fixed=FIXED, scale=1.0, target=roof / 2, roof=roof, summary=SUMMARY + 100)
+    budget = TokenBudget(fixed=FIXED, scale=1.0, target=roof / 2, roof=roof, summary=SUMMARY + 100)
     running = stored[-1].turn_id if stored[-1].message.role != "assistant" else None
-    return Planner(stored, compaction, room, turn_id=running)
+    return Planner(stored, compaction, budget, turn_id=running)
 
 
 def _check(
-    script: Script, stored: list[StoredMessage], compaction: Compaction, told: set[MessageId]
+    script: Script, stored: list[StoredMessage], compaction: Compaction, summarized: set[MessageId]
 ) -> None:
-    shown = show(stored, compaction)
+    shown = show_compacted(stored, compaction)
     check_pairs(shown)
     plain = {id(one.message): one.id for one in stored}
     short = {shorten(one.message): one.id for one in stored}
@@ -85,7 +85,7 @@ def _check(
     visible = {
         one.id for one in stored if one.id > compaction.summarized_to or one.id in compaction.kept
     }
-    assert {one.id for one in stored} - visible <= told, "what is hidden stands in a summary"
+    assert {one.id for one in stored} - visible <= summarized, "what is hidden stands in a summary"
     if stored[-1].message.role != "assistant":
         words = {
             one.id
@@ -101,7 +101,7 @@ def _check(
 def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
     script: Script, roofs: list[int], data: st.DataObject
 ) -> None:
-    whole, compaction, told = script.stored, None, set[MessageId]()
+    whole, compaction, summarized = script.stored, None, set[MessageId]()
     length = 0
     for roof in roofs:
         ends = [i for i, one in enumerate(whole, start=1) if not one.message.calls and i > length]
@@ -113,11 +113,11 @@ def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
         plan = _planner(script, stored, compaction, roof).choose()
         if plan is None:
             continue
-        told |= {one.id for one in plan.told}
+        summarized |= {one.id for one in plan.summarized}
         made = _fold(plan, stored, compaction)
         assert _size(stored, made) <= plan.size + 2
         assert _size(stored, made) < before + 2
-        _check(script, stored, made, told)
+        _check(script, stored, made, summarized)
         compaction = made
 
 
@@ -173,7 +173,7 @@ def test_outputs_are_shortened_before_anything_is_folded() -> None:
     script = _long_talk(8, output=20_000)
     plan = _planner(script, script.stored, None, 30_000).choose()
     assert plan is not None
-    assert (plan.summarized_to, plan.told) == (0, ())
+    assert (plan.summarized_to, plan.summarized) == (0, ())
     assert plan.shortened_to > 0
 
 
@@ -184,8 +184,8 @@ def test_the_first_request_and_the_newest_turns_stay_word_for_word() -> None:
     assert plan.kept == (script.stored[0].id,)
     whole = {one.turn_id for one in script.stored if one.id > plan.summarized_to}
     assert len(whole) >= 2
-    assert script.stored[0] not in plan.told
-    assert [one.id for one in plan.told] == [
+    assert script.stored[0] not in plan.summarized
+    assert [one.id for one in plan.summarized] == [
         one.id for one in script.stored[1:] if one.id <= plan.summarized_to
     ]
 
@@ -227,18 +227,8 @@ def test_what_an_earlier_fold_kept_of_a_turn_is_told_once_the_turn_is_old() -> N
 
     assert plan is not None
     task = next(one for one in script.stored if one.message.text == "the great task")
-    assert task in plan.told
+    assert task in plan.summarized
     assert task.id not in plan.kept
-
-
-def test_what_is_pinned_stays_and_so_does_the_call_that_it_belongs_to() -> None:
-    script = _long_talk(12)
-    result = script.stored[6]
-    assert result.message.role == "tool"
-    room = TokenBudget(fixed=FIXED, scale=1.0, target=2_500, roof=5_000, summary=SUMMARY)
-    plan = Planner(script.stored, None, room, pinned=[result.id]).choose()
-    assert plan is not None
-    assert plan.kept == (script.stored[0].id, script.stored[5].id, result.id)
 
 
 def test_a_first_request_that_leaves_no_room_is_told_instead() -> None:
@@ -249,21 +239,21 @@ def test_a_first_request_that_leaves_no_room_is_told_instead() -> None:
     plan = _planner(script, script.stored, None, 3_000).choose()
     assert plan is not None
     assert plan.kept == ()
-    assert script.stored[0] in plan.told
+    assert script.stored[0] in plan.summarized
 
 
 def test_nothing_is_planned_where_nothing_can_be_gained() -> None:
     script = Script()
     script.says("p" * 40_000)
     assert _planner(script, script.stored, None, 3_000).choose() is None
-    assert _planner(script, script.stored, None, 3_000).shorten_only() is None
+    assert _planner(script, script.stored, None, 3_000).only_shorten() is None
     assert _planner(script, script.stored, None, 3_000).choose_largest() is None
 
 
 def test_a_running_turn_is_told_by_its_number() -> None:
     script = _long_talk(4)
     script.says("now")
-    room = TokenBudget(fixed=FIXED, scale=1.0, target=1.0, roof=1.0, summary=SUMMARY)
-    plan = Planner(script.stored, None, room, turn_id=TurnId(script.turn)).choose()
+    budget = TokenBudget(fixed=FIXED, scale=1.0, target=1.0, roof=1.0, summary=SUMMARY)
+    plan = Planner(script.stored, None, budget, turn_id=TurnId(script.turn)).choose()
     assert plan is not None
     assert plan.summarized_to < script.stored[-1].id

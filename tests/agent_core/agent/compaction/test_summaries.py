@@ -27,7 +27,7 @@ def test_every_kind_of_part_is_told_in_its_own_line() -> None:
     raw = RawPart(provider="anthropic", model="m", payload='{"thinking": "secret"}')
     call = ToolCallPart(call_id=CallId("c"), name="recall", arguments='{"query": "tea"}')
     result = ToolResultPart(call_id=CallId("c"), name="recall", text="nothing", is_error=True)
-    lines = summaries.tell(
+    lines = summaries.render_lines(
         [
             user_message("look", facts="<facts>\nNow: noon\n</facts>", parts=(image, document)),
             Message(role="assistant", parts=(raw, TextPart(text="one moment"), call)),
@@ -50,10 +50,10 @@ def test_every_kind_of_part_is_told_in_its_own_line() -> None:
 
 def test_long_outputs_are_told_by_their_ends_and_words_up_to_a_length() -> None:
     result = ToolResultPart(call_id=CallId("c"), name="look", text="a" * 5000 + "z" * 5000)
-    (line,) = summaries.tell([Message(role="tool", parts=(result,))])
+    (line,) = summaries.render_lines([Message(role="tool", parts=(result,))])
     assert "aaa […] zzz" in line
     assert len(line) < 1500
-    (words,) = summaries.tell([user_message("w" * 90_000)])
+    (words,) = summaries.render_lines([user_message("w" * 90_000)])
     assert 5000 < len(words) < 6100
 
 
@@ -61,10 +61,10 @@ def test_long_outputs_are_told_by_their_ends_and_words_up_to_a_length() -> None:
 def test_nothing_told_can_end_the_block_or_pass_for_another_line(text: str) -> None:
     call = ToolCallPart(call_id=CallId("c"), name=text, arguments=text)
     document = DocumentPart(name=text, text=text)
-    lines = summaries.tell(
+    lines = summaries.render_lines(
         [user_message(text, parts=(document,)), Message(role="assistant", parts=(call,))]
     )
-    asked = summaries.ask(text, lines, text)
+    asked = summaries.render_piece(text, lines, text)
     first, *_, last = asked.split("\n")
     assert first == "<talk>"
     assert asked.count("</talk>") == 1
@@ -78,15 +78,15 @@ def test_nothing_told_can_end_the_block_or_pass_for_another_line(text: str) -> N
 
 def test_lines_are_cut_into_pieces_that_hold_all_of_them() -> None:
     lines = [f"{number} " + "x" * (number % 50) for number in range(500)]
-    pieces = list(summaries.cut(lines, most=300))
+    pieces = list(summaries.split_lines(lines, most=300))
     assert [line for piece in pieces for line in piece] == lines
     assert all(sum(map(len, piece)) <= 300 for piece in pieces)
-    assert list(summaries.cut([])) == []
-    assert list(summaries.cut(["y" * 900, "z"], most=300)) == [["y" * 900], ["z"]]
+    assert list(summaries.split_lines([])) == []
+    assert list(summaries.split_lines(["y" * 900, "z"], most=300)) == [["y" * 900], ["z"]]
 
 
 def test_the_summary_before_leads_and_the_hint_follows() -> None:
-    asked = summaries.ask("They met.\n\nThey ate.", ['person: "hi"'], "the recipe")
+    asked = summaries.render_piece("They met.\n\nThey ate.", ['person: "hi"'], "the recipe")
     assert asked.splitlines() == [
         "<talk>",
         'earlier summary: "They met."',

@@ -10,7 +10,7 @@ HERE, THERE = SessionId(1), SessionId(2)
 
 
 def test_an_unknown_model_is_taken_for_a_bit_dearer_and_much_is_left_open() -> None:
-    reading = TokenEstimator().read(HERE, "m", 1000)
+    reading = TokenEstimator().estimate(HERE, "m", 1000)
     assert reading.low < 1000 < reading.likely < reading.high
     assert (reading.low, reading.high) == (600, 1800)
 
@@ -18,20 +18,21 @@ def test_an_unknown_model_is_taken_for_a_bit_dearer_and_much_is_left_open() -> N
 def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
     estimator = TokenEstimator()
     estimator.learn(HERE, "m", 1000, 1500)
-    same = estimator.read(HERE, "m", 1000)
+    same = estimator.estimate(HERE, "m", 1000)
     assert (same.low, same.likely, same.high) == (1500, 1500, 1500)
-    grown = estimator.read(HERE, "m", 1100)
+    grown = estimator.estimate(HERE, "m", 1100)
     assert grown.likely == 1650
     assert (grown.low, grown.high) == (1590, 1710)
-    assert estimator.read(HERE, "m", 900).likely == 1350
+    assert estimator.estimate(HERE, "m", 900).likely == 1350
 
 
 def test_other_talks_of_the_model_profit_and_other_models_do_not() -> None:
     estimator = TokenEstimator()
     estimator.learn(HERE, "m", 1000, 2000)
-    assert estimator.read(THERE, "m", 1000).likely == 2000
-    assert estimator.read(THERE, "other", 1000) == TokenEstimator().read(THERE, "other", 1000)
-    assert estimator.read(HERE, "other", 1000) == TokenEstimator().read(HERE, "other", 1000)
+    assert estimator.estimate(THERE, "m", 1000).likely == 2000
+    unmeasured = TokenEstimator().estimate(THERE, "other", 1000)
+    assert estimator.estimate(THERE, "other", 1000) == unmeasured
+    assert estimator.estimate(HERE, "other", 1000) == unmeasured
 
 
 def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
@@ -39,7 +40,7 @@ def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
     for measured in (0, 10, 9000):
         estimator.learn(HERE, "m", 1000, measured)
     estimator.learn(HERE, "m", 0, 10)
-    assert estimator.read(HERE, "m", 1000) == TokenEstimator().read(HERE, "m", 1000)
+    assert estimator.estimate(HERE, "m", 1000) == TokenEstimator().estimate(HERE, "m", 1000)
 
 
 @given(
@@ -52,5 +53,5 @@ def test_a_reading_is_in_order_whatever_was_learned(
     estimator = TokenEstimator()
     for before, measured in learned:
         estimator.learn(HERE, "m", before, measured)
-    reading = estimator.read(HERE, "m", estimated)
+    reading = estimator.estimate(HERE, "m", estimated)
     assert 0 <= reading.low <= reading.likely <= reading.high

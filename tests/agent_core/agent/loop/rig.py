@@ -3,10 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-from agent_core.agent.loop.contract import LoopDeps, ModelPolicy, TurnInput, load_no_images
+from agent_core.agent.loop.contract import (
+    ContextWindow,
+    LoopDeps,
+    ModelPolicy,
+    Reserve,
+    TurnInput,
+)
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.loop.ports import ContextWindow, Reserve, UnboundedWindow, reserve_nothing
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Usage
@@ -15,6 +20,7 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
 from tests.fakes.host import FakeHost
 from tests.fakes.journal import FakeJournal
+from tests.fakes.limits import UnboundedWindow, load_no_images, reserve_nothing
 from tests.fakes.model import FakeModel, Play
 
 HELLO = user_message("hello", facts="<facts>\nNow: noon\n</facts>")
@@ -84,8 +90,8 @@ class Rig:
             system="be kind",
             tools=self.toolbox.specs,
             messages=tuple(messages),
-            outcomes=outcomes or {},
-            begun=frozenset(CallId(call_id) for call_id in begun),
+            results=outcomes or {},
+            started=frozenset(CallId(call_id) for call_id in begun),
             person_id=PersonId(1),
             owner_id=PersonId(1),
             memory_owner=MemoryOwner(person_id=PersonId(1), slug="ada"),
@@ -93,7 +99,7 @@ class Rig:
             scope="p1",
             turn_id=TurnId(3),
             evidence="hello",
-            own=own,
+            own_count=own,
         )
 
     async def run(

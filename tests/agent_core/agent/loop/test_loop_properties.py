@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
+    ModelInterrupted,
     ModelOverflow,
     ModelRejected,
     ModelUnknown,

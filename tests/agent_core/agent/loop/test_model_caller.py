@@ -5,9 +5,9 @@ import pytest
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelRejected,
     ModelUnknown,

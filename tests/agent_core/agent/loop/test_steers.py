@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.errors import ModelInterrupted, ModelDenied
+from agent_core.errors import ModelDenied, ModelInterrupted
 from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult

@@ -24,7 +24,7 @@ def team(*entries: str) -> SharedList:
 
 
 def marks(*entries: str) -> ShownEntries:
-    return VisibleMemory(shared=(team(*entries),)).marks
+    return VisibleMemory(shared=(team(*entries),)).shown
 
 
 def tell(*news: str, text: str = "hi") -> Message:

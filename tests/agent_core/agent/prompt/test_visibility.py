@@ -44,7 +44,7 @@ def sight(room: str = "", lent: str = "") -> VisibleMemory:
 def test_growth_of_a_room_s_memory_can_wait_and_nothing_else(
     shown: VisibleMemory, allowed: VisibleMemory, stands: bool
 ) -> None:
-    assert is_still_allowed(shown.marks, allowed.marks) == stands
+    assert is_still_allowed(shown.shown, allowed.shown) == stands
 
 
 def block(label: str = "shopping", entries: str = "ab", **rest: object) -> SharedList:
@@ -96,7 +96,7 @@ def test_what_is_added_to_shared_lists_can_be_told_and_nothing_else(
     allowed: tuple[SharedList, ...], stands: bool
 ) -> None:
     shown = VisibleMemory(shared=(team(), block()))
-    assert is_still_allowed(shown.marks, VisibleMemory(shared=allowed).marks) == stands
+    assert is_still_allowed(shown.shown, VisibleMemory(shared=allowed).shown) == stands
 
 
 def test_the_same_words_in_two_lists_are_two_entries() -> None:
@@ -104,10 +104,10 @@ def test_the_same_words_in_two_lists_are_two_entries() -> None:
         VisibleMemory(shared=(team("a"),)),
         VisibleMemory(shared=(team(""), block(entries="a"))),
     )
-    assert not is_still_allowed(select_shared(shown.marks), select_shared(allowed.marks))
+    assert not is_still_allowed(select_shared(shown.shown), select_shared(allowed.shown))
 
 
 def test_marks_are_kept_as_they_are() -> None:
-    marks = sight("ab", "xy").marks
-    assert load_shown(dump_shown(marks)) == marks
-    assert dump_shown(marks) == dump_shown(load_shown(dump_shown(marks)))
+    shown = sight("ab", "xy").shown
+    assert load_shown(dump_shown(shown)) == shown
+    assert dump_shown(shown) == dump_shown(load_shown(dump_shown(shown)))

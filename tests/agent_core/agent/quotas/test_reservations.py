@@ -197,7 +197,7 @@ async def test_what_others_have_reserved_is_waited_for(database: Database, ann: 
     opened = quotas(database, Clock(), person=money(1_200))
     first = await opened.reserve(ann, ASKED)
     second = asyncio.create_task(opened.reserve(ann, ASKED))
-    await opened.look(ann)
+    await opened.status(ann)
     assert not second.done()
     spend(first, 50)
     spend(await second, 50)
@@ -209,11 +209,11 @@ async def test_what_is_longer_in_tokens_than_estimated_is_reserved_as_such_from_
     opened = quotas(database, Clock(), person=money(3_000))
     first = await opened.reserve(ann, ASKED)
     first.finalize("good", Usage(cache_read_tokens=300))  # 3 tokens for each that was expected
-    assert (await opened.look(ann))[0].spent.micro_dollars == 30
+    assert (await opened.status(ann))[0].spent.micro_dollars == 30
     second = await opened.reserve(ann, ASKED)  # 1,375 of 2,970
     third = await opened.reserve(ann, ASKED)
     fourth = asyncio.create_task(opened.reserve(ann, ASKED))
-    await opened.look(ann)
+    await opened.status(ann)
     assert not fourth.done()
     second.close()
     third.close()
@@ -235,11 +235,11 @@ async def test_a_call_that_failed_gives_everything_back_and_one_that_broke_off_t
 ) -> None:
     opened = quotas(database, Clock(), person=money(10_000))
     (await opened.reserve(ann, ASKED)).close()
-    assert (await opened.look(ann))[0].spent.micro_dollars == 0
+    assert (await opened.status(ann))[0].spent.micro_dollars == 0
     reserved = await opened.reserve(ann, ASKED)
     reserved.close(streamed=400)
     reserved.close(streamed=400)
-    assert (await opened.look(ann))[0].spent.micro_dollars == 10 + 100
+    assert (await opened.status(ann))[0].spent.micro_dollars == 10 + 100
     (line,) = await database.read(lambda c: usage.list_lines(c, person_id=ann, since=0))
     assert (line.purpose, line.model, line.calls) == ("broken", "good", 1)
     assert line.charged.micro_dollars == 110, "a stop and a start make nothing cheaper"
@@ -265,7 +265,7 @@ async def test_whoever_gives_up_waiting_holds_nothing(database: Database, ann: P
     opened = quotas(database, Clock(), person=money(1_200))
     first = await opened.reserve(ann, ASKED)
     waiting = asyncio.create_task(opened.reserve(ann, ASKED))
-    await opened.look(ann)
+    await opened.status(ann)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -284,7 +284,7 @@ async def test_what_a_joined_account_spent_comes_in(database: Database, ann: Per
 
 
 @pytest.mark.parametrize("cost", [25, 40, 1_125])
-@pytest.mark.parametrize("whose", ["person", "deployment"])
+@pytest.mark.parametrize("subject", ["person", "deployment"])
 async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
     database: Database, ann: PersonId, bob: PersonId, subject: str, cost: int
 ) -> None:

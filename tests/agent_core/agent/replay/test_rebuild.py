@@ -44,7 +44,9 @@ def says(text: str) -> Message:
 SAID = (user_message("one"), says("1"), user_message("see", parts=(PICTURE,)), says("2"))
 
 
-def spend(messages: tuple[Message, ...], *shown: str, model: str = "m", limit: int = 9) -> ModelCall:
+def spend(
+    messages: tuple[Message, ...], *shown: str, model: str = "m", limit: int = 9
+) -> ModelCall:
     """The row of a call with these messages."""
     request = ModelRequest(
         model=model,

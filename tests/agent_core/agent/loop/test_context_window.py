@@ -130,5 +130,5 @@ async def test_answers_that_the_transcript_does_not_show_any_more_are_told_all_t
     rig = Rig(say("second"))
     turn_input = rig.turn_input([SHORT, user_message("and?")], own=1)
     loop = rig.loop()
-    events = [e async for e in loop.run(replace(turn_input, answers=("first",)))]
+    events = [e async for e in loop.run(replace(turn_input, earlier_answers=("first",)))]
     assert shown(events) == "first\n\nsecond"

@@ -1,0 +1,40 @@
+"""A loop's surroundings without limits: every request fits and costs nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_core.agent.loop.contract import Reservation
+from agent_core.agent.loop.guards import Budget
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.transcript import Message
+
+
+class UnboundedWindow:
+    """Every request fits, and a refused one can't be shortened."""
+
+    async def fit(
+        self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
+    ) -> tuple[Message, ...] | None:
+        return None
+
+    def learn(self, model: str, taken: Usage) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlimited:
+    """A reservation without quotas."""
+
+    request: ModelRequest
+    used_cheap_model: bool = False
+
+    def finalize(self, model: str, spent: Usage) -> None: ...
+
+    def close(self, *, streamed: int = 0) -> None: ...
+
+
+async def reserve_nothing(request: ModelRequest, *, cheap: str) -> Reservation:
+    return Unlimited(request=request)
+
+
+async def load_no_images(messages: Sequence[Message]) -> Mapping[str, bytes]:
+    return {}
