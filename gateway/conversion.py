@@ -10,7 +10,7 @@ from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMess
 from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
 from agent_core.host import Steer
 from agent_core.ids import InboxId, RoomId
-from agent_core.schedule.resources import JobTurn
+from agent_core.schedule import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow

@@ -6,13 +6,15 @@ from itertools import takewhile
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
-from agent_core.recall.formatting import View, format_hits
-from agent_core.recall.query import read_query
-from agent_core.recall.search import find
-from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.job_editor import next_slot_of
-from agent_core.schedule.occurrences import find_zone, walk
-from agent_core.schedule.triggers import load_timing, milliseconds
+from agent_core.recall import View, format_hits, read_query, search_messages
+from agent_core.schedule import (
+    find_zone,
+    load_timing,
+    milliseconds,
+    next_slot_of,
+    show_moment,
+    walk_slots,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
@@ -73,7 +75,7 @@ def _list_times(job: Job, begin: int, end: int) -> list[int]:
     if first is None:
         return []
     times: list[int] = []
-    slots = walk(load_timing(job.timing), find_zone(job.zone), first)
+    slots = walk_slots(load_timing(job.timing), find_zone(job.zone), first)
     for slot in takewhile(lambda slot: slot.at < end, slots):
         if slot.at >= begin:
             times.append(slot.at)
@@ -105,7 +107,7 @@ def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str
         for one in asked
     ]
     query = read_query(source.query or _OPEN)
-    found = find(
+    found = search_messages(
         connection,
         replace(field, role="user"),
         query,

@@ -2,3 +2,160 @@
 
 The ledger in the database is the source of truth; two Markdown files per person mirror it.
 """
+
+from agent_core.memory.approval import Approval, fence, show_difference
+from agent_core.memory.archive.entries import format_archive_id
+from agent_core.memory.archive.history import (
+    ArchiveHistory,
+    ArchiveRef,
+    explain_archive_entry,
+    format_archive_change,
+    list_archive_changes,
+    load_archive_history,
+    parse_archive_ref,
+)
+from agent_core.memory.archive.inventory import (
+    MOST_COUNTED,
+    Inventory,
+    SearchableCounts,
+    SearchScope,
+    VisibleMessages,
+)
+from agent_core.memory.archive.search import search_archive
+from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.memory.archive.undo import (
+    ArchiveUndoFault,
+    ArchiveUndoRefused,
+    RestoredArchive,
+    find_newest_archive_change,
+    restore_archive,
+    undo_archive_change,
+)
+from agent_core.memory.archive.writes import delete_entry
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.contract import MemoryProvider
+from agent_core.memory.explanations import (
+    ChangeName,
+    ChangeStep,
+    Explanation,
+    Reader,
+    SourceMessage,
+    explain_entry,
+)
+from agent_core.memory.external.client import (
+    ExternalMemory,
+    ExternalMemoryOptions,
+    ExternalMemoryStatus,
+    SyncReport,
+)
+from agent_core.memory.external.contact import ProviderConnection, ProviderHealth, Pseudonyms
+from agent_core.memory.files import (
+    ABSENT,
+    find_flaw,
+    hash_text,
+    read_file,
+    render,
+    sync_folder,
+    write_file,
+)
+from agent_core.memory.merge import list_unmerged, merge_memories, merge_rest, split_memory
+from agent_core.memory.numbering import (
+    ChangeIndex,
+    NumberedEntry,
+    find_current,
+    list_entries,
+    load_change_index,
+)
+from agent_core.memory.provenance import UnlinkedAccount
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
+from agent_core.memory.soul.soul import SOUL_TASK, SoulFile
+from agent_core.memory.store import MemoryLimits, MemoryStore, Snapshot
+from agent_core.memory.sync import MemoryList, find_list, replay_rows, scan_all
+from agent_core.memory.tool.tool import MemoryTool
+from agent_core.memory.undo import (
+    UndoFault,
+    UndoneChange,
+    UndoRefused,
+    find_newest_change,
+    list_rows_up_to,
+)
+
+__all__ = [
+    "ABSENT",
+    "MOST_COUNTED",
+    "SOUL_TASK",
+    "Approval",
+    "ArchiveHistory",
+    "ArchiveRef",
+    "ArchiveTool",
+    "ArchiveUndoFault",
+    "ArchiveUndoRefused",
+    "ChangeIndex",
+    "ChangeName",
+    "ChangeStep",
+    "Edit",
+    "Explanation",
+    "ExternalMemory",
+    "ExternalMemoryOptions",
+    "ExternalMemoryStatus",
+    "Inventory",
+    "MemoryLimits",
+    "MemoryList",
+    "MemoryProvider",
+    "MemoryStore",
+    "MemoryTool",
+    "NumberedEntry",
+    "ProposeSoulTool",
+    "ProviderConnection",
+    "ProviderHealth",
+    "Pseudonyms",
+    "Reader",
+    "Refusal",
+    "RestoredArchive",
+    "SearchScope",
+    "SearchableCounts",
+    "SharedList",
+    "SharedMemory",
+    "Snapshot",
+    "SoulFile",
+    "SourceMessage",
+    "SyncReport",
+    "UndoFault",
+    "UndoRefused",
+    "UndoneChange",
+    "UnlinkedAccount",
+    "VisibleMessages",
+    "delete_entry",
+    "explain_archive_entry",
+    "explain_entry",
+    "fence",
+    "find_current",
+    "find_flaw",
+    "find_list",
+    "find_newest_archive_change",
+    "find_newest_change",
+    "format_archive_change",
+    "format_archive_id",
+    "hash_text",
+    "list_archive_changes",
+    "list_entries",
+    "list_rows_up_to",
+    "list_unmerged",
+    "load_archive_history",
+    "load_change_index",
+    "merge_memories",
+    "merge_rest",
+    "parse_archive_ref",
+    "read_file",
+    "render",
+    "replay_rows",
+    "restore_archive",
+    "scan_all",
+    "search_archive",
+    "show_difference",
+    "split_memory",
+    "sync_folder",
+    "undo_archive_change",
+    "write_file",
+]

@@ -78,7 +78,7 @@ class Explanation:
     steps: tuple[ChangeStep, ...]
 
 
-def explain(
+def explain_entry(
     connection: Connection, change_index: ChangeIndex, number: int, reader: Reader
 ) -> Explanation | None:
     """Explain the entry behind a numbered change; None if the number is unknown."""

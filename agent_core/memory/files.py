@@ -122,12 +122,12 @@ class FileText:
 ABSENT = FileText(text="", hash="")
 
 
-def digest(text: str) -> str:
+def hash_text(text: str) -> str:
     """Compute the hash of a file with this text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read(path: Path) -> FileText:
+def read_file(path: Path) -> FileText:
     """Read a file, or return `ABSENT`. A byte-order mark selects UTF-16; text that is not UTF-8 is
     read as Latin-1.
 
@@ -166,7 +166,7 @@ def _decode(content: bytes) -> str:
     raise AssertionError("Latin-1 decodes every byte")
 
 
-def write(path: Path, text: str, seen: str) -> bool:
+def write_file(path: Path, text: str, seen: str) -> bool:
     """Replace a file durably if its hash is still `seen`.
 
     Blocks. Returns False and leaves the file alone if someone changed it since. A crash leaves
@@ -179,7 +179,7 @@ def write(path: Path, text: str, seen: str) -> bool:
         file.write(text.encode())
         file.flush()
         os.fsync(file.fileno())
-    if read(path).hash != seen:
+    if read_file(path).hash != seen:
         draft.unlink()
         return False
     draft.replace(path)

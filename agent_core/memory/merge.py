@@ -29,7 +29,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
 
-def merge(
+def merge_memories(
     connection: Connection,
     store: MemoryStore,
     *,
@@ -41,7 +41,7 @@ def merge(
     """Copy the entries of `absorbed` to the lists of `kept`; returns how many did not fit.
 
     Entries that `kept` already has are skipped. Entries over the limit are left out for now;
-    `list_left` finds them. Runs in the caller's transaction. Nobody may use either memory
+    `list_unmerged` finds them. Runs in the caller's transaction. Nobody may use either memory
     meanwhile (see `MemoryStore.is_at_work`). Raises `OSError` if a file is unreadable, and
     `StoreDamaged`.
     """
@@ -54,7 +54,7 @@ def merge(
     return _add_all(connection, store, (kept.id, absorbed.id), actor=actor, now=now)
 
 
-def take_rest(
+def merge_rest(
     connection: Connection,
     store: MemoryStore,
     *,
@@ -63,18 +63,20 @@ def take_rest(
     actor: str,
     now: int,
 ) -> int:
-    """Copy the entries that `merge` left out, even over the limits; returns how many.
+    """Copy the entries that `merge_memories` left out, even over the limits; returns how many.
 
     Such lists may only become shorter, like those that a person made too long by hand.
-    Conditions as for `merge`.
+    Conditions as for `merge_memories`.
     """
     store.adopt_hand_edits(connection, kept.id, kept.slug, now)
-    left = len(list_left(connection, kept=kept.id, absorbed=[absorbed]))
+    left = len(list_unmerged(connection, kept=kept.id, absorbed=[absorbed]))
     still = _add_all(connection, store, (kept.id, absorbed), actor=actor, now=now, is_bounded=False)
     return left - still
 
 
-def list_left(connection: Connection, *, kept: PersonId, absorbed: Sequence[PersonId]) -> list[str]:
+def list_unmerged(
+    connection: Connection, *, kept: PersonId, absorbed: Sequence[PersonId]
+) -> list[str]:
     """List entries of absorbed people that never reached the kept lists. Raises `StoreDamaged`."""
     left = (
         entry
@@ -152,7 +154,7 @@ def _drop_forgotten(
     multi_write.remove(connection, memory_list, forgotten, origin)
 
 
-def divide(
+def split_memory(
     connection: Connection,
     store: MemoryStore,
     *,
@@ -164,7 +166,7 @@ def divide(
     """Move entries that came from a leaving account back to `back`; returns how many.
 
     Their shares move along. Entries of `back` that did not fit when it was linked return, too.
-    Entries that others removed or reworded since do not. Conditions as for `merge`.
+    Entries that others removed or reworded since do not. Conditions as for `merge_memories`.
     """
     for person in (kept, back):
         store.adopt_hand_edits(connection, person.id, person.slug, now)

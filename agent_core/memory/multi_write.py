@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agent_core.ids import PersonId
-from agent_core.memory.files import digest, render
+from agent_core.memory.files import hash_text, render
 from agent_core.memory.provenance import says
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import MemoryList, find_list, record
@@ -81,7 +81,7 @@ def mark_outdated(connection: Connection, memory_list: MemoryList) -> None:
     stored = ledger.find_projection(
         connection, person_id=memory_list.person_id, target=memory_list.target
     )
-    current = digest(render(find_list(connection, memory_list)))
+    current = hash_text(render(find_list(connection, memory_list)))
     if stored is None or stored.current == current:
         return
     previous = stored.current if stored.previous is None else stored.previous

@@ -76,7 +76,9 @@ def still_belongs(connection: Connection, person_id: PersonId, row: LedgerEntry)
             break
         owner, row = source
     owner = owner if given_back is None else given_back
-    return owner == person_id or owner in merge_people.list_absorbed(connection, person_id=person_id)
+    return owner == person_id or owner in merge_people.list_absorbed(
+        connection, person_id=person_id
+    )
 
 
 def find_first_owner(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:

@@ -87,7 +87,7 @@ class MemoryStore:
         folder: Path,
         limits: MemoryLimits | None = None,
         *,
-        write: Write = files.write,
+        write: Write = files.write_file,
     ) -> None:
         self._database = database
         self._folder = folder
@@ -255,7 +255,7 @@ class MemoryStore:
         is unreadable.
         """
         for target in _FILES:
-            seen = files.read(self._path("human", slug, target))
+            seen = files.read_file(self._path("human", slug, target))
             memory_list = self._list(person_id, target)
             sync_lists(connection, [(memory_list, seen)], no_change, now)
 
@@ -339,7 +339,7 @@ class MemoryStore:
 
 
 async def _read(path: Path) -> FileText:
-    return await _finish(lambda: files.read(path))
+    return await _finish(lambda: files.read_file(path))
 
 
 async def _finish(work: Callable[[], T]) -> T:

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
 from agent_core.memory.changes import compare, merge, replay
-from agent_core.memory.files import ABSENT, FileText, digest, parse, render
+from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger, memory_owners, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection, Target
@@ -151,7 +151,7 @@ def _finish_list(
         projection = Projection(current=seen.hash, previous=None, base=base)
     else:
         text = render(entries)
-        projection = Projection(current=digest(text), previous=seen.hash, base=base)
+        projection = Projection(current=hash_text(text), previous=seen.hash, base=base)
     _save(connection, memory_list, projection)
     return ListSync(
         memory_list=memory_list,

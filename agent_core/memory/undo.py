@@ -15,7 +15,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
 from agent_core.state.people import people
 
-Fault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
+UndoFault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
 """Reasons to refuse an undo, in order: the row is not in these lists, it is already undone, it
 belongs to an account that was unlinked, its text was forgotten, or nothing is left to undo.
 """
@@ -38,7 +38,7 @@ class UndoneChange:
 class UndoRefused:
     """A refused undo. `row` is the row in question, if there is one."""
 
-    fault: Fault
+    fault: UndoFault
     row: LedgerEntry | None = None
 
 
@@ -98,7 +98,7 @@ def undo(
     return tuple(done)
 
 
-def find_newest(
+def find_newest_change(
     connection: Connection, person_id: PersonId, histories: Mapping[Target, EntryHistory]
 ) -> int:
     """Find the newest row that `undo` without `row_id` would undo; 0 if there is none."""
@@ -127,7 +127,9 @@ def restore(
     for memory_list, entries in lists.items():
         then = [
             (tracked.words, tracked.made_by)
-            for tracked in EntryHistory(up_to(find_rows(connection, memory_list), moment)).current
+            for tracked in EntryHistory(
+                list_rows_up_to(find_rows(connection, memory_list), moment)
+            ).current
             if tracked.words is not None and tracked.made_by
         ]
         wanted = tuple(
@@ -145,7 +147,7 @@ def restore(
     return restored
 
 
-def up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[LedgerEntry]:
+def list_rows_up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[LedgerEntry]:
     """Return the rows made up to a moment."""
     later = (place for place, row in enumerate(rows) if row.origin.now > moment)
     return rows[: next(later, len(rows))]
@@ -157,7 +159,7 @@ def _find_fault(
     history: EntryHistory,
     row: LedgerEntry,
     plan: UndoPlan,
-) -> Fault | None:
+) -> UndoFault | None:
     if not history.counts(row.id):
         return "undone"
     if plan.change.after is None:

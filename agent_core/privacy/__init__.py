@@ -1,1 +1,20 @@
 """A person's rights over their data: erasure and export."""
+
+from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
+from agent_core.privacy.erasure.person import PersonErasure
+from agent_core.privacy.erasure.scrub import delete_loose_files, merge_indexes, scrub_database
+from agent_core.privacy.erasure.words import Preview, WordRemoval
+from agent_core.privacy.export.export import ExportArchive, write_export
+
+__all__ = [
+    "ExportArchive",
+    "PersonErasure",
+    "Preview",
+    "WordMatcher",
+    "WordRemoval",
+    "delete_loose_files",
+    "merge_indexes",
+    "parse_words",
+    "scrub_database",
+    "write_export",
+]

@@ -48,7 +48,9 @@ class Found:
     is_exact: bool = True
 
 
-def find(connection: Connection, field: SearchFilter, query: Query, *, limit: int, clock: Clock) -> Found:
+def search_messages(
+    connection: Connection, field: SearchFilter, query: Query, *, limit: int, clock: Clock
+) -> Found:
     """Search the messages of a field. Damaged ones are skipped and logged."""
     if not query.terms:
         return _scan(connection, field, query, limit)

@@ -8,7 +8,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.recall.formatting import View, format_hits, format_overviews, format_window
 from agent_core.recall.query import Query, read_moment, read_query
 from agent_core.recall.rerank import DEPTH, Reranker
-from agent_core.recall.search import Found, find
+from agent_core.recall.search import Found, search_messages
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
@@ -157,7 +157,7 @@ def _find(
         raise ToolArgumentError("`query` is empty: give at least one word")
     view = _view(connection, context, zone)
     field = _read_field(words, context, view.zone)
-    found = find(
+    found = search_messages(
         connection, field, query, limit=limit, clock=lambda moment: local_time(moment, view.zone)
     )
     return _SearchResult(query=query, field=field, found=found, view=view)

@@ -1,1 +1,79 @@
 """Scheduled jobs: triggers, occurrences, missed runs, and the `schedule` tool."""
+
+from agent_core.schedule.descriptions import (
+    describe_late,
+    describe_next,
+    describe_timing,
+    list_ways,
+    show_moment,
+)
+from agent_core.schedule.job_editor import (
+    ASKED,
+    InvalidJob,
+    JobAlreadyRunning,
+    JobOwner,
+    JobRules,
+    create_job,
+    draft_job,
+    drop_job,
+    find_visible_job,
+    next_slot_of,
+    pause_job,
+    redraft_job,
+    resume_job,
+    run_job_now,
+)
+from agent_core.schedule.misfires import MOST_COUNTED, Plan, choose_next_slot, plan_runs
+from agent_core.schedule.occurrences import Slot, find_zone, first_slot, walk_slots
+from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
+from agent_core.schedule.resources import JobResources, JobTurn
+from agent_core.schedule.tool import ScheduleTool
+from agent_core.schedule.triggers import (
+    Once,
+    dump_timing,
+    load_timing,
+    milliseconds,
+    read_cron,
+    read_once,
+)
+
+__all__ = [
+    "ASKED",
+    "MOST_COUNTED",
+    "SCHEDULE_SPEC",
+    "InvalidJob",
+    "JobAlreadyRunning",
+    "JobOwner",
+    "JobResources",
+    "JobRules",
+    "JobTurn",
+    "Once",
+    "Plan",
+    "ScheduleTool",
+    "Slot",
+    "choose_next_slot",
+    "create_job",
+    "describe_late",
+    "describe_next",
+    "describe_timing",
+    "draft_job",
+    "drop_job",
+    "dump_timing",
+    "find_visible_job",
+    "find_zone",
+    "first_slot",
+    "list_ways",
+    "load_timing",
+    "milliseconds",
+    "next_slot_of",
+    "pause_job",
+    "plan_runs",
+    "read_cron",
+    "read_once",
+    "read_request",
+    "redraft_job",
+    "resume_job",
+    "run_job_now",
+    "show_moment",
+    "walk_slots",
+]

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim
 
 from agent_core.localization import Plural, Text, find_language, format_moment, join_list
-from agent_core.schedule.occurrences import Slot, walk
+from agent_core.schedule.occurrences import Slot, walk_slots
 from agent_core.schedule.triggers import Cron, Once, Timing, moment
 from agent_core.state.jobs.jobs import Late, NewJob, Options
 
@@ -91,7 +91,7 @@ def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: Z
     """List the next runs on the reader's clock, with the time zone."""
     if waited is None:
         return _NEVER()
-    slots = islice(walk(timing, zone, waited), SHOWN)
+    slots = islice(walk_slots(timing, zone, waited), SHOWN)
     shown = "; ".join(show_moment(slot.at, reader) for slot in slots)
     return _MOMENTS(moments=shown, zone=reader.key)
 

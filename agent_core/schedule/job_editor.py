@@ -65,7 +65,9 @@ class JobOwner:
     call_key: str | None = None
 
 
-def draft(request: JobRequest, whose: JobOwner, *, zone: str, rules: JobRules, now: int) -> NewJob:
+def draft_job(
+    request: JobRequest, whose: JobOwner, *, zone: str, rules: JobRules, now: int
+) -> NewJob:
     """Build a job from a request. `zone` is the person's. Raises `InvalidJob`. Pure."""
     timing, body = request.timing, (request.body or "").strip()
     if timing is None:
@@ -92,7 +94,7 @@ def draft(request: JobRequest, whose: JobOwner, *, zone: str, rules: JobRules, n
     )
 
 
-def redraft(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:
+def redraft_job(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:
     """Apply a request to a job. Raises `InvalidJob`. Pure."""
     _refuse_damaged(job)
     if request.kind and request.kind != job.kind:
@@ -119,7 +121,7 @@ def redraft(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:
     )
 
 
-def make(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
+def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
     """Insert a new job, once per tool call. Raises `InvalidJob` if the person has too many."""
     assert job.person_id is not None  # noqa: S101 - the house's own jobs are not made here
     if job.call_key:
@@ -134,14 +136,14 @@ def make(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> J
     return jobs.insert(connection, job, now=now)
 
 
-def pause(connection: Connection, job: Job, reason: str) -> Job:
+def pause_job(connection: Connection, job: Job, reason: str) -> Job:
     """Pause a job until it is resumed; runs missed meanwhile are not caught up."""
     paused = replace(job, state="paused", reason=reason)
     jobs.change(connection, paused)
     return paused
 
 
-def resume(connection: Connection, job: Job, now: int) -> Job:
+def resume_job(connection: Connection, job: Job, now: int) -> Job:
     """Resume a job at its next slot. Raises `InvalidJob` if none is left."""
     _refuse_damaged(job)
     waits = first_slot(load_timing(job.timing), find_zone(job.zone), now)
@@ -152,14 +154,14 @@ def resume(connection: Connection, job: Job, now: int) -> Job:
     return resumed
 
 
-def drop(connection: Connection, job: Job) -> Job:
+def drop_job(connection: Connection, job: Job) -> Job:
     """Drop a job; its history stays."""
     dropped = replace(job, state="dropped", next_slot=None)
     jobs.change(connection, dropped)
     return dropped
 
 
-def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
+def run_job_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
     """Start an extra run; returns None if the same key already started one.
 
     Raises `JobAlreadyRunning` while the newest run has not ended, unless it has the same key.
@@ -171,7 +173,7 @@ def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | Non
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
 
 
-def find_own(
+def find_visible_job(
     connection: Connection, *, job_id: JobId, may_see: Callable[[Job], bool]
 ) -> Job | None:
     """Find an active or paused job that the asker may see."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
-from agent_core.schedule.occurrences import Slot, first_slot, last_slot, next_slot, walk
+from agent_core.schedule.occurrences import Slot, first_slot, last_slot, next_slot, walk_slots
 from agent_core.schedule.triggers import Once, Timing
 from agent_core.state.jobs.jobs import Late
 
@@ -31,14 +31,14 @@ class Plan:
     next: Slot | None = None
 
 
-def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> Plan:
+def plan_runs(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> Plan:
     """Decide at `now` (milliseconds since the epoch) for a job that waits for a slot.
 
     A single moment (`Once`) is never skipped.
     """
     if waited.at > now:
         return Plan(next=waited)
-    come = takewhile(lambda slot: slot.at <= now, walk(timing, zone, waited))
+    come = takewhile(lambda slot: slot.at <= now, walk_slots(timing, zone, waited))
     due = list(islice(come, MOST_COUNTED))
     if isinstance(timing, Once):
         return Plan(run=tuple(due))
@@ -71,7 +71,7 @@ def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:
     return found[::-1]
 
 
-def resume(timing: Timing, zone: ZoneInfo, waited: Slot | None, now: int) -> Slot | None:
+def choose_next_slot(timing: Timing, zone: ZoneInfo, waited: Slot | None, now: int) -> Slot | None:
     """Choose the slot to wait for after a restart, when the clock may have been set back.
 
     A due slot stays; a slot in the far future gives way to a nearer one.

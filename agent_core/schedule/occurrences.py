@@ -71,7 +71,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
     return None
 
 
-def walk(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
+def walk_slots(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
     """Iterate from a slot onwards."""
     slot: Slot | None = first
     while slot:

@@ -32,7 +32,7 @@ _MOST_SPAN = MOST_INTERVAL // 60
 
 _NAMES = {"type": "array", "items": {"type": "string"}}
 
-SPEC = ToolSpec(
+SCHEDULE_SPEC = ToolSpec(
     name="schedule",
     description=(
         "Reminders and recurring work. One of cron (5 fields; L, LW: a month's last day, last"

@@ -17,7 +17,7 @@ from agent_core.schedule.descriptions import (
 )
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.requests import SPEC, read_request
+from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Choice
@@ -71,7 +71,7 @@ class ScheduleTool:
     confirm.
     """
 
-    spec: ToolSpec = SPEC
+    spec: ToolSpec = SCHEDULE_SPEC
     effect: Effect = "idempotent"
     is_cheap = True
     patience = 660.0
@@ -159,12 +159,14 @@ class ScheduleTool:
         )
         if request.targets is None:
             request = replace(request, targets=(asker.here,))
-        job = job_editor.draft(request, whose, zone=asker.zone, rules=self._rules, now=context.now)
+        job = job_editor.draft_job(
+            request, whose, zone=asker.zone, rules=self._rules, now=context.now
+        )
         refusal = await self._confirm(asker, job)
         if refusal:
             return ToolResult(text=f"No job was created. {refusal}")
         made = await self._database.write(
-            "jobs.make", lambda c: job_editor.make(c, job, rules=self._rules, now=context.now)
+            "jobs.make", lambda c: job_editor.create_job(c, job, rules=self._rules, now=context.now)
         )
         self._changed()
         return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
@@ -176,7 +178,7 @@ class ScheduleTool:
                 f"the command of job {job.id} can only be changed by"
                 " `talaria jobs change` on the machine"
             )
-        changed = job_editor.redraft(job, request, rules=self._rules, now=asker.context.now)
+        changed = job_editor.redraft_job(job, request, rules=self._rules, now=asker.context.now)
         if changed == job:
             raise ToolArgumentError("say what to change")
         refusal = await self._confirm(asker, changed)
@@ -184,10 +186,12 @@ class ScheduleTool:
             return ToolResult(text=f"Nothing was changed. {refusal}")
 
         def work(connection: Connection) -> Job:
-            found = job_editor.find_own(connection, job_id=job.id, may_see=asker.may_see)
+            found = job_editor.find_visible_job(connection, job_id=job.id, may_see=asker.may_see)
             if found is None:  # the confirmation may take minutes
                 raise ToolArgumentError(f"job {job.id} has ended or was deleted meanwhile")
-            now_so = job_editor.redraft(found, request, rules=self._rules, now=asker.context.now)
+            now_so = job_editor.redraft_job(
+                found, request, rules=self._rules, now=asker.context.now
+            )
             jobs.change(connection, now_so)
             return now_so
 
@@ -241,7 +245,7 @@ def _read_number(number: object) -> JobId:
 
 def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
     """Find a job that the asker may change, within the transaction."""
-    job = job_editor.find_own(connection, job_id=number, may_see=asker.may_see)
+    job = job_editor.find_visible_job(connection, job_id=number, may_see=asker.may_see)
     if job is None:
         raise ToolArgumentError(f"there is no job {number} here; see list")
     if not asker.may_change(job):
@@ -252,16 +256,18 @@ def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
 def _act(connection: Connection, job: Job, action: object, context: ToolContext) -> str:
     match action:
         case "pause":
-            job_editor.pause(connection, job, "as asked")
+            job_editor.pause_job(connection, job, "as asked")
             return f"Job {job.id} is paused."
         case "resume":
-            resumed = job_editor.resume(connection, job, context.now)
+            resumed = job_editor.resume_job(connection, job, context.now)
             return f"Resumed. {_describe(resumed, resumed.zone)}"
         case "run_now":
-            job_editor.run_now(connection, job, f"{context.turn_id}:{context.call_id}", context.now)
+            job_editor.run_job_now(
+                connection, job, f"{context.turn_id}:{context.call_id}", context.now
+            )
             return f"Job {job.id} runs once now; its result goes to its usual targets."
         case "delete":
-            job_editor.drop(connection, job)
+            job_editor.drop_job(connection, job)
             return f"Job {job.id} is deleted."
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")

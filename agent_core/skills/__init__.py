@@ -1,1 +1,57 @@
 """Skills: instructions for recurring work, bundled with Talaria or in the home folder."""
+
+from agent_core.skills.catalog import (
+    SKILL_FILE,
+    CatalogEntry,
+    SkillCatalog,
+    list_skill_folders,
+    read_skill_folder,
+)
+from agent_core.skills.curator import (
+    CuratorReport,
+    CuratorRules,
+    CuratorView,
+    Step,
+    StepKind,
+    count_idle,
+    hash_fault,
+    plan_steps,
+)
+from agent_core.skills.ledger_sync import (
+    FOUND,
+    archive_skill,
+    inspect_skills,
+    note_found,
+    note_loaded,
+    restore_skill,
+)
+from agent_core.skills.parser import Skill
+from agent_core.skills.snapshots import is_whole
+from agent_core.skills.undo import undo_skill_change
+from agent_core.skills.usage import UsageFile
+
+__all__ = [
+    "FOUND",
+    "SKILL_FILE",
+    "CatalogEntry",
+    "CuratorReport",
+    "CuratorRules",
+    "CuratorView",
+    "Skill",
+    "SkillCatalog",
+    "Step",
+    "StepKind",
+    "UsageFile",
+    "archive_skill",
+    "count_idle",
+    "hash_fault",
+    "inspect_skills",
+    "is_whole",
+    "list_skill_folders",
+    "note_found",
+    "note_loaded",
+    "plan_steps",
+    "read_skill_folder",
+    "restore_skill",
+    "undo_skill_change",
+]

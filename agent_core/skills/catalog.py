@@ -12,7 +12,7 @@ from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.skills.parser import LONGEST_NAME, Skill, is_name, read_skill
 
 BUNDLED = "skills_bundled"
-FILE = "SKILL.md"
+SKILL_FILE = "SKILL.md"
 ARCHIVE = ".archive"
 """The subfolder for archived skills."""
 MOST_BYTES = 65_536
@@ -50,9 +50,9 @@ class SkillCatalog:
         if not is_name(name):
             raise self._miss(name)
         place = self.folder / name
-        if place in list_folders(self.folder):
-            return read_folder(place)
-        file = files(BUNDLED) / name / FILE
+        if place in list_skill_folders(self.folder):
+            return read_skill_folder(place)
+        file = files(BUNDLED) / name / SKILL_FILE
         if file.is_file():
             return read_skill(name, file.read_text(encoding="utf-8"))
         if os.path.lexists(self.folder / ARCHIVE / name):
@@ -70,22 +70,22 @@ class SkillCatalog:
         bundled = (
             CatalogEntry(name=path.name, origin="bundled", skill=self.load(path.name))
             for path in files(BUNDLED).iterdir()
-            if path.name not in own and (path / FILE).is_file()
+            if path.name not in own and (path / SKILL_FILE).is_file()
         )
         found = {one.name: one for one in bundled} | own
         return [found[name] for name in sorted(found)]
 
     def list_own(self) -> list[CatalogEntry]:
         """List the home's skills. Raises `SkillBroken` if their folder is unreadable."""
-        return [_look_at(place) for place in list_folders(self.folder)]
+        return [_look_at(place) for place in list_skill_folders(self.folder)]
 
     def list_away(self) -> list[str]:
         """List the folder names of archived skills. Raises `SkillBroken` as above."""
-        return [show_name(place.name) for place in list_folders(self.folder / ARCHIVE)]
+        return [show_name(place.name) for place in list_skill_folders(self.folder / ARCHIVE)]
 
     def _miss(self, name: str) -> SkillMissing:
-        bundled = [path.name for path in files(BUNDLED).iterdir() if (path / FILE).is_file()]
-        own = [show_name(place.name) for place in list_folders(self.folder)]
+        bundled = [path.name for path in files(BUNDLED).iterdir() if (path / SKILL_FILE).is_file()]
+        own = [show_name(place.name) for place in list_skill_folders(self.folder)]
         names = sorted({*bundled, *own})[:_MOST_NAMED]
         return SkillMissing(f"there is no skill {name[:LONGEST_NAME]}; there is {', '.join(names)}")
 
@@ -94,7 +94,7 @@ class SkillCatalog:
         return self.folder.is_dir()
 
 
-def list_folders(folder: Path) -> list[Path]:
+def list_skill_folders(folder: Path) -> list[Path]:
     """List the folders that should be skills. Raises `SkillBroken` if `folder` is unreadable."""
     try:
         entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
@@ -113,7 +113,7 @@ def show_name(name: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
 
 
-def read_folder(place: Path) -> Skill:
+def read_skill_folder(place: Path) -> Skill:
     """Load the skill in a folder. Raises `SkillBroken` with the reason."""
     name = show_name(place.name)
     try:
@@ -127,7 +127,7 @@ def read_folder(place: Path) -> Skill:
                     f"{link} of skill {name} is a link that leads out of its folder; put the file"
                     " itself there"
                 )
-        return read_skill(name, _read_text(place / FILE, name))
+        return read_skill(name, _read_text(place / SKILL_FILE, name))
     except OSError as error:
         raise SkillBroken(f"skill {name} is unreadable: {error.strerror or error}") from error
 
@@ -135,7 +135,7 @@ def read_folder(place: Path) -> Skill:
 def _look_at(place: Path) -> CatalogEntry:
     name = show_name(place.name)
     try:
-        return CatalogEntry(name=name, origin="home", skill=read_folder(place))
+        return CatalogEntry(name=name, origin="home", skill=read_skill_folder(place))
     except SkillBroken as error:
         return CatalogEntry(name=name, origin="home", fault=str(error))
 
@@ -155,17 +155,17 @@ def _read_text(file: Path, name: str) -> str:
     try:
         found = file.stat()
     except FileNotFoundError:
-        raise SkillBroken(f"skill {name} has no {FILE}") from None
+        raise SkillBroken(f"skill {name} has no {SKILL_FILE}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise SkillBroken(f"the {FILE} of skill {name} is not a regular file")
+        raise SkillBroken(f"the {SKILL_FILE} of skill {name} is not a regular file")
     with file.open("rb") as opened:
         content = opened.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise SkillBroken(
-            f"the {FILE} of skill {name} is larger than {MOST_BYTES // 1024} KiB; move what is not"
+            f"the {SKILL_FILE} of skill {name} is larger than {MOST_BYTES // 1024} KiB; move what is not"
             " always needed into other files"
         )
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise SkillBroken(f"the {FILE} of skill {name} is not written in UTF-8") from None
+        raise SkillBroken(f"the {SKILL_FILE} of skill {name} is not written in UTF-8") from None

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
-from agent_core.errors import SkillMissing, SkillConflict
-from agent_core.memory.files import sync_folder
-from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_folders, show_name
+from agent_core.errors import SkillConflict, SkillMissing
+from agent_core.memory import sync_folder
+from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_skill_folders, show_name
 from agent_core.skills.curator import CuratorView, Difference, Found, Step
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.state.engine.database import Connection
@@ -29,7 +29,7 @@ def archive_folder(folder: Path, name: str) -> str:
     Blocks. Raises `SkillMissing`, and `OSError` if the folder can't be moved.
     """
     place, archive = folder / name, folder / ARCHIVE
-    if place not in list_folders(folder):
+    if place not in list_skill_folders(folder):
         raise SkillMissing(f"there is no skill {name} in {folder}")
     archive.mkdir(mode=0o700, exist_ok=True)
     target, number = archive / name, 1
@@ -46,7 +46,7 @@ def restore_folder(folder: Path, name: str) -> str:
     Blocks. Raises `SkillMissing`, `FileExistsError` if the name is taken, and `OSError`.
     """
     place = folder / ARCHIVE / name
-    if place not in list_folders(folder / ARCHIVE):
+    if place not in list_skill_folders(folder / ARCHIVE):
         raise SkillMissing(f"there is no skill {name} in {folder / ARCHIVE}")
     target = folder / original_name(place)
     if os.path.lexists(target):
@@ -112,7 +112,7 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
     Raises `SkillBroken` if the folder is unreadable, and `StoreDamaged`.
     """
     place = folder / name
-    if place not in list_folders(folder):
+    if place not in list_skill_folders(folder):
         return
     row = skills.find(connection, name=name)
     if row and row.state == "archived":
@@ -169,7 +169,7 @@ def record_text(
 
 
 def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
-    seen = {show_name(place.name): read_snapshot(place) for place in list_folders(folder)}
+    seen = {show_name(place.name): read_snapshot(place) for place in list_skill_folders(folder)}
     known: dict[str, str | None] = {}
     team = blocks.find_team(connection)
     for row in skills.list_all(connection) if team else ():

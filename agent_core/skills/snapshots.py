@@ -7,8 +7,8 @@ import stat
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
-from agent_core.memory import files
-from agent_core.skills.catalog import FILE, MOST_BYTES
+from agent_core.memory import read_file, write_file
+from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE
 
 _NOTE = re.compile(r"\[not kept: ([^\n]*)\]")
 
@@ -59,13 +59,13 @@ def write_back(place: Path, text: str, seen: str) -> None:
 
     Blocks. Raises `SkillConflict`, and `OSError` if it is unwritable.
     """
-    path = place / FILE
+    path = place / SKILL_FILE
     try:
         _find_file(place)
     except _NotRegular as error:
         raise SkillConflict(f"{path} is not overwritten: {error}.") from error
-    was = files.read(path).hash
-    if read_snapshot(place) != seen or not files.write(path, text, was):
+    was = read_file(path).hash
+    if read_snapshot(place) != seen or not write_file(path, text, was):
         raise SkillConflict(f"{path} was changed meanwhile; check it and try again.")
 
 
@@ -77,15 +77,15 @@ def _find_file(place: Path) -> Path | None:
     real = os.path.realpath(place)
     if place.is_symlink():
         raise _NotRegular("the folder is a link")
-    file = Path(os.path.realpath(place / FILE))
+    file = Path(os.path.realpath(place / SKILL_FILE))
     if not file.is_relative_to(real):
-        raise _NotRegular(f"its {FILE} is a link that leads out of its folder")
+        raise _NotRegular(f"its {SKILL_FILE} is a link that leads out of its folder")
     try:
         found = file.stat()
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(found.st_mode):
-        raise _NotRegular(f"its {FILE} is not a regular file")
+        raise _NotRegular(f"its {SKILL_FILE} is not a regular file")
     return file
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from agent_core.errors import SkillConflict
 from agent_core.ids import PersonId
-from agent_core.memory import files
+from agent_core.memory import ABSENT, write_file
 from agent_core.skills import ledger_sync
-from agent_core.skills.catalog import ARCHIVE, FILE, list_folders
+from agent_core.skills.catalog import ARCHIVE, SKILL_FILE, list_skill_folders
 from agent_core.skills.snapshots import explain_omission, is_whole, read_snapshot, write_back
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, skill_changes, skills
@@ -30,7 +30,9 @@ class UndoneSkillChange:
     is_text_only: bool = False
 
 
-def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneSkillChange:
+def undo_skill_change(
+    connection: Connection, folder: Path, row_id: int, now: int
+) -> UndoneSkillChange:
     """Undo a ledger row of a skill; files and ledger must be in sync.
 
     A new text is undone only while the file still has it. An added skill is archived whatever its
@@ -49,7 +51,9 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneS
             _write(connection, folder / skill.name, row, newest, origin)
         case "add":
             if newest.change.after is None:
-                raise SkillConflict(f"The skill {skill.name} no longer exists since row {newest.id}.")
+                raise SkillConflict(
+                    f"The skill {skill.name} no longer exists since row {newest.id}."
+                )
             ledger_sync.archive_skill(connection, folder, skill.name, origin)
         case "remove":
             if newest.change.after is not None:
@@ -109,7 +113,7 @@ def _restore(
     text = row.change.before or ""
     away = [
         place
-        for place in list_folders(folder / ARCHIVE)
+        for place in list_skill_folders(folder / ARCHIVE)
         if ledger_sync.original_name(place) == name and read_snapshot(place) == text
     ]
     if away:
@@ -122,7 +126,7 @@ def _restore(
         )
     place = folder / name
     place.mkdir(mode=0o700, parents=True)
-    files.write(place / FILE, text, files.ABSENT.hash)
+    write_file(place / SKILL_FILE, text, ABSENT.hash)
     skills.restore(connection, name=name, now=origin.now)
     ledger_sync.record_text(connection, name=name, text=text, origin=origin)
     return True

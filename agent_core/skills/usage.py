@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import StoreError
-from agent_core.memory import files
+from agent_core.memory import hash_text, read_file, write_file
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
@@ -80,7 +80,7 @@ def _write(folder: Path, text: str) -> None:
         return
     path = folder / FILE
     for _ in range(_TRIES):
-        seen = files.read(path).hash
-        if seen == files.digest(text) or files.write(path, text, seen):
+        seen = read_file(path).hash
+        if seen == hash_text(text) or write_file(path, text, seen):
             return
     raise OSError(f"{path} keeps being changed by someone else")

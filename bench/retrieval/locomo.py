@@ -3,7 +3,7 @@
 
 Each sample is a room in which two people talk; its turns are messages, its sessions are sessions,
 the captions of its pictures are text of their turns, and the bare question is the query. What is
-measured is `recall.finding.find` over a database of each sample's own. Evidence that names no turn
+measured is `recall.finding.search_messages` over a database of each sample's own. Evidence that names no turn
 of the sample is left out, and so is a question that keeps none. Recall at k is the share of a
 question's evidence among the first k hits; the figures of a category are means over its questions.
 The weights of the ranking were set on every other sample, beginning with the first. An embedding
@@ -30,7 +30,7 @@ from agent_core.ids import MessageId, PersonId, PromptHash, TurnId
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranked
 from agent_core.recall.rerank import Reranker
-from agent_core.recall.search import find
+from agent_core.recall.search import search_messages
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
@@ -199,7 +199,7 @@ def _open_turn(
 def ask(sample: Sample, question: str, meaning: Meaning | None = None) -> list[MessageId]:
     """What recall finds for a question, best first."""
     query = read_query(question)
-    found = find(
+    found = search_messages(
         sample.connection,
         sample.field,
         query,

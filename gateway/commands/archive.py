@@ -4,19 +4,20 @@ from functools import partial
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory.archive import search, writes
-from agent_core.memory.archive import undo as undoing
-from agent_core.memory.archive.entries import format_id
-from agent_core.memory.archive.history import (
+from agent_core.memory import (
     ArchiveHistory,
     ArchiveRef,
-    explain,
-    load_history,
-    show,
+    ArchiveUndoRefused,
+    UndoneChange,
+    delete_entry,
+    explain_archive_entry,
+    format_archive_change,
+    format_archive_id,
+    load_archive_history,
+    search_archive,
+    undo_archive_change,
 )
-from agent_core.memory.archive.undo import ArchiveUndoRefused
-from agent_core.memory.undo import UndoneChange
-from agent_core.recall.query import read_query
+from agent_core.recall import read_query
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
@@ -56,7 +57,7 @@ class ArchiveNotes:
             if not query.asked:
                 return _list_newest(connection, scope.person_id, _MOST_LISTED)
             drawer = ArchiveFilter(person_id=scope.person_id)
-            found = search.find(
+            found = search_archive(
                 connection, drawer, query, lambda moment: local_time(moment, call.zone)
             )
             hits = [hit.entry for hit in found.hits[:_MOST_LISTED]]
@@ -72,7 +73,9 @@ class ArchiveNotes:
         history = await self._find(scope, named)
         if history is None or history.find(named.change) is None:
             return _unknown(named)
-        reason = await self._database.read(lambda c: explain(c, history, scope.reader))
+        reason = await self._database.read(
+            lambda c: explain_archive_entry(c, history, scope.reader)
+        )
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
         undo = stand_for(f"undo {reason.number}", memory.UNDO())
         buttons = () if reason.words is None else (undo,)
@@ -89,7 +92,7 @@ class ArchiveNotes:
         if scope.is_room and not await self._access.may_change(call, row):
             return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
-        work = partial(undoing.undo, person_id=scope.person_id, row=row, origin=origin)
+        work = partial(undo_archive_change, person_id=scope.person_id, row=row, origin=origin)
         try:
             made = await self._database.write("archive.undo", work)
         except ArchiveUndoRefused as error:
@@ -108,7 +111,7 @@ class ArchiveNotes:
         if scope.is_room and not await self._access.may_change(call, history.rows[-1]):
             return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
-        work = partial(writes.delete, person_id=scope.person_id, archive_id=named.id, origin=origin)
+        work = partial(delete_entry, person_id=scope.person_id, archive_id=named.id, origin=origin)
         try:
             await self._database.write("archive.forget", work)
         except ToolArgumentError:
@@ -119,11 +122,14 @@ class ArchiveNotes:
             raise AssertionError("a deleted note keeps its chronicle")
         row = after.rows[-1]
         button = stand_for(f"undo {after.name(row)}", memory.UNDO())
-        return Reply(text=describe_forgotten(show(row).change.before or ""), buttons=(button,))
+        return Reply(
+            text=describe_forgotten(format_archive_change(row).change.before or ""),
+            buttons=(button,),
+        )
 
     async def _find(self, scope: MemoryScope, named: ArchiveRef) -> ArchiveHistory | None:
         return await self._database.read(
-            lambda c: load_history(c, person_id=scope.person_id, archive_id=named.id)
+            lambda c: load_archive_history(c, person_id=scope.person_id, archive_id=named.id)
         )
 
 
@@ -131,15 +137,17 @@ def _number(
     connection: Connection, person_id: PersonId, row: LedgerEntry, made: LedgerEntry
 ) -> Undone:
     """Describe an undo with the names of both changes."""
-    done = UndoneChange(undone=show(row), row=show(made), derived=(), revived=())
+    done = UndoneChange(
+        undone=format_archive_change(row), row=format_archive_change(made), derived=(), revived=()
+    )
     names = [_name(connection, person_id, one) for one in (row, made)]
     return Undone(undone=done, number=names[0], again=names[1], went=(), came=())
 
 
 def _name(connection: Connection, person_id: PersonId, row: LedgerEntry) -> str:
     archive_id = ArchiveId(row.change.position)
-    history = load_history(connection, person_id=person_id, archive_id=archive_id)
-    return history.name(row) if history else format_id(archive_id)
+    history = load_archive_history(connection, person_id=person_id, archive_id=archive_id)
+    return history.name(row) if history else format_archive_id(archive_id)
 
 
 def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Archive:
@@ -151,8 +159,8 @@ def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Arc
 
 def _format(entry: ArchiveEntry) -> tuple[str, str]:
     tags = f" ({', '.join(entry.tags)})" if entry.tags else ""
-    return format_id(entry.id), f"{entry.text}{tags}"
+    return format_archive_id(entry.id), f"{entry.text}{tags}"
 
 
 def _unknown(named: ArchiveRef) -> Reply:
-    return Reply(text=memory.NAME_UNKNOWN(name=format_id(named.id)))
+    return Reply(text=memory.NAME_UNKNOWN(name=format_archive_id(named.id)))

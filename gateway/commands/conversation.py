@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory import ExternalMemory
 from agent_core.state.conversations import messages, sessions, turns, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.conversations.usage import Total

@@ -4,8 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.ids import JobId
-from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import InvalidJob, JobAlreadyRunning
+from agent_core.schedule import (
+    InvalidJob,
+    JobAlreadyRunning,
+    drop_job,
+    find_visible_job,
+    pause_job,
+    resume_job,
+    run_job_now,
+)
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -147,14 +154,14 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
     try:
         match verb:
             case "pause":
-                return job_texts.describe_paused(job_editor.pause(connection, job, _AS_ASKED))
+                return job_texts.describe_paused(pause_job(connection, job, _AS_ASKED))
             case "resume":
-                resumed = job_editor.resume(connection, job, call.now)
+                resumed = resume_job(connection, job, call.now)
                 return job_texts.describe_resumed(resumed, call.zone)
             case "run":
                 return _run_now(connection, job, call)
             case _:
-                return job_texts.describe_dropped(job_editor.drop(connection, job))
+                return job_texts.describe_dropped(drop_job(connection, job))
     except JobAlreadyRunning:
         return job_texts.describe_busy(job)
     except InvalidJob as reason:
@@ -162,7 +169,7 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
 
 
 def _run_now(connection: Connection, job: Job, call: Call) -> str:
-    job_editor.run_now(connection, job, call.call_key, call.now)
+    run_job_now(connection, job, call.call_key, call.now)
     return job_texts.describe_begun(job)
 
 
@@ -185,7 +192,7 @@ def _may_see(call: Call, job: Job) -> bool:
 
 
 def _find(connection: Connection, call: Call, job_id: JobId) -> Job | None:
-    return job_editor.find_own(connection, job_id=job_id, may_see=lambda job: _may_see(call, job))
+    return find_visible_job(connection, job_id=job_id, may_see=lambda job: _may_see(call, job))
 
 
 def _find_all(connection: Connection, call: Call, first: int = 0) -> list[Job]:

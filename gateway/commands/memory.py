@@ -3,9 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from agent_core.ids import PersonId
-from agent_core.memory.archive.history import parse_ref
-from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.numbering import ChangeIndex, NumberedEntry, find_current, list_entries
+from agent_core.memory import (
+    ChangeIndex,
+    Edit,
+    NumberedEntry,
+    Refusal,
+    find_current,
+    list_entries,
+    parse_archive_ref,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import LedgerEntry
@@ -43,7 +49,7 @@ class MemoryCommands:
         word, _, rest = call.argument.partition(" ")
         if word.casefold() == "forget" and rest.strip().isdecimal():
             return await self._forget(call, scope, int(rest))
-        if word.casefold() == "forget" and (named := parse_ref(rest)):
+        if word.casefold() == "forget" and (named := parse_archive_ref(rest)):
             return await self._notes.delete(call, scope, named)
         if word.casefold() == "archive":
             return await self._notes.find(call, scope, rest)

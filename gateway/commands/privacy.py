@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent_core.privacy.erasure.matcher import parse_words
+from agent_core.privacy import parse_words
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person

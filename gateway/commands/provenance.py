@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent_core.memory.archive import undo as undoing
-from agent_core.memory.archive.history import parse_ref
-from agent_core.memory.explanations import explain
-from agent_core.memory.numbering import ChangeIndex
-from agent_core.memory.undo import UndoneChange, UndoRefused, find_newest
+from agent_core.memory import (
+    ChangeIndex,
+    UndoneChange,
+    UndoRefused,
+    explain_entry,
+    find_newest_archive_change,
+    find_newest_change,
+    parse_archive_ref,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
@@ -32,14 +36,14 @@ class ProvenanceCommands:
 
     async def _why(self, call: Call) -> Reply:
         scope = scope_of(call)
-        if named := parse_ref(call.argument):
+        if named := parse_archive_ref(call.argument):
             return await self._notes.explain(call, scope, named)
         number = _read_number(call.argument)
         if number is None:
             return Reply(text=memory.WHY_USAGE())
         change_index = await self._access.open(call, scope)
         reason = await self._access.database.read(
-            lambda c: explain(c, change_index, number, scope.reader)
+            lambda c: explain_entry(c, change_index, number, scope.reader)
         )
         if reason is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
@@ -51,7 +55,7 @@ class ProvenanceCommands:
     async def _undo(self, call: Call) -> Reply:
         """Undo a change; the ledger knows this call, so a repeated event undoes it once."""
         scope = scope_of(call)
-        if named := parse_ref(call.argument):
+        if named := parse_archive_ref(call.argument):
             return await self._notes.undo_named(call, scope, named)
         number = _read_number(call.argument)
         if number is None and call.argument:
@@ -88,8 +92,8 @@ class ProvenanceCommands:
             if made:
                 found = ledger.find_row(connection, entry_id=made[0].origin.undoes or 0)
                 return found[1] if found and made[0].target == "archive" else None
-            newest = undoing.find_newest(connection, person_id=scope.person_id)
-            other = find_newest(connection, scope.person_id, change_index.histories)
+            newest = find_newest_archive_change(connection, person_id=scope.person_id)
+            other = find_newest_change(connection, scope.person_id, change_index.histories)
             return newest if newest and newest.id > other else None
 
         return await self._access.database.read(look)

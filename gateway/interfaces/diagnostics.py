@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_core.errors import SkillBroken, StoreError
-from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from gateway.bootstrap.factories import load_embedder
 from gateway.config import (

@@ -9,11 +9,8 @@ from adapters.messages import InboundMessage, Sender
 from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.ids import TurnId
-from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.resources import JobTurn
-from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.ledger_sync import note_loaded
+from agent_core.schedule import JobTurn, find_zone, show_moment
+from agent_core.skills import SkillCatalog, note_loaded
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -174,7 +171,9 @@ def _compose(
         room_id=room_id,
         starts_own_turn=True,
         job_turn=make_job_turn(connection, job, run, now),
-        note="\n".join((_describe(job, run), *_describe_skills(connection, job, deps.catalog, now))),
+        note="\n".join(
+            (_describe(job, run), *_describe_skills(connection, job, deps.catalog, now))
+        ),
     )
 
 

@@ -12,10 +12,7 @@ from agent_core.digest import chart_tool
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
-from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.job_editor import ASKED, next_slot_of
-from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.resources import JobTurn
+from agent_core.schedule import ASKED, JobTurn, find_zone, next_slot_of, show_moment
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection

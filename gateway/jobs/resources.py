@@ -3,18 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-from agent_core.digest.chart_tool import ChartTool
-from agent_core.digest.gather_tool import GatherTool
+from agent_core.digest import ChartTool, GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.ids import PersonId
-from agent_core.memory.archive.tool import ArchiveTool
-from agent_core.memory.soul.proposal_tool import ProposeSoulTool
-from agent_core.memory.tool.tool import MemoryTool
-from agent_core.recall.tool import RecallTool
-from agent_core.schedule.job_editor import JobRules
-from agent_core.schedule.requests import SPEC
-from agent_core.schedule.resources import JobResources
-from agent_core.skills.catalog import SkillCatalog
+from agent_core.memory import ArchiveTool, MemoryTool, ProposeSoulTool
+from agent_core.recall import RecallTool
+from agent_core.schedule import SCHEDULE_SPEC, JobResources, JobRules
+from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
@@ -45,7 +40,7 @@ def _make_means(settings: Settings) -> JobResources:
     model = settings.model
     open_tools = [tool.spec.name for tool in _OPEN]
     private = [tool.spec.name for tool in _PRIVATE]
-    shared = [AskTool.spec.name, SPEC.name]
+    shared = [AskTool.spec.name, SCHEDULE_SPEC.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL[settings.memory.provider]
     place = SkillCatalog(settings.home / SKILLS)

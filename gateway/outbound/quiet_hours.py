@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agent_core.schedule.triggers import milliseconds
+from agent_core.schedule import milliseconds
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets
 from agent_core.state.people.people import Person

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from agent_core.ids import PersonId
-from agent_core.privacy.erasure.words import Preview
+from agent_core.privacy import Preview
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person

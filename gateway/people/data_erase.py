@@ -5,12 +5,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent_core.digest.formatting import SOURCES
+from agent_core.digest import SOURCES
 from agent_core.errors import WorkInProgress
 from agent_core.ids import PersonId
-from agent_core.memory.store import MemoryStore
-from agent_core.privacy.erasure.person import PersonErasure
-from agent_core.privacy.erasure.scrub import scrub
+from agent_core.memory import MemoryStore
+from agent_core.privacy import PersonErasure, scrub_database
 from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.memory import external_sync
@@ -60,7 +59,7 @@ class DataErase:
                     raise
             await asyncio.sleep(_RETRY_PAUSE)
         async with self.lock:
-            await scrub(self._database)
+            await scrub_database(self._database)
 
     async def erase_now(self, person_id: PersonId) -> None:
         """Erase a person with the lock held; freed pages are scrubbed later."""

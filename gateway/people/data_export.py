@@ -8,8 +8,8 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.digest.formatting import SOURCES
-from agent_core.privacy.export.export import ExportArchive, write_export
+from agent_core.digest import SOURCES
+from agent_core.privacy import ExportArchive, write_export
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.people.people import Person

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_core.digest.formatting import SOURCES, list_files, own_folder
+from agent_core.digest import SOURCES, list_files, own_folder
 from agent_core.ids import PersonId
-from agent_core.memory.store import MemoryStore
-from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
-from agent_core.privacy.erasure.words import Preview, WordRemoval
+from agent_core.memory import MemoryStore
+from agent_core.privacy import Preview, WordMatcher, WordRemoval, parse_words
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person

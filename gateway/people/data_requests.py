@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 
 from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
-from agent_core.privacy.erasure import scrub as scrubbing
-from agent_core.privacy.erasure.scrub import scrub
+from agent_core.privacy import delete_loose_files, scrub_database
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, redact
@@ -110,7 +109,7 @@ class DataRequests:
         while True:
             self._dirty.clear()
             try:
-                await scrub(self._database, is_quiet=is_quiet)
+                await scrub_database(self._database, is_quiet=is_quiet)
             except StoreError as error:
                 _log.error("deleted rows can't be scrubbed from the database yet: %s", error)
             await _wait(self._dirty, _POLL)
@@ -124,7 +123,7 @@ class DataRequests:
             await self.erasing.resume()
         except OSError as error:
             _log.error("a folder of an erased person can't be deleted yet: %s", error)
-        await scrubbing.empty(self._database)
+        await delete_loose_files(self._database)
         # Read by the writer connection: the transaction that woke us may not be committed yet.
         queued = await self._database.write(
             "data_requests.read", lambda c: meta.list_under(c, prefix=_QUEUED)

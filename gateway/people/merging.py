@@ -5,9 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from agent_core.ids import LinkId, PersonId
-from agent_core.memory import merge
-from agent_core.memory.provenance import UnlinkedAccount
-from agent_core.memory.store import MemoryStore
+from agent_core.memory import (
+    MemoryStore,
+    UnlinkedAccount,
+    list_unmerged,
+    merge_memories,
+    merge_rest,
+    split_memory,
+)
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection
@@ -165,10 +170,10 @@ class AccountMerging:
         self, connection: Connection, link: Link, person: Person, them: Person, now: int
     ) -> list[str]:
         """Merge two memories; return the notes that did not fit."""
-        merge.merge(
+        merge_memories(
             connection, self._memory, kept=person, absorbed=them, actor=f"link:{link.id}", now=now
         )
-        return merge.list_left(connection, kept=person.id, absorbed=[them.id])
+        return list_unmerged(connection, kept=person.id, absorbed=[them.id])
 
     def answer_merge(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
@@ -190,7 +195,7 @@ class AccountMerging:
             return people_texts.BUSY(), False
         try:
             kept = sum(
-                merge.take_rest(
+                merge_rest(
                     connection, self._memory, kept=person, absorbed=gone, actor="person", now=now
                 )
                 for gone in merge_people.list_absorbed(connection, person_id=person.id)
@@ -206,7 +211,7 @@ class AccountMerging:
     def count_left(self, connection: Connection, person: Person) -> int:
         """Count the notes that were left out when people were merged."""
         gone = merge_people.list_absorbed(connection, person_id=person.id)
-        return len(merge.list_left(connection, kept=person.id, absorbed=gone))
+        return len(list_unmerged(connection, kept=person.id, absorbed=gone))
 
     def unlink(
         self, connection: Connection, person: Person, leaving: UnlinkRequest, now: int
@@ -232,7 +237,7 @@ class AccountMerging:
             return _describe(error), []
         rows = end_live(connection, person, now)
         back = old or _make_person(connection, account.display_name, now)
-        entries = merge.divide(
+        entries = split_memory(
             connection,
             self._memory,
             kept=person,

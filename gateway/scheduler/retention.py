@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from agent_core.privacy.erasure.scrub import merge_indexes
+from agent_core.privacy import merge_indexes
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, retention
 from agent_core.state.lifecycle.retention import DAY, Kind, Span

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_core.errors import CoreError
 from agent_core.ids import ConversationId, RunId
-from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run

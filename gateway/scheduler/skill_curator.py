@@ -7,17 +7,20 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
-from agent_core.skills import ledger_sync
-from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.curator import (
+from agent_core.skills import (
+    FOUND,
     CuratorReport,
     CuratorRules,
     CuratorView,
+    SkillCatalog,
     Step,
+    UsageFile,
+    archive_skill,
     hash_fault,
+    inspect_skills,
+    note_found,
     plan_steps,
 )
-from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
@@ -64,10 +67,10 @@ def compare(
     Raises `SkillBroken` if the folder can't be read.
     """
     view, found = _look(connection, services, now)
-    found = replace(found, steps=[step for step in found.steps if step.kind in ledger_sync.FOUND])
+    found = replace(found, steps=[step for step in found.steps if step.kind in FOUND])
     if found.has_folder:
         origin = Origin(actor="hand", now=now, evidence=evidence)
-        ledger_sync.note_found(connection, view, found.steps, origin)
+        note_found(connection, view, found.steps, origin)
     return found
 
 
@@ -90,7 +93,7 @@ async def sync_at_start(services: SkillServices, now: int) -> None:
 def _look(
     connection: Connection, services: SkillServices, now: int
 ) -> tuple[CuratorView, CuratorReport]:
-    view = ledger_sync.inspect_skills(connection, services.catalog)
+    view = inspect_skills(connection, services.catalog)
     has_folder = services.catalog.is_there()
     steps = plan_steps(view, services.rules, now) if has_folder else ()
     return view, CuratorReport(count=len(view.own), has_folder=has_folder, steps=steps)
@@ -124,7 +127,7 @@ class Curator:
             if not found.has_folder:
                 return found, []
             hand = Origin(actor="hand", now=now, evidence="found so by the curator")
-            ledger_sync.note_found(connection, view, found.steps, hand)
+            note_found(connection, view, found.steps, hand)
             done = self._archive(connection, found, now)
             for step in done.steps:
                 _record_marks(connection, step)
@@ -150,7 +153,7 @@ class Curator:
             why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
             folder = self._services.catalog.folder
             try:
-                kept = ledger_sync.archive_skill(connection, folder, step.name, why)
+                kept = archive_skill(connection, folder, step.name, why)
             except SkillMissing:
                 continue  # deleted meanwhile
             except OSError as error:

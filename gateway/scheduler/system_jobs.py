@@ -6,9 +6,8 @@ from pathlib import Path
 
 from apscheduler.triggers.cron import CronTrigger
 
-from agent_core.memory.external.client import ExternalMemory
-from agent_core.schedule.occurrences import find_zone, first_slot
-from agent_core.schedule.triggers import dump_timing, read_cron
+from agent_core.memory import ExternalMemory
+from agent_core.schedule import dump_timing, find_zone, first_slot, read_cron
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options

@@ -14,9 +14,15 @@ from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreError
-from agent_core.schedule.misfires import Plan, plan, resume
-from agent_core.schedule.occurrences import Slot, find_zone
-from agent_core.schedule.triggers import Once, load_timing
+from agent_core.schedule import (
+    Once,
+    Plan,
+    Slot,
+    choose_next_slot,
+    find_zone,
+    load_timing,
+    plan_runs,
+)
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -331,14 +337,14 @@ class Scheduler:
 def _plan(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> Plan:
     """Plan the slots of jobs with this timing. Raises `ValueError`, `OverflowError`."""
     read = load_timing(timing)
-    found = plan(read, find_zone(zone), late, Slot(name=waited[0], at=waited[1]), now)
+    found = plan_runs(read, find_zone(zone), late, Slot(name=waited[0], at=waited[1]), now)
     return replace(found, passed=None) if isinstance(read, Once) else found
 
 
 @lru_cache(maxsize=_CACHED_PLANS)
 def _resume(timing: str, zone: str, waited: tuple[str, int], now: int) -> tuple[str, int] | None:
     slot = Slot(name=waited[0], at=waited[1])
-    found = resume(load_timing(timing), find_zone(zone), slot, now)
+    found = choose_next_slot(load_timing(timing), find_zone(zone), slot, now)
     return (found.name, found.at) if found else None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text
-from agent_core.schedule.misfires import MOST_COUNTED
+from agent_core.schedule import MOST_COUNTED
 
 BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
 

@@ -5,16 +5,17 @@ import shlex
 from collections.abc import Sequence
 
 from agent_core.localization import Text
-from agent_core.schedule.descriptions import (
+from agent_core.schedule import (
+    ASKED,
     describe_late,
     describe_next,
     describe_timing,
+    find_zone,
     list_ways,
+    load_timing,
+    next_slot_of,
     show_moment,
 )
-from agent_core.schedule.job_editor import ASKED, next_slot_of
-from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.triggers import load_timing
 from agent_core.state.jobs.job_runs import Run, RunState
 from agent_core.state.jobs.jobs import Job, JobKind
 

@@ -4,11 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.localization import Plural, Text, format_date, join_list
-from agent_core.memory.archive.undo import Fault
-from agent_core.memory.explanations import ChangeName, ChangeStep, Explanation, SourceMessage
-from agent_core.memory.external.client import ExternalMemoryStatus
-from agent_core.memory.undo import Fault as UndoRefusal
-from agent_core.memory.undo import UndoneChange, UndoRefused
+from agent_core.memory import (
+    ArchiveUndoFault,
+    ChangeName,
+    ChangeStep,
+    Explanation,
+    ExternalMemoryStatus,
+    SourceMessage,
+    UndoFault,
+    UndoneChange,
+    UndoRefused,
+)
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools.clock import local_time
 from agent_core.tools.untrusted_text import flatten
@@ -184,7 +190,7 @@ def describe_kept(kept: UndoRefused) -> str:
     return describe_fault(kept.fault)
 
 
-def describe_fault(fault: Fault | UndoRefusal) -> str:
+def describe_fault(fault: ArchiveUndoFault | UndoFault) -> str:
     """Explain why a change of the archive was not undone."""
     return _REFUSALS[fault]()
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent_core.localization import Plural, Text
-from agent_core.memory.external.client import SyncReport
-from agent_core.skills.curator import CuratorReport, Step, StepKind
+from agent_core.memory import SyncReport
+from agent_core.skills import CuratorReport, Step, StepKind
 
 _DONE: dict[StepKind, str] = {
     "see": "new",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import Timing, read_cron, read_every, read_once
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -74,8 +74,8 @@ async def give_job(
 
     def work(connection: Connection) -> Job:
         whose = JobOwner(person_id=ana(connection), room_id=None, actor="test")
-        job = job_editor.draft(wish, whose, zone=zone, rules=_RULES, now=now)
-        return job_editor.make(connection, job, rules=_RULES, now=now)
+        job = job_editor.draft_job(wish, whose, zone=zone, rules=_RULES, now=now)
+        return job_editor.create_job(connection, job, rules=_RULES, now=now)
 
     made = await house.gateway.database.write("test", work)
     house.gateway.scheduling.wake()

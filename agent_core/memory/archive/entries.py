@@ -84,7 +84,7 @@ def format_entry(written: str | None) -> str | None:
     return f"{content.text} ({', '.join(content.tags)})" if content.tags else content.text
 
 
-def format_id(archive_id: ArchiveId) -> str:
+def format_archive_id(archive_id: ArchiveId) -> str:
     """Format the id of an entry in base 36."""
     letters, rest = "", int(archive_id)
     while rest:
@@ -94,7 +94,7 @@ def format_id(archive_id: ArchiveId) -> str:
 
 
 def parse_id(name: str) -> ArchiveId | None:
-    """Parse the result of `format_id`; None if invalid."""
+    """Parse the result of `format_archive_id`; None if invalid."""
     plain = name.strip().strip("[]#`").lower()
     if not 0 < len(plain) <= 12 or not set(plain) <= set(_DIGITS):
         return None

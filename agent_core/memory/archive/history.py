@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from agent_core.ids import ArchiveId, PersonId, TurnId
-from agent_core.memory.archive.entries import format_entry, format_id, parse_id
+from agent_core.memory.archive.entries import format_archive_id, format_entry, parse_id
 from agent_core.memory.explanations import ChangeStep, Explanation, Reader, find_basis
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
@@ -36,7 +36,7 @@ class ArchiveHistory:
 
     def name(self, row: LedgerEntry) -> str:
         """Return the name of a change for people, such as `mb2x3k9z-2`."""
-        return f"{format_id(self.id)}-{self.rows.index(row) + 1}"
+        return f"{format_archive_id(self.id)}-{self.rows.index(row) + 1}"
 
     def find(self, change: int | None) -> LedgerEntry | None:
         """Find a change by its index, or the newest one without an index."""
@@ -50,7 +50,7 @@ class ArchiveHistory:
         return not any(self.counts(taker) for taker in takers)
 
 
-def parse_ref(text: str) -> ArchiveRef | None:
+def parse_archive_ref(text: str) -> ArchiveRef | None:
     """Parse a reference to an entry or to one of its changes; None if invalid.
 
     A plain number is not a reference.
@@ -62,7 +62,7 @@ def parse_ref(text: str) -> ArchiveRef | None:
     return ArchiveRef(id=archive_id, change=int(found[2]) if found[2] else None)
 
 
-def load_history(
+def load_archive_history(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
 ) -> ArchiveHistory | None:
     """Load all changes of a person's entry; None if they never had it. Raises `StoreDamaged`."""
@@ -70,7 +70,7 @@ def load_history(
     return ArchiveHistory(id=archive_id, rows=tuple(rows)) if rows else None
 
 
-def list_of_turn(
+def list_archive_changes(
     connection: Connection, *, person_id: PersonId, turn_id: TurnId
 ) -> list[tuple[LedgerEntry, str]]:
     """List the changes that a turn made, oldest first, each with its name. Raises
@@ -78,16 +78,18 @@ def list_of_turn(
     """
     found = []
     for row in ledger.find_of_turn(connection, person_id=person_id, turn_id=turn_id):
-        history = load_history(
+        history = load_archive_history(
             connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
         )
         if history:
-            found.append((show(row), history.name(row)))
+            found.append((format_archive_change(row), history.name(row)))
     return found
 
 
-def explain(connection: Connection, history: ArchiveHistory, reader: Reader) -> Explanation:
-    """Explain an archive entry; see `memory.explanations.explain`."""
+def explain_archive_entry(
+    connection: Connection, history: ArchiveHistory, reader: Reader
+) -> Explanation:
+    """Explain an archive entry; see `memory.explanations.explain_archive_entry`."""
     newest = history.rows[-1]
     made_by = _find_maker(history, newest)
     basis = find_basis(connection, made_by, reader)
@@ -99,13 +101,15 @@ def explain(connection: Connection, history: ArchiveHistory, reader: Reader) -> 
         hidden=basis.hidden,
         evidence=basis.evidence,
         steps=tuple(
-            ChangeStep(number=history.name(row), row=show(row), counts=history.counts(row))
+            ChangeStep(
+                number=history.name(row), row=format_archive_change(row), counts=history.counts(row)
+            )
             for row in history.rows
         ),
     )
 
 
-def show(row: LedgerEntry) -> LedgerEntry:
+def format_archive_change(row: LedgerEntry) -> LedgerEntry:
     """Format the entry texts of a change for people."""
     change = replace(
         row.change, before=format_entry(row.change.before), after=format_entry(row.change.after)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from agent_core.ids import ArchiveId, MessageId, PersonId, SessionId
-from agent_core.recall.query import Query
-from agent_core.recall.ranking import Clock, Ranking
+from agent_core.recall import Clock, Query, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
@@ -49,7 +48,9 @@ class Found:
     is_exact: bool
 
 
-def find(connection: Connection, drawer: ArchiveFilter, query: Query, clock: Clock) -> Found:
+def search_archive(
+    connection: Connection, drawer: ArchiveFilter, query: Query, clock: Clock
+) -> Found:
     """Search the entries of a drawer. Damaged entries are skipped and logged."""
     if not query.terms:
         return _scan(connection, drawer, query)
@@ -101,7 +102,9 @@ def _gather(
     return holders_by_term, weights, not frequent
 
 
-def _compute_weights(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -> dict[Term, float]:
+def _compute_weights(
+    connection: Connection, person_id: PersonId, terms: Sequence[Term]
+) -> dict[Term, float]:
     """Compute the inverse document frequency of each term."""
     total = archive.count(connection, person_id=person_id, most=MOST_COUNTED)
     counts = {

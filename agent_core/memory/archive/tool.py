@@ -10,16 +10,15 @@ from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import (
     LONGEST,
     Content,
-    format_id,
+    format_archive_id,
     parse_id,
     read_tags,
     read_text,
 )
-from agent_core.memory.archive.search import Found, Hit, find
+from agent_core.memory.archive.search import Found, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
-from agent_core.recall.formatting import excerpt, find_match
-from agent_core.recall.query import Query, read_moment, read_query
+from agent_core.recall import Query, excerpt, find_match, read_moment, read_query
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
@@ -82,7 +81,7 @@ def format_tags(tags: Sequence[tuple[str, int]], count: str) -> str:
 def describe_change(done: AppliedChange, verb: str) -> str:
     """Describe an applied change."""
     tags = f" Tags: {', '.join(done.content.tags)}." if done.content and done.content.tags else ""
-    return f"{verb} {format_id(done.id)}.{tags}"
+    return f"{verb} {format_archive_id(done.id)}.{tags}"
 
 
 def _format_hit(query: Query, hit: Hit, zone: str) -> str:
@@ -97,7 +96,7 @@ def _format_line(entry: ArchiveEntry, text: str, zone: str) -> str:
 
 def _format_head(archive_id: ArchiveId, tags: tuple[str, ...], at: int, zone: str) -> str:
     told = f", tags {', '.join(tags)}" if tags else ""
-    return f"[{format_id(archive_id)}] {_day(at, zone)}{told}"
+    return f"[{format_archive_id(archive_id)}] {_day(at, zone)}{told}"
 
 
 def _format_more(is_more: bool, page: int) -> list[str]:
@@ -240,18 +239,18 @@ def _plan(action: str, asked: _Arguments, person_id: PersonId) -> _Work:
         if text is None:
             raise ToolArgumentError("insert needs `text`: the text to keep")
         content = Content(text=text, tags=tags or ())
-        return lambda connection, origin: writes.insert(
+        return lambda connection, origin: writes.insert_entry(
             connection, person_id=person_id, content=content, origin=origin
         )
     if archive_id is None:
         raise ToolArgumentError(f"{action} needs `id`: `search` shows the ids")
     if action == "delete":
-        return lambda connection, origin: writes.delete(
+        return lambda connection, origin: writes.delete_entry(
             connection, person_id=person_id, archive_id=archive_id, origin=origin
         )
     if text is None and tags is None:
         raise ToolArgumentError("update needs `text`, `tags` or both")
-    return lambda connection, origin: writes.update(
+    return lambda connection, origin: writes.update_entry(
         connection,
         person_id=person_id,
         archive_id=archive_id,
@@ -286,7 +285,7 @@ def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone
     )
     query = read_query(asked.query)
     if query.asked:
-        found = find(connection, drawer, query, lambda moment: local_time(moment, zone))
+        found = search_archive(connection, drawer, query, lambda moment: local_time(moment, zone))
         return format_hits(query, found, asked.page, zone)
     newest = archive.list_holders(
         connection, drawer=drawer, limit=PAGE + 1, offset=(asked.page - 1) * PAGE

@@ -6,27 +6,27 @@ from typing import Literal
 from agent_core.errors import CoreError
 from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import Content, read_entry, write_entry
-from agent_core.memory.archive.history import load_history
+from agent_core.memory.archive.history import load_archive_history
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveEntry
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
 
-Fault = Literal["undone", "overtaken", "forgotten"]
+ArchiveUndoFault = Literal["undone", "overtaken", "forgotten"]
 """Reasons to refuse an undo, in order: already undone, changed again since, or forgotten."""
 
 
 class ArchiveUndoRefused(CoreError):
     """The undo was refused; `fault` is the reason."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: ArchiveUndoFault) -> None:
         super().__init__(fault)
         self.fault = fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class RestoredArchive:
     """The number of rows added by a restore, and of old entries left out because they were
     forgotten.
     """
@@ -35,7 +35,7 @@ class Restored:
     left_out: int
 
 
-def undo(
+def undo_archive_change(
     connection: Connection, *, person_id: PersonId, row: LedgerEntry, origin: Origin
 ) -> LedgerEntry:
     """Undo a change; returns the undo row. A call with the same `origin.call_key` adds it once.
@@ -56,7 +56,9 @@ def undo(
     return _record(connection, person_id, (place, row.change.after, row.change.before), undo_origin)
 
 
-def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry | None:
+def find_newest_archive_change(
+    connection: Connection, *, person_id: PersonId
+) -> LedgerEntry | None:
     """Find the newest change of a person's archive that can be undone, skipping undo rows.
 
     Raises `StoreDamaged`.
@@ -70,9 +72,9 @@ def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry |
     return None
 
 
-def restore(
+def restore_archive(
     connection: Connection, *, person_id: PersonId, moment: int, origin: Origin
-) -> Restored:
+) -> RestoredArchive:
     """Restore a person's archive to a moment, in milliseconds since the epoch, by ledger rows.
 
     Forgotten entries stay out. Raises `StoreDamaged`.
@@ -94,13 +96,13 @@ def restore(
             place = _write_content(connection, person_id, place, (standing, wanted), origin.now)
             _record(connection, person_id, (place, says, said), origin)
             rows += 1
-    return Restored(rows=rows, left_out=left_out)
+    return RestoredArchive(rows=rows, left_out=left_out)
 
 
 def _find_fault(
     connection: Connection, person_id: PersonId, row: LedgerEntry, standing: ArchiveEntry | None
-) -> Fault | None:
-    history = load_history(
+) -> ArchiveUndoFault | None:
+    history = load_archive_history(
         connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
     )
     if history and not history.counts(row):

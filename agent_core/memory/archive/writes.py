@@ -24,7 +24,7 @@ class AppliedChange:
     content: Content | None
 
 
-def insert(
+def insert_entry(
     connection: Connection, *, person_id: PersonId, content: Content, origin: Origin
 ) -> AppliedChange:
     """Insert an entry, once per `origin.call_key`."""
@@ -36,7 +36,7 @@ def insert(
     return _record(connection, person_id, origin, entry.id, (None, content))
 
 
-def update(
+def update_entry(
     connection: Connection,
     *,
     person_id: PersonId,
@@ -70,7 +70,7 @@ def update(
     return _record(connection, person_id, origin, old.id, (before, after))
 
 
-def delete(
+def delete_entry(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId, origin: Origin
 ) -> AppliedChange:
     """Delete an entry. Raises `ToolArgumentError` if it is unknown, and `StoreDamaged`."""

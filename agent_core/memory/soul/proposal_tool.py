@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.approval import PATIENCE, Approval, show_difference
-from agent_core.memory.files import FileText, digest, find_flaw
+from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
 from agent_core.state.memory.ledger import Origin
@@ -122,5 +122,5 @@ def _compare(base: FileText, text: str) -> str:
     """Format the diff. Its header has the hashes of both texts, so that an approval of one diff is
     never taken for that of another.
     """
-    names = (f"SOUL.md {base.hash[:_HASH]}", f"SOUL.md {digest(text)[:_HASH]}")
+    names = (f"SOUL.md {base.hash[:_HASH]}", f"SOUL.md {hash_text(text)[:_HASH]}")
     return show_difference(base.text, text, names)

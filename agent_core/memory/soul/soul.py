@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_core.ids import PersonId
 from agent_core.memory import files
-from agent_core.memory.files import FileText, digest
+from agent_core.memory.files import FileText, hash_text
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection
@@ -16,7 +16,7 @@ from agent_core.state.queues import tasks
 
 _log = logging.getLogger(__name__)
 
-TASK = "soul"
+SOUL_TASK = "soul"
 """The kind of the task that notifies owners of a change; its payload is the row's id."""
 
 _BOM = "\ufeff"
@@ -43,7 +43,7 @@ class SoulFile:
 
     async def read(self) -> FileText:
         """Read the file. Raises `OSError` if it is unreadable."""
-        seen = await asyncio.to_thread(files.read, self._path)
+        seen = await asyncio.to_thread(files.read_file, self._path)
         return FileText(text=seen.text.removeprefix(_BOM), hash=seen.hash)
 
     async def notice(self, now: int) -> None:
@@ -97,7 +97,9 @@ class SoulFile:
             before = _find_last(connection, team)
             row = _record(connection, team, before, text, origin)
             _save(
-                connection, team, Projection(current=digest(text), previous=base.hash, base=row.id)
+                connection,
+                team,
+                Projection(current=hash_text(text), previous=base.hash, base=row.id),
             )
             return True
 
@@ -107,9 +109,9 @@ class SoulFile:
 
     async def _project(self, text: str, seen: str) -> bool:
         """Write the file if its hash is still `seen`."""
-        is_written = await asyncio.to_thread(partial(files.write, self._path, text, seen))
+        is_written = await asyncio.to_thread(partial(files.write_file, self._path, text, seen))
         if is_written:
-            await self._database.write("soul.confirm", partial(_confirm, current=digest(text)))
+            await self._database.write("soul.confirm", partial(_confirm, current=hash_text(text)))
         return is_written
 
 
@@ -132,7 +134,9 @@ def _take_in(connection: Connection, seen: FileText, now: int) -> _Look:
     _save(connection, team, Projection(current=seen.hash, previous=None, base=row.id))
     if before is not None:
         payload = str(row.id)
-        tasks.enqueue(connection, kind=TASK, key=payload, person_id=team, payload=payload, now=now)
+        tasks.enqueue(
+            connection, kind=SOUL_TASK, key=payload, person_id=team, payload=payload, now=now
+        )
     return _Look(row=row)
 
 

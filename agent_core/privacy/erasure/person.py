@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
-from agent_core.memory.store import MemoryStore
+from agent_core.memory import MemoryStore
 from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure.matcher import plain
 from agent_core.state.engine import meta
@@ -153,7 +153,7 @@ class PersonErasure:
         erase_person.erase_identity(connection, person_ids=subject.person_ids)
         deed = AuditEntry(person_id=None, actor="house", action="erase", detail="", created_at=now)
         audit.record(connection, deed)
-        scrub.enqueue(connection)
+        scrub.enqueue_scrub(connection)
 
     async def resume(self, now: int) -> int:
         """Continue all begun erasures; returns the number of completed ones.
@@ -183,7 +183,7 @@ class PersonErasure:
         await self._drop_rows(subject)
         await self._database.write("erase.steps", partial(_drop_steps, subject=subject))
         await self._drop_prompts(subject)
-        await scrub.empty(self._database)
+        await scrub.delete_loose_files(self._database)
 
     async def _delete_conversations(self, subject: DataSubject) -> None:
         """Delete the person's own conversations in batches."""
@@ -223,7 +223,9 @@ class PersonErasure:
         )
 
         def work(connection: Connection, piece: slice) -> None:
-            scrub.note(connection, {row.file_key for row in sent[piece] if row.file_key})
+            scrub.note_loose_files(
+                connection, {row.file_key for row in sent[piece] if row.file_key}
+            )
             for inbox_id in events[piece]:
                 redact.drop_event(connection, inbox_id=inbox_id)
             erase_person.delete_questions(connection, question_ids=asked[piece])
@@ -280,7 +282,7 @@ def _finish(connection: Connection, mark: ErasureRecord, key: str) -> None:
     erase_person.erase_answers(connection, subject=subject)
     erase_person.erase_audit(connection, subject=subject)
     meta.drop(connection, key=key)
-    scrub.enqueue(connection)
+    scrub.enqueue_scrub(connection)
 
 
 def _is_erased(connection: Connection, subject: DataSubject) -> bool:
@@ -315,7 +317,7 @@ def _empty_session(connection: Connection, session_id: SessionId) -> bool:
     """Delete the next messages of a session; returns False once none is left."""
     found = erase_person.list_messages(connection, session_id=session_id, limit=_BATCH)
     for _, parts in found:
-        scrub.note(connection, _list_keys(parts))
+        scrub.note_loose_files(connection, _list_keys(parts))
     redact.delete_messages(connection, message_ids=[message_id for message_id, _ in found])
     return bool(found)
 
@@ -325,7 +327,7 @@ def _redact(connection: Connection, said: Sequence[tuple[MessageId, SessionId]],
         row = redact.read_message(connection, message_id=message_id)
         if row is None:
             continue
-        scrub.note(connection, _list_keys(row[1]))
+        scrub.note_loose_files(connection, _list_keys(row[1]))
         message = Message(role=row[0], parts=load_parts(row[1]))
         parts = dump_parts(redact_message(message, ERASED))
         redact.redact_message(connection, message_id=message_id, parts=parts, now=now)
@@ -334,7 +336,7 @@ def _redact(connection: Connection, said: Sequence[tuple[MessageId, SessionId]],
 
 
 def _drop_steps(connection: Connection, subject: DataSubject) -> None:
-    scrub.note(connection, erase_person.list_turn_files(connection, subject=subject))
+    scrub.note_loose_files(connection, erase_person.list_turn_files(connection, subject=subject))
     erase_person.erase_steps(connection, subject=subject)
 
 

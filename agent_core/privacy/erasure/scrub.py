@@ -13,13 +13,13 @@ _MARK = "loose:"
 """The key prefix in `meta` of files that may have no reference left."""
 
 
-def note(connection: Connection, keys: Iterable[str]) -> None:
+def note_loose_files(connection: Connection, keys: Iterable[str]) -> None:
     """Note files, in the transaction that removes a reference to them."""
     for key in keys:
         meta.put(connection, key=f"{_MARK}{key}", value="1")
 
 
-async def empty(database: Database) -> None:
+async def delete_loose_files(database: Database) -> None:
     """Delete the content of noted files without references. Raises `StoreError`."""
     marks = await database.read(lambda c: meta.list_under(c, prefix=_MARK))
     keys = sorted(mark.removeprefix(_MARK) for mark in marks)
@@ -48,7 +48,7 @@ _PAUSE = 0.1
 _log = logging.getLogger(__name__)
 
 
-def enqueue(connection: Connection) -> None:
+def enqueue_scrub(connection: Connection) -> None:
     """Request a scrub, in the transaction that removes text."""
     times = int(meta.get(connection, key=REQUEST_KEY) or 0)
     meta.put(connection, key=REQUEST_KEY, value=str(times + 1))
@@ -68,7 +68,7 @@ async def merge_indexes(database: Database) -> None:
             continue
 
 
-async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
+async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
     """Run a pending scrub; returns False if it must run again.
 
     Indexes are merged in steps between which others can write. Then the whole file is rewritten,

@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from agent_core.errors import WorkInProgress
 from agent_core.ids import MessageId, PersonId, SessionId
-from agent_core.memory.changes import Edit
-from agent_core.memory.store import MemoryStore
+from agent_core.memory import Edit, MemoryStore
 from agent_core.privacy.erasure import person as person_erasure
 from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure import search as word_search
@@ -168,7 +167,7 @@ class WordRemoval:
         self, subject: DataSubject, matcher: WordMatcher, found: Found, now: int
     ) -> None:
         def work(connection: Connection, found: Found) -> None:
-            scrub.enqueue(connection)
+            scrub.enqueue_scrub(connection)
             for person_id, archive_id in found.archive:
                 kept = archive.find(connection, person_id=person_id, archive_id=archive_id)
                 if kept:
@@ -202,7 +201,7 @@ class WordRemoval:
         for part in found.cut(_BATCH):
             for work in (_redact_rows, _redact_sessions):
                 is_done &= await self._database.write("forget.traces", partial(work, found=part))
-        await scrub.empty(self._database)
+        await scrub.delete_loose_files(self._database)
         if not is_done:
             raise WorkInProgress
 
@@ -243,7 +242,7 @@ def _redact_messages(
 
     Shared conversations are never sent to an external memory.
     """
-    scrub.enqueue(connection)
+    scrub.enqueue_scrub(connection)
     touched: set[SessionId] = set()
     for message_id in message_ids:
         row = redact.read_message(connection, message_id=message_id)
@@ -251,7 +250,7 @@ def _redact_messages(
             continue
         role, text, session_id = row
         message = Message(role=role, parts=load_parts(text))
-        scrub.note(connection, [part.file_key for part in message.images])
+        scrub.note_loose_files(connection, [part.file_key for part in message.images])
         parts = dump_parts(person_erasure.redact_message(message, FORGOTTEN))
         redact.redact_message(connection, message_id=message_id, parts=parts, now=now)
         # A summary may paraphrase the words.
@@ -263,14 +262,14 @@ def _redact_messages(
 
 def _redact_rows(connection: Connection, found: Found) -> bool:
     """Remove words from rows derived from turns; returns False if some are still in use."""
-    scrub.enqueue(connection)
-    scrub.note(connection, found.keys)
+    scrub.enqueue_scrub(connection)
+    scrub.note_loose_files(connection, found.keys)
     for step_id in found.steps:
         redact.drop_outcome(connection, step_id=step_id)
     for turn_file_id in found.given:
         redact.drop_turn_file(connection, turn_file_id=turn_file_id)
     for job_id in found.jobs:
-        scrub.note(connection, redact.drop_job(connection, job_id=job_id))
+        scrub.note_loose_files(connection, redact.drop_job(connection, job_id=job_id))
     for run_id in found.failures:
         redact.drop_reason(connection, run_id=run_id)
     deferred_messages.drop(connection, ids=found.withheld)

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent_core.digest.formatting import list_files, own_folder
+from agent_core.digest import list_files, own_folder
 from agent_core.ids import PersonId, SessionId
-from agent_core.memory.files import render
-from agent_core.memory.sync import MemoryList, find_list
+from agent_core.memory import MemoryList, find_list, render
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, export

@@ -4,9 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
-from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.triggers import read_cron, read_once
+from agent_core.schedule import find_zone, read_cron, read_once, show_moment
 from agent_core.state.jobs.jobs import Late
 from gateway.bootstrap import plugins
 from gateway.config import load

@@ -11,9 +11,7 @@ from zoneinfo import ZoneInfo
 import tzlocal
 
 from agent_core.errors import SkillBroken
-from agent_core.skills.catalog import FILE, list_folders, read_folder
-from agent_core.skills.parser import Skill
-from agent_core.skills.snapshots import is_whole
+from agent_core.skills import SKILL_FILE, Skill, is_whole, list_skill_folders, read_skill_folder
 from gateway.config import SKILLS, load
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
@@ -68,11 +66,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _check(path: Path) -> int:
     """Read skills where they lie, without the house."""
     place = path.expanduser().absolute()
-    place = place.parent if place.name == FILE else place
+    place = place.parent if place.name == SKILL_FILE else place
     if not place.is_dir():
         raise Mistaken(f"{place} is no folder of skills.")
     try:
-        places = [place] if (place / FILE).exists() else list_folders(place)
+        places = [place] if (place / SKILL_FILE).exists() else list_skill_folders(place)
     except SkillBroken as error:
         raise Declined(str(error)) from error
     if not places:
@@ -80,7 +78,7 @@ def _check(path: Path) -> int:
     is_broken = False
     for one in places:
         try:
-            print(f"{one.name}: {_describe_good(read_folder(one))}")
+            print(f"{one.name}: {_describe_good(read_skill_folder(one))}")
         except SkillBroken as error:
             is_broken = True
             print(f"{one.name}: broken: {error}")

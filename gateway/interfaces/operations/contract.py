@@ -8,8 +8,8 @@ import tzlocal
 
 from adapters.contract import ChatAdapter
 from agent_core.agent.prompt.prompt_cache import PromptCache
-from agent_core.memory.store import MemoryStore
-from agent_core.schedule.job_editor import JobRules
+from agent_core.memory import MemoryStore
+from agent_core.schedule import JobRules
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import Settings

@@ -9,12 +9,24 @@ from adapters.abilities import CanPreview, CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
-from agent_core.schedule import job_editor
-from agent_core.schedule.descriptions import describe_next, describe_timing
-from agent_core.schedule.job_editor import InvalidJob, JobAlreadyRunning, JobOwner, next_slot_of
-from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.requests import read_request
-from agent_core.schedule.triggers import load_timing
+from agent_core.schedule import (
+    InvalidJob,
+    JobAlreadyRunning,
+    JobOwner,
+    create_job,
+    describe_next,
+    describe_timing,
+    draft_job,
+    drop_job,
+    find_zone,
+    load_timing,
+    next_slot_of,
+    pause_job,
+    read_request,
+    redraft_job,
+    resume_job,
+    run_job_now,
+)
 from agent_core.state.conversations import files, messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -84,13 +96,13 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 
 async def pause(context: OperationContext, asked: Answer) -> Answer:
     """A job waits until it is resumed. Raises `Declined`."""
-    return await _change(context, asked, lambda c, job: job_editor.pause(c, job, _AS_ASKED))
+    return await _change(context, asked, lambda c, job: pause_job(c, job, _AS_ASKED))
 
 
 async def resume(context: OperationContext, asked: Answer) -> Answer:
     """A job goes on. Raises `Declined`, and `Mistaken` if its moment is past."""
     now = context.now()
-    return await _change(context, asked, lambda c, job: job_editor.resume(c, job, now))
+    return await _change(context, asked, lambda c, job: resume_job(c, job, now))
 
 
 async def drop(context: OperationContext, asked: Answer) -> Answer:
@@ -99,7 +111,7 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is the house's own: it can be paused, not dropped.")
-        return job_editor.drop(connection, job)
+        return drop_job(connection, job)
 
     return await _change(context, asked, work)
 
@@ -110,7 +122,7 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
 
     def work(connection: Connection, job: Job) -> Job:
         try:
-            job_editor.run_now(connection, job, f"desk:{now}", now)
+            run_job_now(connection, job, f"desk:{now}", now)
         except JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is under way already.") from error
         return job
@@ -129,8 +141,8 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
         zone = person.time_zone or times.zone
         wish = read_request(arguments, here=_HOME, zone=zone, known=Options(), now=now)
         whose = JobOwner(person_id=person.id, room_id=None, actor="house")
-        new = job_editor.draft(wish, whose, zone=zone, rules=times.rules, now=now)
-        made = job_editor.make(connection, new, rules=times.rules, now=now)
+        new = draft_job(wish, whose, zone=zone, rules=times.rules, now=now)
+        made = create_job(connection, new, rules=times.rules, now=now)
         return _outline(connection, made)
 
     try:
@@ -150,7 +162,7 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
             raise Declined(f"Job {job.id} is the house's own: it can be paused, not changed.")
         arguments = _read_changes(asked, job)
         wish = read_request(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
-        changed = job_editor.redraft(job, wish, rules=times.rules, now=now)
+        changed = redraft_job(job, wish, rules=times.rules, now=now)
         if changed == job:
             raise Mistaken("Say what is to be otherwise; see `talaria jobs change --help`.")
         jobs.change(connection, changed)

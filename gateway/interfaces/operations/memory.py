@@ -5,11 +5,16 @@ from functools import partial
 from typing import Any
 
 from agent_core.ids import PersonId
-from agent_core.memory.archive import undo as archived
-from agent_core.memory.archive.undo import ArchiveUndoRefused, Restored
-from agent_core.memory.numbering import load_change_index
-from agent_core.memory.sync import replay_rows
-from agent_core.memory.undo import UndoRefused, up_to
+from agent_core.memory import (
+    ArchiveUndoRefused,
+    RestoredArchive,
+    UndoRefused,
+    list_rows_up_to,
+    load_change_index,
+    replay_rows,
+    restore_archive,
+    undo_archive_change,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
@@ -82,7 +87,9 @@ def _show(
                 if tracked.made_by and tracked.words is not None
             ]
         else:
-            entries = [(None, words) for words in replay_rows(up_to(history.rows, moment))]
+            entries = [
+                (None, words) for words in replay_rows(list_rows_up_to(history.rows, moment))
+            ]
         if entries:
             told = [{"row": row, "words": words} for row, words in entries]
             shown.append({"person": memory_owner.slug, "list": target, "entries": told})
@@ -139,7 +146,7 @@ async def _undo_archived(
 ) -> Answer:
     """Take a change of the archive back. Raises `Declined`."""
     work = partial(
-        archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(context)
+        undo_archive_change, person_id=memory_owner.person_id, row=row, origin=_origin(context)
     )
     try:
         made = await context.database.write("memory.undo", work)
@@ -200,9 +207,9 @@ async def _restore_archive(
 ) -> list[dict[str, Any]]:
     """Lead somebody's archive back; what that came to, if anything did."""
 
-    def work(connection: Connection) -> tuple[Restored, int]:
+    def work(connection: Connection) -> tuple[RestoredArchive, int]:
         person_id = memory_owner.person_id
-        done = archived.restore(
+        done = restore_archive(
             connection, person_id=person_id, moment=moment, origin=_origin(context)
         )
         return done, archive.count(connection, person_id=person_id, most=_MOST_COUNTED)

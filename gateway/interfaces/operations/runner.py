@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import StoreError
-from agent_core.memory.store import MemoryStore
+from agent_core.memory import MemoryStore
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache

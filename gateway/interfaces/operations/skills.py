@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
-from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobAlreadyRunning
-from agent_core.skills import ledger_sync
-from agent_core.skills import undo as undoing
-from agent_core.skills.catalog import CatalogEntry
-from agent_core.skills.curator import count_idle
+from agent_core.schedule import JobAlreadyRunning, run_job_now
+from agent_core.skills import (
+    CatalogEntry,
+    archive_skill,
+    count_idle,
+    restore_skill,
+    undo_skill_change,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
@@ -70,7 +72,7 @@ async def archive(context: OperationContext, asked: Answer) -> Answer:
     folder = context.skills.catalog.folder
     kept = await _do(
         context,
-        lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now)),
+        lambda c: archive_skill(c, folder, name, Origin(actor="house", now=now)),
     )
     await _write_usage(context)
     return {"name": name, "kept": kept}
@@ -82,7 +84,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
     folder = context.skills.catalog.folder
     name = await _do(
         context,
-        lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now)),
+        lambda c: restore_skill(c, folder, kept, Origin(actor="house", now=now)),
     )
     await _write_usage(context)
     return {"name": name}
@@ -120,7 +122,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     # What was done by hand stays known, also where nothing can be taken back.
     await _do(context, lambda c: compare(c, context.skills, now, _FOUND))
     folder = context.skills.catalog.folder
-    done = await _do(context, lambda c: undoing.undo(c, folder, row_id, now))
+    done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, now))
     await _write_usage(context)
     names = {done.undone.change.position: done.name}
     return {
@@ -156,7 +158,7 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         if job is None:
             raise Declined("The curator is not there yet; `talaria run` makes its job.")
         try:
-            job_editor.run_now(connection, job, f"desk:{now}", now)
+            run_job_now(connection, job, f"desk:{now}", now)
         except JobAlreadyRunning as error:
             raise Declined("The curator is under way already.") from error
         return job.id

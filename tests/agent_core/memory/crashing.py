@@ -32,7 +32,7 @@ def dying(moment: str) -> Write:
         if moment == "drafted":
             path.with_name(f".{path.name}.new").write_text(text[: len(text) // 2])
         if moment == "after":
-            files.write(path, text, seen)
+            files.write_file(path, text, seen)
         die()
         return True
 

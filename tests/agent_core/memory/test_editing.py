@@ -153,7 +153,7 @@ async def test_a_crash_between_the_files_of_a_batch_loses_nothing(
     def crash_at_the_second(path: Path, text: str, seen: str) -> bool:
         if path.name == "USER.md":
             raise Crash
-        return files.write(path, text, seen)
+        return files.write_file(path, text, seen)
 
     crashing = MemoryStore(database, folder, write=crash_at_the_second)
     with pytest.raises(Crash):

@@ -9,7 +9,13 @@ from agent_core.agent.prompt.facts import FactInputs, compose_facts
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory import merge
 from agent_core.memory.changes import Edit
-from agent_core.memory.explanations import Explanation, Reader, SourceMessage, explain, find_author
+from agent_core.memory.explanations import (
+    Explanation,
+    Reader,
+    SourceMessage,
+    explain_entry,
+    find_author,
+)
 from agent_core.memory.numbering import load_change_index
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import messages
@@ -59,7 +65,7 @@ class Notebook:
     ) -> Explanation:
         def look(connection: Connection) -> Explanation | None:
             change_index = load_change_index(connection, person_id=of or self.person.id)
-            return explain(
+            return explain_entry(
                 connection, change_index, number, reader or Reader(person_id=self.person.id)
             )
 
@@ -125,7 +131,7 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
     await Notebook(database, store, bob).note("I have a dog")
 
     def join(connection: Connection) -> None:
-        merge.merge(
+        merge.merge_memories(
             connection, store, kept=notebook.person, absorbed=bob, actor="link:1", now=70_000
         )
         connection.execute("UPDATE messages SET person_id = ?", (notebook.person.id,))
@@ -173,7 +179,7 @@ async def test_numbers_that_are_not_there_have_no_reason(notebook: Notebook) -> 
     def look(connection: Connection) -> list[Explanation | None]:
         change_index = load_change_index(connection, person_id=notebook.person.id)
         reader = Reader(person_id=notebook.person.id)
-        return [explain(connection, change_index, number, reader) for number in (-1, 0, 2)]
+        return [explain_entry(connection, change_index, number, reader) for number in (-1, 0, 2)]
 
     assert await notebook.database.read(look) == [None, None, None]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory import files
-from agent_core.memory.files import ABSENT, digest, read, write
+from agent_core.memory.files import ABSENT, hash_text, read_file, write_file
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_no_file_is_no_text(path: Path) -> None:
-    assert read(path) == ABSENT
+    assert read_file(path) == ABSENT
 
 
 def test_what_is_written_is_read_and_private(path: Path) -> None:
-    assert write(path, "- über\n", seen="")
-    assert read(path).text == "- über\n"
-    assert read(path).hash == digest("- über\n")
+    assert write_file(path, "- über\n", seen="")
+    assert read_file(path).text == "- über\n"
+    assert read_file(path).hash == hash_text("- über\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(path.parent.iterdir()) == [path]
 
@@ -39,14 +39,14 @@ def test_content_is_on_the_disk_before_its_name_and_the_name_before_the_return(
         really_sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", sync)
-    assert write(path, "- one\n", seen="")
+    assert write_file(path, "- one\n", seen="")
     assert synced == [("file", False), ("folder", True)]
 
 
 def test_a_file_that_was_changed_since_is_left_alone(path: Path) -> None:
-    assert write(path, "first", seen="")
+    assert write_file(path, "first", seen="")
     path.write_text("by hand")
-    assert not write(path, "second", seen=digest("first"))
+    assert not write_file(path, "second", seen=hash_text("first"))
     assert path.read_text() == "by hand"
     assert list(path.parent.iterdir()) == [path]
 
@@ -54,34 +54,34 @@ def test_a_file_that_was_changed_since_is_left_alone(path: Path) -> None:
 def test_a_draft_that_a_crash_left_is_no_hindrance(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.with_name(".MEMORY.md.new").write_text("half of something much longer")
-    assert write(path, "whole", seen="")
+    assert write_file(path, "whole", seen="")
     assert path.read_text() == "whole"
 
 
 def test_text_of_an_older_editor_is_read_as_latin_1(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes("- Käse".encode("latin-1"))
-    assert read(path).text == "- Käse"
+    assert read_file(path).text == "- Käse"
 
 
 def test_a_file_that_is_no_memory_is_refused(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x" * (files.MAX_BYTES + 1))
     with pytest.raises(OSError, match="larger than"):
-        read(path)
+        read_file(path)
 
 
 def test_a_folder_in_the_place_of_the_file_is_an_error(path: Path) -> None:
     path.mkdir(parents=True)
     with pytest.raises(OSError):
-        read(path)
+        read_file(path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
 def test_a_file_with_a_mark_of_its_encoding_is_read_by_it(path: Path, encoding: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes("- Käse\r\n".encode(encoding))
-    found = read(path)
+    found = read_file(path)
     assert found.text.lstrip("\ufeff") == "- Käse\r\n"
     assert not found.is_torn
 
@@ -89,11 +89,11 @@ def test_a_file_with_a_mark_of_its_encoding_is_read_by_it(path: Path, encoding: 
 def test_a_file_with_zeros_in_it_is_torn_and_no_one_s_words(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"- tea\n\0\0\0\0")
-    assert (read(path).text, read(path).is_torn) == ("", True)
+    assert (read_file(path).text, read_file(path).is_torn) == ("", True)
 
 
 def test_a_pipe_that_nobody_writes_into_is_not_waited_for(path: Path) -> None:
     path.parent.mkdir(parents=True)
     os.mkfifo(path)
     with pytest.raises(OSError, match="not a regular file"):
-        read(path)
+        read_file(path)

@@ -84,7 +84,7 @@ def crash(moment: str) -> Write:
     def write(path: Path, text: str, seen: str) -> bool:
         if moment == "before":
             raise Crash
-        is_written = files.write(path, text, seen)
+        is_written = files.write_file(path, text, seen)
         if moment == "after":
             raise Crash
         return is_written

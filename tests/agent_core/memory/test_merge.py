@@ -6,7 +6,6 @@ import pytest
 
 from agent_core.ids import AccountId
 from agent_core.memory import merge as merging
-from agent_core.memory import merge as unlinked
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.provenance import UnlinkedAccount
@@ -50,7 +49,7 @@ class Desk:
     async def merge(self) -> int:
         return await self.database.write(
             "merge",
-            lambda c: merging.merge(
+            lambda c: merging.merge_memories(
                 c, self.store, kept=self.ann, absorbed=self.ben, actor="link:1", now=5
             ),
         )
@@ -58,14 +57,14 @@ class Desk:
     async def take_rest(self) -> int:
         return await self.database.write(
             "rest",
-            lambda c: merging.take_rest(
+            lambda c: merging.merge_rest(
                 c, self.store, kept=self.ann, absorbed=self.ben.id, actor="person", now=6
             ),
         )
 
     async def left(self) -> list[str]:
         return await self.database.read(
-            lambda c: merging.list_left(c, kept=self.ann.id, absorbed=[self.ben.id])
+            lambda c: merging.list_unmerged(c, kept=self.ann.id, absorbed=[self.ben.id])
         )
 
     async def divide(
@@ -74,7 +73,7 @@ class Desk:
         leaving = UnlinkedAccount(account_id=account, was=self.ben.id if is_last else None)
         return await self.database.write(
             "divide",
-            lambda c: unlinked.divide(
+            lambda c: merging.split_memory(
                 c, self.store, kept=self.ann, back=back or self.ben, unlinked=leaving, now=7
             ),
         )

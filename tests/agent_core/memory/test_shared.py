@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.files import write
+from agent_core.memory.files import write_file
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.engine.database import Connection, Database
@@ -182,15 +182,15 @@ async def test_a_change_whose_file_could_not_be_written_is_seen_all_the_same(
     def put(path: Path, text: str, seen: str) -> bool:
         if broken:
             raise OSError("no space")
-        return write(path, text, seen)
+        return write_file(path, text, seen)
 
-    memory = SharedMemory(database, MemoryStore(database, folder, write=put))
+    memory = SharedMemory(database, MemoryStore(database, folder, write_file=put))
     await make(database, ann, ann.id)
     shared = await find(memory, "block:list", ann.id)
     await memory.change(shared, [add("One")], HAND)
     assert (await look(memory, ann.id))["block:list"] == ("One",)
     broken = False
-    again = SharedMemory(database, MemoryStore(database, folder, write=put))
+    again = SharedMemory(database, MemoryStore(database, folder, write_file=put))
     assert (await look(again, ann.id))["block:list"] == ("One",)
     assert (folder / "blocks" / "list" / "MEMORY.md").read_text() == "- One\n"
 

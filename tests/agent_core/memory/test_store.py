@@ -31,7 +31,7 @@ def crash_before_write(path: Path, text: str, seen: str) -> bool:
 
 
 def crash_after_write(path: Path, text: str, seen: str) -> bool:
-    files.write(path, text, seen)
+    files.write_file(path, text, seen)
     raise Crash
 
 
@@ -282,7 +282,7 @@ async def test_an_edit_by_hand_at_the_moment_of_writing_keeps_both(
         times += 1
         if times == 1:
             path.write_text("- one\n- by hand\n")
-        return files.write(path, text, seen)
+        return files.write_file(path, text, seen)
 
     store = MemoryStore(database, folder, write=interfere)
     outcome = await store.change(ann.id, ann.slug, add("two"), TURN)
@@ -299,7 +299,7 @@ async def test_an_edit_without_a_call_is_made_once_even_if_the_file_moves(
     def keep_interfering(path: Path, text: str, seen: str) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"- by hand {next(numbers)}\n")
-        return files.write(path, text, seen)
+        return files.write_file(path, text, seen)
 
     store = MemoryStore(database, folder, write=keep_interfering)
     await store.change(ann.id, ann.slug, add("one"), TURN)
@@ -371,9 +371,9 @@ async def test_the_file_of_one_list_is_written_by_one_change_at_a_time(
         nonlocal collisions
         if not in_use.acquire(blocking=False):
             collisions += 1
-            return files.write(path, text, seen)
+            return files.write_file(path, text, seen)
         try:
-            return files.write(path, text, seen)
+            return files.write_file(path, text, seen)
         finally:
             in_use.release()
 
@@ -394,7 +394,7 @@ async def test_a_person_does_not_wait_for_another_one_s_file(
         if "ann" in path.parts:
             is_reached.set()
             assert may_go_on.wait(10)
-        return files.write(path, text, seen)
+        return files.write_file(path, text, seen)
 
     store = MemoryStore(database, folder, write=wait_for_ann)
     slow = asyncio.create_task(store.change(ann.id, ann.slug, add("one"), TURN))
@@ -416,7 +416,7 @@ async def test_a_cancelled_change_leaves_no_write_behind_it(
     def write_slowly(path: Path, text: str, seen: str) -> bool:
         is_reached.set()
         assert may_go_on.wait(10)
-        return files.write(path, text, seen)
+        return files.write_file(path, text, seen)
 
     change = asyncio.create_task(
         MemoryStore(database, folder, write=write_slowly).change(ann.id, ann.slug, add("one"), TURN)

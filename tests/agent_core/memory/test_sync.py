@@ -4,7 +4,7 @@ from functools import partial
 
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import apply_edits
-from agent_core.memory.files import ABSENT, FileText, digest
+from agent_core.memory.files import ABSENT, FileText, hash_text
 from agent_core.memory.sync import (
     ListSync,
     MemoryList,
@@ -33,8 +33,8 @@ async def test_a_late_confirmation_does_not_speak_for_a_newer_file(
     def work(connection: Connection) -> tuple[object, ...]:
         first, second = add(connection, "one"), add(connection, "two")
         assert second.text == "- one\n- two\n"
-        newer = FileText(text=second.text, hash=digest(second.text))
-        older = FileText(text="- one\n", hash=digest("- one\n"))
+        newer = FileText(text=second.text, hash=hash_text(second.text))
+        older = FileText(text="- one\n", hash=hash_text("- one\n"))
         confirm_written(connection, memory_list, first.projection)
         before = [find_if_in_sync(connection, memory_list, seen) for seen in (older, newer)]
         confirm_written(connection, memory_list, second.projection)

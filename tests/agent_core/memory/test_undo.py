@@ -400,4 +400,4 @@ async def test_a_crash_between_the_undo_and_its_file_loses_nothing(
         await crashing.undo()
     assert desk.read(ann) == "- one\n- two\n"
     assert await notebook.entries() == ("one",)
-    assert parse(files.read(desk.path(ann)).text) == ("one",)
+    assert parse(files.read_file(desk.path(ann)).text) == ("one",)

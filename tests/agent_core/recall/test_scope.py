@@ -11,7 +11,7 @@ import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.recall.query import read_query
-from agent_core.recall.search import find
+from agent_core.recall.search import search_messages
 from agent_core.state.conversations import messages
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.search import search
@@ -109,7 +109,7 @@ def test_a_search_finds_what_the_person_said_and_nothing_else(town: Town) -> Non
             if any(word.startswith(term.word) for word in texts[one])
             and (term.is_start or term.word in texts[one])
         }
-        found = find(town.connection, field, query, limit=1000, clock=_clock)
+        found = search_messages(town.connection, field, query, limit=1000, clock=_clock)
         ids = {hit.message.id for hit in found.hits}
         assert ids <= allowed
         if query.terms:
@@ -144,7 +144,7 @@ def test_the_order_and_the_count_are_the_same_whatever_others_say(town: Town) ->
     for _ in range(100):
         query = read_query(" ".join(chance.choices(WORDS, k=3)))
         one, two = (
-            find(place, field, query, limit=20, clock=_clock)
+            search_messages(place, field, query, limit=20, clock=_clock)
             for place in (town.connection, connection)
         )
         assert one == two
@@ -167,7 +167,9 @@ def test_a_changed_row_is_left_out(town: Town) -> None:
     )
 
     def ids() -> set[int]:
-        found = find(town.connection, field, read_query("honey"), limit=1000, clock=_clock)
+        found = search_messages(
+            town.connection, field, read_query("honey"), limit=1000, clock=_clock
+        )
         return {hit.message.id for hit in found.hits if hit.holds}
 
     assert one.id in ids()

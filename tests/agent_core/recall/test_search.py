@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.recall.query import read_query
-from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, find
+from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, search_messages
 from agent_core.state.conversations import messages
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.search.search import SearchFilter
@@ -45,7 +45,7 @@ def say(
 
 def search(connection: sqlite3.Connection, query: str, limit: int = 5) -> Found:
     field = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
-    return find(
+    return search_messages(
         connection,
         field,
         read_query(query),
@@ -90,8 +90,10 @@ def test_a_month_that_is_asked_for_widens_no_span_of_time(
     connection: sqlite3.Connection, talk: Talk
 ) -> None:
     say(connection, talk, "tea by the sea", at="2023-06-15")
-    field = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0), since=1_700_000_000_000)
-    found = find(
+    field = SearchFilter(
+        person_id=PersonId(1), scope="p1", except_turn=TurnId(0), since=1_700_000_000_000
+    )
+    found = search_messages(
         connection, field, read_query("tea June 2023"), limit=5, clock=lambda _: datetime.now(UTC)
     )
     assert found == Found(hits=(), count=0)

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent_core.schedule.occurrences import Slot, first_slot, last_slot, walk
+from agent_core.schedule.occurrences import Slot, first_slot, last_slot, walk_slots
 from agent_core.schedule.triggers import milliseconds, moment, read_cron
 from tests.agent_core.schedule import oracle
 
@@ -100,7 +100,7 @@ def hold(text: str, zone: ZoneInfo, years: range, spans: Sequence[Span]) -> Tall
     for start, end in spans:
         expected = set(_expect(text, jumps, zone, (start, end)))
         first = first_slot(timing, zone, milliseconds(start) - 1)
-        slots = list(_until(milliseconds(end), walk(timing, zone, first))) if first else []
+        slots = list(_until(milliseconds(end), walk_slots(timing, zone, first))) if first else []
         found = {(slot.at // 60_000, _read(slot.name)) for slot in slots}
         assert all(slot.at % 60_000 == 0 for slot in slots)
         count += len(slots)
@@ -121,7 +121,7 @@ def ask_cronsim(text: str, zone: ZoneInfo, years: range) -> Tally:
 def _differs(text: str, zone: ZoneInfo, span: Span) -> bool:
     timing, (start, end) = read_cron(text), span
     first = first_slot(timing, zone, milliseconds(start) - 1)
-    slots = walk(timing, zone, first) if first else ()
+    slots = walk_slots(timing, zone, first) if first else ()
     ours = (moment(slot.at) for slot in _until(milliseconds(end), slots))
     own = CronSim(text, (start - _MINUTE).astimezone(zone))
     theirs = takewhile(lambda at: at < end, (at.astimezone(UTC) for at in own))

@@ -4,7 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent_core.schedule.misfires import GRACE, MOST_COUNTED, MOST_RUN, Plan, plan, resume
+from agent_core.schedule.misfires import (
+    GRACE,
+    MOST_COUNTED,
+    MOST_RUN,
+    Plan,
+    choose_next_slot,
+    plan_runs,
+)
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot, next_slot
 from agent_core.schedule.triggers import Timing, milliseconds, read_cron, read_every, read_once
 from agent_core.state.jobs.jobs import Late
@@ -24,7 +31,7 @@ def wait(timing: Timing, after: int = MONDAY) -> Slot:
 
 def look(late: Late, lateness: int, timing: Timing = DAILY) -> tuple[Slot, Plan]:
     waited = wait(timing)
-    return waited, plan(timing, BERLIN, late, waited, waited.at + lateness)
+    return waited, plan_runs(timing, BERLIN, late, waited, waited.at + lateness)
 
 
 @pytest.mark.parametrize("late", ["catch_up", "skip", "all"])
@@ -92,7 +99,7 @@ def test_two_slots_of_one_moment_are_both_run() -> None:
     timing = read_cron("0,30 2 * * *")
     first = first_slot(timing, new_york, milliseconds(datetime(2027, 3, 14, tzinfo=UTC)))
     assert first
-    found = plan(timing, new_york, "catch_up", first, first.at)
+    found = plan_runs(timing, new_york, "catch_up", first, first.at)
     assert [slot.name for slot in found.run] == ["2027-03-14T02:00", "2027-03-14T02:30"]
 
 
@@ -100,21 +107,21 @@ def test_two_slots_of_one_moment_are_both_run() -> None:
 def test_a_clock_that_was_put_back_is_waited_by(back: int) -> None:
     waited = wait(DAILY)
     now = waited.at - back
-    found = resume(DAILY, BERLIN, waited, now)
+    found = choose_next_slot(DAILY, BERLIN, waited, now)
     assert found
     assert now < found.at <= now + DAY + HOUR
 
 
 def test_an_interval_that_was_set_by_a_clock_far_ahead_does_not_wait_for_it() -> None:
     timing = read_every(3600, MONDAY + 366 * DAY)
-    found = resume(timing, BERLIN, wait(timing, MONDAY + 366 * DAY), MONDAY + 1000)
+    found = choose_next_slot(timing, BERLIN, wait(timing, MONDAY + 366 * DAY), MONDAY + 1000)
     assert found
     assert found.at == MONDAY + HOUR
 
 
 def test_what_has_come_due_is_not_forgotten_at_a_start() -> None:
     waited = wait(DAILY)
-    assert resume(DAILY, BERLIN, waited, waited.at + 9 * DAY) == waited
+    assert choose_next_slot(DAILY, BERLIN, waited, waited.at + 9 * DAY) == waited
 
 
 def test_an_interval_is_caught_up_as_a_time_is() -> None:
@@ -129,7 +136,7 @@ def test_an_interval_is_caught_up_as_a_time_is() -> None:
 def test_after_a_year_off_what_is_run_is_not_a_year_old(text: str) -> None:
     timing = read_cron(text)
     now = MONDAY + 366 * DAY
-    found = plan(timing, BERLIN, "all", wait(timing), now)
+    found = plan_runs(timing, BERLIN, "all", wait(timing), now)
     assert len(found.run) == MOST_RUN
     assert all(now - slot.at < 7 * DAY for slot in found.run)
     behind = [next_slot(timing, BERLIN, slot) for slot in found.run]

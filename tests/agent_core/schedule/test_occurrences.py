@@ -8,7 +8,14 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from agent_core.schedule.occurrences import Slot, find_zone, first_slot, last_slot, next_slot, walk
+from agent_core.schedule.occurrences import (
+    Slot,
+    find_zone,
+    first_slot,
+    last_slot,
+    next_slot,
+    walk_slots,
+)
 from agent_core.schedule.triggers import (
     Timing,
     dump_timing,
@@ -41,13 +48,15 @@ def at(*fields: int) -> int:
 def names(timing: Timing, zone: ZoneInfo, after: int, count: int) -> list[str]:
     """The names of the next slots."""
     first = first_slot(timing, zone, after)
-    return [slot.name for slot in islice(walk(timing, zone, first), count)] if first else []
+    return [slot.name for slot in islice(walk_slots(timing, zone, first), count)] if first else []
 
 
 def between(timing: Timing, zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[Slot]:
     first = first_slot(timing, zone, milliseconds(start) - 1)
     if first:
-        yield from takewhile(lambda slot: slot.at < milliseconds(end), walk(timing, zone, first))
+        yield from takewhile(
+            lambda slot: slot.at < milliseconds(end), walk_slots(timing, zone, first)
+        )
 
 
 def test_a_set_time_in_a_repeated_hour_comes_once() -> None:

@@ -53,8 +53,8 @@ class Desk:
                 kind="message", body="Good morning.", timing=read_cron("0 8 * * *")
             )
             whose = JobOwner(person_id=talk.person.id, room_id=None, actor="test")
-            job = job_editor.draft(request, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
-            made = job_editor.make(connection, job, rules=RULES, now=NOW)
+            job = job_editor.draft_job(request, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
+            made = job_editor.create_job(connection, job, rules=RULES, now=NOW)
             return talk, add_turn(connection, talk), made
 
         self._talk, self._turn_id, self.job = await self.database.write("open", work)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.skills.catalog import FILE, MOST_BYTES, MOST_FILES, SkillCatalog
+from agent_core.skills.catalog import MOST_BYTES, MOST_FILES, SKILL_FILE, SkillCatalog
 from agent_core.skills.ledger_sync import archive_folder as archive_skill
 from agent_core.skills.ledger_sync import restore_folder as restore_skill
 
@@ -23,7 +23,7 @@ def write_skill(folder: Path, name: str, body: str = "Do it.", called: str | Non
 def write_text(place: Path, called: str, body: str) -> str:
     """Let a skill in a folder read so; gives the whole text."""
     text = f"---\nname: {called}\ndescription: Does {called}.\n---\n{body}\n"
-    (place / FILE).write_text(text)
+    (place / SKILL_FILE).write_text(text)
     return text
 
 
@@ -93,7 +93,7 @@ def test_a_link_that_leads_out_is_refused_and_one_that_stays_inside_is_not(
     secret.write_text("secret")
     place = write_skill(folder, "tidy")
     (place / "references").mkdir()
-    (place / "again.md").symlink_to(FILE)
+    (place / "again.md").symlink_to(SKILL_FILE)
     assert shelf.load("tidy")
     link = place / "references" / "key.md"
     link.symlink_to(secret)
@@ -102,8 +102,8 @@ def test_a_link_that_leads_out_is_refused_and_one_that_stays_inside_is_not(
     (place / "up").symlink_to(tmp_path)
     assert "up of skill tidy is a link that leads out" in fault_of(shelf, "tidy")
     (place / "up").unlink()
-    (place / FILE).unlink()
-    (place / FILE).symlink_to(secret)
+    (place / SKILL_FILE).unlink()
+    (place / SKILL_FILE).symlink_to(secret)
     assert "SKILL.md of skill tidy is a link that leads out" in fault_of(shelf, "tidy")
 
 
@@ -128,7 +128,7 @@ def test_links_that_lead_nowhere_or_round_are_broken_and_end_nothing(
 def test_what_is_too_large_is_refused(shelf: SkillCatalog, folder: Path) -> None:
     place = write_skill(folder, "tidy", "x" * MOST_BYTES)
     assert "larger than 64 KiB" in fault_of(shelf, "tidy")
-    (place / FILE).write_text("---\nname: tidy\ndescription: Tidies.\n---\nDo it.")
+    (place / SKILL_FILE).write_text("---\nname: tidy\ndescription: Tidies.\n---\nDo it.")
     for number in range(MOST_FILES + 1):
         (place / str(number)).touch()
     assert "has more than 1,000 files" in fault_of(shelf, "tidy")
@@ -136,11 +136,11 @@ def test_what_is_too_large_is_refused(shelf: SkillCatalog, folder: Path) -> None
 
 def test_what_is_no_file_or_no_text_is_refused(shelf: SkillCatalog, folder: Path) -> None:
     (folder / "empty").mkdir(parents=True)
-    (folder / "folder" / FILE).mkdir(parents=True)
+    (folder / "folder" / SKILL_FILE).mkdir(parents=True)
     (folder / "pipe").mkdir()
-    os.mkfifo(folder / "pipe" / FILE)
+    os.mkfifo(folder / "pipe" / SKILL_FILE)
     place = write_skill(folder, "bytes")
-    (place / FILE).write_bytes(b"---\nname: bytes\ndescription: \xff\n---\nDo it.")
+    (place / SKILL_FILE).write_bytes(b"---\nname: bytes\ndescription: \xff\n---\nDo it.")
     assert "skill empty has no SKILL.md" in fault_of(shelf, "empty")
     assert "is not a regular file" in fault_of(shelf, "folder")
     assert "is not a regular file" in fault_of(shelf, "pipe")
@@ -179,7 +179,7 @@ def test_a_file_with_the_name_of_a_skill_is_no_skill(shelf: SkillCatalog, folder
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_said(shelf: SkillCatalog, folder: Path) -> None:
     place = write_skill(folder, "tidy")
-    (place / FILE).chmod(0)
+    (place / SKILL_FILE).chmod(0)
     assert "Permission denied" in fault_of(shelf, "tidy")
 
 

@@ -13,9 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_core.errors import SkillMissing, SkillConflict
+from agent_core.errors import SkillConflict, SkillMissing
 from agent_core.skills import ledger_sync, undo
-from agent_core.skills.catalog import ARCHIVE, FILE, MOST_BYTES, SkillCatalog, list_folders
+from agent_core.skills.catalog import (
+    ARCHIVE,
+    MOST_BYTES,
+    SKILL_FILE,
+    SkillCatalog,
+    list_skill_folders,
+)
 from agent_core.skills.curator import CuratorRules, plan_steps
 from agent_core.skills.snapshots import is_whole, read_snapshot, write_back
 from agent_core.state.engine.database import Connection
@@ -163,7 +169,7 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
 
 def odd_texts(place: Path) -> dict[str, str]:
     """What the ledger keeps of files that are no text of a skill's."""
-    file, kept = place / FILE, {}
+    file, kept = place / SKILL_FILE, {}
     kept["none"] = read_snapshot(place)
     file.write_bytes(b"\xff\xfe\xfd")
     kept["bytes"] = read_snapshot(place)
@@ -206,13 +212,13 @@ def test_what_was_not_kept_is_not_taken_back_and_what_was_is(
     place = write_skill(folder, "tidy", "First.")
     text = read_snapshot(place)
     compare(store, folder)
-    (place / FILE).write_bytes(b"\xff\xff")
+    (place / SKILL_FILE).write_bytes(b"\xff\xff")
     compare(store, folder)
     broken = rows_of(store, "tidy")[-1]
-    done = undo.undo(store, folder, broken.id, NOW)
+    done = undo.undo_skill_change(store, folder, broken.id, NOW)
     assert read_snapshot(place) == text
     with pytest.raises(SkillConflict, match="was not kept: not in UTF-8"):
-        undo.undo(store, folder, done.row.id, NOW)
+        undo.undo_skill_change(store, folder, done.row.id, NOW)
     assert read_snapshot(place) == text
 
 
@@ -224,7 +230,7 @@ def test_a_text_is_not_written_through_a_link(store: Connection, folder: Path) -
     compare(store, folder)
     outside = folder.parent / "outside"
     outside.write_text("mine")
-    (place / f".{FILE}.new").symlink_to(outside)
+    (place / f".{SKILL_FILE}.new").symlink_to(outside)
     with pytest.raises(OSError, match="symbolic links"):
         write_back(place, first, second)
     assert outside.read_text() == "mine"
@@ -242,9 +248,9 @@ def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
         write_text(place, "tidy", body)
         compare(store, folder)
     _, reworded, third, again = rows_of(store, "tidy")
-    with pytest.raises(SkillConflict, match=f"take row {again.id} back first"):
-        undo.undo(store, folder, third.id, NOW)
-    done = undo.undo(store, folder, reworded.id, NOW)
+    with pytest.raises(SkillConflict, match=f"undo row {again.id} first"):
+        undo.undo_skill_change(store, folder, third.id, NOW)
+    done = undo.undo_skill_change(store, folder, reworded.id, NOW)
     assert [row.id for row in done.derived] == [third.id, again.id]
     assert newest(store, "tidy") == read_snapshot(place) == reworded.change.before
 
@@ -266,7 +272,7 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
             place.mkdir(exist_ok=True)
             write_text(place, name, word)
         case "break" if place.is_dir():
-            (place / FILE).write_bytes(b"\xff")
+            (place / SKILL_FILE).write_bytes(b"\xff")
         case "delete":
             shutil.rmtree(place, ignore_errors=True)
         case "hide" if place.is_dir():
@@ -277,12 +283,12 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
             ledger_sync.restore_skill(store, folder, name, replace(CURATOR, actor="house"))
         case "undo":
             compare(store, folder)
-            undo.undo(store, folder, int(word), NOW)
+            undo.undo_skill_change(store, folder, int(word), NOW)
 
 
 def agree(store: Connection, folder: Path) -> None:
     """The newest row of each skill says what its file says, and each row goes on from the last."""
-    texts = {place.name: read_snapshot(place) for place in list_folders(folder)}
+    texts = {place.name: read_snapshot(place) for place in list_skill_folders(folder)}
     for name in ("tidy", "neat"):
         rows = rows_of(store, name)
         assert (rows[-1].change.after if rows else None) == texts.get(name)

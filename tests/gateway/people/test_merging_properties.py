@@ -162,7 +162,7 @@ class Town:
     def left_out_of(self, person: Person) -> list[str]:
         """Notes that did not fit when others were joined to a person."""
         gone = merge_people.list_absorbed(self.connection, person_id=person.id)
-        return merge.list_left(self.connection, kept=person.id, absorbed=gone)
+        return merge.list_unmerged(self.connection, kept=person.id, absorbed=gone)
 
     def keep(self) -> None:
         person = self.person(self.chance.choice(self.accounts()))

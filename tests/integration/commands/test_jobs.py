@@ -68,8 +68,8 @@ async def add(
         assert person
         whose = JobOwner(person_id=person.id, room_id=room, actor="test")
         rules = JobRules(means=JobResources(tools=("recall",)))
-        new = job_editor.draft(wish, whose, zone=ZONE, rules=rules, now=clock())
-        return job_editor.make(connection, new, rules=rules, now=clock())
+        new = job_editor.draft_job(wish, whose, zone=ZONE, rules=rules, now=clock())
+        return job_editor.create_job(connection, new, rules=rules, now=clock())
 
     return await house.gateway.database.write("test", work)
 

@@ -87,8 +87,8 @@ def make(
     wish = JobRequest(kind=kind, title=title, body=f"Say *{title}*.", timing=read_cron("0 8 * * 1"))
     whose = JobOwner(person_id=person_id, room_id=None, actor="test")
     rules = JobRules()
-    new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
-    return job_editor.make(connection, new, rules=rules, now=NOW)
+    new = job_editor.draft_job(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
+    return job_editor.create_job(connection, new, rules=rules, now=NOW)
 
 
 def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, ConversationId]:

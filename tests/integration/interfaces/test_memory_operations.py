@@ -187,7 +187,7 @@ async def test_the_archive_is_led_back_too(home: Path) -> None:
         ann = memory_owners.find_by_slug(connection, slug="ann")
         assert ann
         for at in (1000, 9000):
-            writes.insert(
+            writes.insert_entry(
                 connection,
                 person_id=ann.person_id,
                 content=Content(text=f"kept at {at}", tags=()),

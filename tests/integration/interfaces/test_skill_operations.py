@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent_core.skills.catalog import FILE
+from agent_core.skills.catalog import SKILL_FILE
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import skills
@@ -133,24 +133,24 @@ async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, ho
 @HOW
 async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how: str) -> None:
     place = write_skill(home / "skills", "tidy", "First.")
-    before = (place / FILE).read_text()
+    before = (place / SKILL_FILE).read_text()
     async with desk(home, how) as at:
         assert [row["after"] for row in await at.log()] == [before]
         after = write_text(place, "tidy", "Second.")
         (newest, _) = await at.log("tidy")
         assert (newest["actor"], newest["before"], newest["after"]) == ("hand", before, after)
         done = await at.ask("undo", row=newest["row"])
-        assert (place / FILE).read_text() == before
+        assert (place / SKILL_FILE).read_text() == before
         assert (done["row"]["actor"], done["row"]["undoes"]) == ("house", newest["row"])
         assert done["derived"] == []
         said = await refused(at.ask("undo", row=newest["row"]))
         assert said == f"Row {newest['row']} is already undone, by row {done['row']['row']}."
         again = await at.ask("undo", row=done["row"]["row"])
-        assert (place / FILE).read_text() == after
+        assert (place / SKILL_FILE).read_text() == after
         third = write_text(place, "tidy", "Third.")
         said = await refused(at.ask("undo", row=again["row"]["row"]))
         assert "does not read any more as row" in said
-        assert (place / FILE).read_text() == third
+        assert (place / SKILL_FILE).read_text() == third
         assert (await at.log())[0]["after"] == third
         assert "There was never a skill none" in await refused(at.ask("log", "none", limit=5))
         assert "is of no skill" in await refused(at.ask("undo", row=10_000))
@@ -171,14 +171,14 @@ async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, 
         assert (went["before"], went["after"]) == (second, None)
         assert went["evidence"] == "put away as tidy~2"
         assert not (await at.ask("undo", row=went["row"]))["is_text_only"]
-        assert (place / FILE).read_text() == second
+        assert (place / SKILL_FILE).read_text() == second
         assert (place / "notes.txt").read_text() == "mine"
         shutil.rmtree(place)
         (gone, *_) = await at.log()
         assert (gone["actor"], gone["before"], gone["after"]) == ("hand", second, None)
         assert (await at.ask("undo", row=gone["row"]))["is_text_only"]
-        assert names_in(place) == [FILE]
-        assert (place / FILE).read_text() == second
+        assert names_in(place) == [SKILL_FILE]
+        assert (place / SKILL_FILE).read_text() == second
         assert "is taken back already" in await refused(at.ask("undo", row=gone["row"]))
         with_memory = await asyncio.to_thread(
             perform, home, "memory.log", {"limit": 50, "person": None}
@@ -264,7 +264,7 @@ def said(home: Path, *words: str) -> Done:
 async def test_the_command_line_shows_them(home: Path) -> None:
     place = write_skill(home / "skills", "tidy")
     text = "---\nname: tidy\ndescription: Tidies.\nlicense: MIT\nhint: x\n---\nSweep.\n"
-    (place / FILE).write_text(text)
+    (place / SKILL_FILE).write_text(text)
     write_skill(home / "skills" / ".archive", "old")
     await write(home, settle_in)
     listed = said(home)
@@ -290,7 +290,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
         "house    went (7 lines): put away as tidy",
         "hand     came (7 lines): found so when it was archived",
     ]
-    (place / FILE).write_text(text.replace("Sweep", "Dust"))
+    (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
     (newest,) = said(home, "log", "--limit", "1").out.splitlines()
     assert "hand     reads otherwise (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
@@ -298,7 +298,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert undone[-1].endswith(
         f"house    reads otherwise (+1 -1 lines) (takes back {newest.split()[0]})"
     )
-    assert (place / FILE).read_text() == text
+    assert (place / SKILL_FILE).read_text() == text
     assert said(home, "curate", "--dry-run").out == "Nothing would be done.\n"
     assert said(home, "show", "none").code == 1
 
@@ -317,7 +317,7 @@ def test_skills_are_checked_where_they_lie_without_a_house(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     assert said(home, "check").out == "tidy: good\n"
     place = write_skill(home / "skills", "broken", called="other")
-    for path in (home / "skills", place, place / FILE):
+    for path in (home / "skills", place, place / SKILL_FILE):
         done = said(home, "check", str(path))
         assert done.code == 1
         assert "broken: broken: skill broken must be named like its folder" in done.out

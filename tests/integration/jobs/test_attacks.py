@@ -143,7 +143,7 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
         others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
 
         def start_run(connection: Connection) -> QueuedMessage:
-            run_id = job_editor.run_now(connection, job, "k", clock())
+            run_id = job_editor.run_job_now(connection, job, "k", clock())
             assert run_id
             job_runs.begin(connection, run_id=run_id, now=clock())
             run = job_runs.find(connection, run_id=run_id)

@@ -31,8 +31,8 @@ async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
         assert room
         whose = JobOwner(person_id=ana(connection, "2"), room_id=room.id, actor="test")
         wish = JobRequest(title="Three things", body="Name three.", timing=HOURLY, targets=(DEN,))
-        new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=JobRules(), now=clock())
-        made = job_editor.make(connection, new, rules=JobRules(), now=clock())
+        new = job_editor.draft_job(wish, whose, zone="Europe/Berlin", rules=JobRules(), now=clock())
+        made = job_editor.create_job(connection, new, rules=JobRules(), now=clock())
         return made, whose.person_id, room.id
 
     made = await house.gateway.database.write("test", work)

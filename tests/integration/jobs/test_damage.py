@@ -96,7 +96,9 @@ async def test_a_job_whose_slot_is_damaged_is_paused_and_can_go_on(tmp_path: Pat
         await house.chat.sees_text(f"Job {job.id} is damaged")
         paused = await find(house, job)
         assert (paused.state, paused.is_whole, paused.next_slot) == ("paused", True, None)
-        await house.gateway.database.write("test", lambda c: job_editor.resume(c, paused, clock()))
+        await house.gateway.database.write(
+            "test", lambda c: job_editor.resume_job(c, paused, clock())
+        )
         clock.move(house, hours=1)
         await house.chat.sees_text("Take the bread out.")
 
@@ -110,24 +112,24 @@ async def test_a_damaged_job_can_only_be_dropped(tmp_path: Path) -> None:
         rules, now = JobRules(), clock()
         damaged = await find(house, job)
         with pytest.raises(InvalidJob):
-            job_editor.redraft(damaged, JobRequest(title="Bread"), rules=rules, now=now)
+            job_editor.redraft_job(damaged, JobRequest(title="Bread"), rules=rules, now=now)
         for deed in (_resume, _pause):
             try:
                 await house.gateway.database.write("test", lambda c, deed=deed: deed(c, damaged))
             except InvalidJob:
                 continue
         assert not (await find(house, job)).is_whole
-        await house.gateway.database.write("test", lambda c: job_editor.drop(c, damaged))
+        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, damaged))
         dropped = await find(house, job)
         assert (dropped.state, dropped.is_whole) == ("dropped", False)
 
 
 def _resume(connection: Connection, job: Job) -> None:
-    job_editor.resume(connection, job, 0)
+    job_editor.resume_job(connection, job, 0)
 
 
 def _pause(connection: Connection, job: Job) -> None:
-    job_editor.pause(connection, job, "")
+    job_editor.pause_job(connection, job, "")
 
 
 @pytest.mark.parametrize("change", ["job_id = 77", "slot_at = 'x'", "slot = x'00'"])

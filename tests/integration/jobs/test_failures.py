@@ -58,8 +58,8 @@ async def make(house: House, clock: Clock, wish: JobRequest, *, is_room: bool = 
         room = connection.execute("SELECT id FROM rooms").fetchone() if is_room else None
         whose = JobOwner(person_id=ana(connection), room_id=room and room[0], actor="test")
         rules = JobRules(per_person=2000)
-        job = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=clock())
-        return job_editor.make(connection, job, rules=rules, now=clock())
+        job = job_editor.draft_job(wish, whose, zone="Europe/Berlin", rules=rules, now=clock())
+        return job_editor.create_job(connection, job, rules=rules, now=clock())
 
     return await house.gateway.database.write("test", work)
 
@@ -227,7 +227,7 @@ async def test_a_script_that_ends_after_its_job_was_dropped_brings_nothing_back(
         )
         clock.move(house, days=1)
         await becomes(house, job, "running")
-        await house.gateway.database.write("test", lambda c: job_editor.drop(c, _found(c, job)))
+        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, _found(c, job)))
         go.touch()
         await ended(house, job)
         assert (await find(house, job)).state == "dropped"
@@ -246,7 +246,7 @@ async def test_a_second_try_of_a_job_that_was_paused_meanwhile_is_not_made(
         clock.move(house, days=1)
         await becomes(house, job, "waiting")
         await house.gateway.database.write(
-            "test", lambda c: job_editor.pause(c, _found(c, job), "")
+            "test", lambda c: job_editor.pause_job(c, _found(c, job), "")
         )
         clock.move(house, minutes=2)
         assert await ended(house, job) == ["skipped"]
@@ -259,8 +259,8 @@ async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
         job = await make(house, clock, prompt(DAILY))
 
         def work(connection: Connection) -> None:
-            paused = job_editor.pause(connection, _found(connection, job), "")
-            job_editor.run_now(connection, paused, "k", clock())
+            paused = job_editor.pause_job(connection, _found(connection, job), "")
+            job_editor.run_job_now(connection, paused, "k", clock())
 
         await house.gateway.database.write("test", work)
         house.model.plays.append(say("As asked."))
@@ -379,7 +379,7 @@ async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_el
         await ended(house, job)
 
         def leave(connection: Connection) -> None:
-            run_id = job_editor.run_now(connection, job, "k", clock())
+            run_id = job_editor.run_job_now(connection, job, "k", clock())
             assert run_id
             job_runs.begin(connection, run_id=run_id, now=clock())
             event = (f"run:{run_id}:1", json.dumps({"run": run_id}))
@@ -516,7 +516,7 @@ async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
         model.plays += [ask(call("schedule", wanted)), say("Gone already.")]
         await house.chat.says("at 9, please")
         await house.chat.sees_text("shall I")
-        await house.gateway.database.write("test", lambda c: job_editor.drop(c, _found(c, job)))
+        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, _found(c, job)))
         await house.chat.press("Yes, do that")
         await house.chat.sees_text("Gone already.")
         assert (await find(house, job)).state == "dropped"

@@ -197,7 +197,7 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
         gateway = here.house.gateway
         task = Task(
             id=None,  # type: ignore[arg-type]
-            kind=identity.TASK,
+            kind=identity.SOUL_TASK,
             person_id=None,  # type: ignore[arg-type]
             payload=str(row.id),
             attempts=1,

@@ -189,7 +189,7 @@ async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path
         while not await runs_of(house, doomed.id):
             await house.gateway.database.write("test", lambda c: None)
         fresh = await find(house, doomed)
-        await house.gateway.database.write("test", lambda c: job_editor.drop(c, fresh))
+        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, fresh))
         (tmp_path / "go").touch()
         await over(house, slow, 1)
         (run,) = await over(house, doomed, 1)

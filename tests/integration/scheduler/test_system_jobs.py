@@ -198,7 +198,7 @@ async def alone(home: Path, house: House, clock: Clock, work: SystemTask | None)
     ]
 
     def leave(connection: Connection) -> None:
-        run_id = job_editor.run_now(connection, own, "k", clock())
+        run_id = job_editor.run_job_now(connection, own, "k", clock())
         assert run_id
         job_runs.begin(connection, run_id=run_id, now=clock())
 

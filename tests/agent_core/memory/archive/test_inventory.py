@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent_core.agent.prompt.facts import describe_holdings
+from agent_core.agent.prompt.facts import describe_counts
 from agent_core.ids import MessageId
 from agent_core.memory.archive.inventory import (
     MOST_COUNTED,
@@ -197,21 +197,21 @@ async def test_a_count_that_a_change_has_overtaken_is_not_kept(
 
 
 def test_the_line_names_what_there_is_and_is_left_out_for_nothing() -> None:
-    assert describe_holdings(NOTHING, "UTC") == ()
+    assert describe_counts(NOTHING, "UTC") == ()
     many = SearchableCounts(
         messages=1204, since=BEGIN, entries=12, tags=tuple(f"tag-{n}" for n in range(13))
     )
-    (line,) = describe_holdings(many, "UTC")
+    (line,) = describe_counts(many, "UTC")
     assert line.startswith("You can search: 1,204 messages since 2026-02-02; archive: 12 entries")
     assert line.endswith(
         "(tags: tag-0, tag-1, tag-2, tag-3, tag-4, tag-5, tag-6, tag-7, tag-8,"
         " tag-9, tag-10, tag-11, …)"
     )
     one = SearchableCounts(messages=1, since=BEGIN, entries=0, tags=())
-    assert describe_holdings(one, "America/New_York") == (
+    assert describe_counts(one, "America/New_York") == (
         "You can search: 1 message since 2026-02-01",
     )
     kept = SearchableCounts(messages=0, since=0, entries=1, tags=())
-    assert describe_holdings(kept, "UTC") == ("You can search: archive: 1 entry",)
+    assert describe_counts(kept, "UTC") == ("You can search: archive: 1 entry",)
     full = SearchableCounts(messages=MOST_COUNTED, since=BEGIN, entries=0, tags=())
-    assert "over 100,000 messages" in describe_holdings(full, "UTC")[0]
+    assert "over 100,000 messages" in describe_counts(full, "UTC")[0]

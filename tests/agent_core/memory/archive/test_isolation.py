@@ -57,7 +57,7 @@ def fill(connection: sqlite3.Connection, dice: random.Random, talk: Talk, number
     messages.append(connection, talk.shelf(turn_id), said, now=number)
     content = Content(text=text, tags=tuple(sorted(dice.sample(TAGS, k=dice.randrange(3)))))
     origin = Origin(actor=f"turn:{turn_id}", now=number + 1)
-    writes.insert(connection, person_id=talk.person.id, content=content, origin=origin)
+    writes.insert_entry(connection, person_id=talk.person.id, content=content, origin=origin)
 
 
 def make_query(dice: random.Random) -> str:
@@ -86,7 +86,7 @@ def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
             role=dice.choice((None, "user")),
         )
         query = read_query(make_query(dice))
-        found = recall.find(
+        found = recall.search_messages(
             connection, field, query, limit=8, clock=lambda at: local_time(at, "UTC")
         )
         for hit in found.hits:
@@ -109,7 +109,7 @@ def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
             since=dice.choice((None, 100)),
         )
         query = read_query(make_query(dice))
-        found = finding.find(connection, drawer, query, lambda at: local_time(at, "UTC"))
+        found = finding.search_archive(connection, drawer, query, lambda at: local_time(at, "UTC"))
         for hit in found.hits:
             assert hit.entry.text.endswith(f" of {talk.person.slug}")
         assert found.count <= EACH
@@ -129,4 +129,4 @@ def test_two_thousand_strings_of_anything_are_no_error(
         words = [text, *dice.choices((*SIGNS, *WORDS), k=dice.randrange(3))]
         drawer = ArchiveFilter(person_id=talks[0].person.id)
         query = read_query("".join(words))
-        finding.find(connection, drawer, query, lambda at: local_time(at, "UTC"))
+        finding.search_archive(connection, drawer, query, lambda at: local_time(at, "UTC"))

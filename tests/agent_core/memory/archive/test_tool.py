@@ -231,7 +231,7 @@ async def test_the_id_of_an_entry_tells_nothing_of_how_many_there_are(
         ({"action": "delete"}, "delete needs `id`"),
         ({"action": "delete", "id": "1; DROP TABLE"}, "no entry has that `id`"),
         ({"action": "search", "id": "zz"}, "no entry has that `id`"),
-        ({"action": "search", "since": "soon"}, "`since` is no time"),
+        ({"action": "search", "since": "soon"}, "`since` is not a time"),
     ],
 )
 async def test_what_can_not_be_is_refused_in_a_sentence(

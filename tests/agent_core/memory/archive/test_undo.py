@@ -5,8 +5,13 @@ import pytest
 from agent_core.ids import ArchiveId
 from agent_core.memory.archive import undo, writes
 from agent_core.memory.archive.entries import Content, parse_id
-from agent_core.memory.archive.history import ArchiveHistory, ArchiveRef, load_history, parse_ref
-from agent_core.memory.archive.undo import ArchiveUndoRefused, Restored
+from agent_core.memory.archive.history import (
+    ArchiveHistory,
+    ArchiveRef,
+    load_archive_history,
+    parse_archive_ref,
+)
+from agent_core.memory.archive.undo import ArchiveUndoRefused, RestoredArchive
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
@@ -30,7 +35,7 @@ async def take_back(database: Database, talk: Talk, row: LedgerEntry) -> LedgerE
     origin = Origin(actor="house", now=BEGIN)
     return await database.write(
         "undo",
-        lambda c: undo.undo(c, person_id=talk.person.id, row=row, origin=origin),
+        lambda c: undo.undo_archive_change(c, person_id=talk.person.id, row=row, origin=origin),
     )
 
 
@@ -78,7 +83,7 @@ async def open_of(database: Database, talk: Talk, name: str) -> ArchiveHistory:
     archive_id = parse_id(name)
     assert archive_id
     found = await database.read(
-        lambda c: load_history(c, person_id=talk.person.id, archive_id=archive_id)
+        lambda c: load_archive_history(c, person_id=talk.person.id, archive_id=archive_id)
     )
     assert found
     return found
@@ -124,11 +129,16 @@ async def test_the_newest_change_is_the_newest_that_still_counts_and_can_be_take
     await call("update", id=first, text="The boiler is from Otto.")
     left = await rows_of(database, ann)
     while left:
-        newest = await database.read(lambda c: undo.find_newest(c, person_id=ann.person.id))
+        newest = await database.read(
+            lambda c: undo.find_newest_archive_change(c, person_id=ann.person.id)
+        )
         assert newest == left.pop()
         await take_back(database, ann, newest)
     assert await texts(database, ann) == []
-    assert await database.read(lambda c: undo.find_newest(c, person_id=ann.person.id)) is None
+    assert (
+        await database.read(lambda c: undo.find_newest_archive_change(c, person_id=ann.person.id))
+        is None
+    )
 
 
 async def test_what_was_forgotten_does_not_come_back(
@@ -157,7 +167,9 @@ async def test_a_call_that_is_made_again_takes_back_once(
     made = [
         await database.write(
             "undo",
-            lambda c: undo.undo(c, person_id=ann.person.id, row=added, origin=origin),
+            lambda c: undo.undo_archive_change(
+                c, person_id=ann.person.id, row=added, origin=origin
+            ),
         )
         for _ in range(2)
     ]
@@ -176,17 +188,17 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
 
     def live(connection: Connection) -> None:
         person_id = ann.person.id
-        boiler = writes.insert(
+        boiler = writes.insert_entry(
             connection, person_id=person_id, content=content("Huber"), origin=origin(BEGIN)
         )
-        car = writes.insert(
+        car = writes.insert_entry(
             connection, person_id=person_id, content=content("Meier"), origin=origin(BEGIN + 1)
         )
-        writes.insert(
+        writes.insert_entry(
             connection, person_id=bob.person.id, content=content("tea"), origin=origin(BEGIN + 8)
         )
         for text in ("Otto", "Paul"):
-            writes.update(
+            writes.update_entry(
                 connection,
                 person_id=person_id,
                 archive_id=boiler.id,
@@ -194,15 +206,17 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
                 tags=None,
                 origin=origin(BEGIN + 10),
             )
-        writes.delete(connection, person_id=person_id, archive_id=car.id, origin=origin(BEGIN + 11))
-        writes.insert(
+        writes.delete_entry(
+            connection, person_id=person_id, archive_id=car.id, origin=origin(BEGIN + 11)
+        )
+        writes.insert_entry(
             connection, person_id=person_id, content=content("rent"), origin=origin(BEGIN + 12)
         )
 
-    async def lead(moment: int, now: int) -> Restored:
+    async def lead(moment: int, now: int) -> RestoredArchive:
         return await database.write(
             "restore",
-            lambda c: undo.restore(
+            lambda c: undo.restore_archive(
                 c,
                 person_id=ann.person.id,
                 moment=moment,
@@ -211,13 +225,13 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
         )
 
     await database.write("live", live)
-    assert await lead(BEGIN + 5, BEGIN + 20) == Restored(rows=3, left_out=0)
+    assert await lead(BEGIN + 5, BEGIN + 20) == RestoredArchive(rows=3, left_out=0)
     assert await texts(database, ann) == ["Huber", "Meier"]
-    assert await lead(BEGIN + 5, BEGIN + 21) == Restored(rows=0, left_out=0)
-    assert await lead(BEGIN + 15, BEGIN + 30) == Restored(rows=3, left_out=0)
+    assert await lead(BEGIN + 5, BEGIN + 21) == RestoredArchive(rows=0, left_out=0)
+    assert await lead(BEGIN + 15, BEGIN + 30) == RestoredArchive(rows=3, left_out=0)
     assert await texts(database, ann) == ["Paul", "rent"]
     assert await texts(database, bob) == ["tea"]
-    assert await lead(0, BEGIN + 40) == Restored(rows=2, left_out=0)
+    assert await lead(0, BEGIN + 40) == RestoredArchive(rows=2, left_out=0)
     assert await texts(database, ann) == []
 
 
@@ -237,4 +251,4 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
 def test_a_name_of_the_archive_is_never_taken_for_a_number(
     text: str, named: ArchiveRef | None
 ) -> None:
-    assert parse_ref(text) == named
+    assert parse_archive_ref(text) == named

@@ -49,7 +49,9 @@ def keep(
     turn_id = begin(connection, talk, account)
     origin = Origin(actor=f"turn:{turn_id}", now=100, call_key=f"{turn_id}:c")
     content = Content(text=text, tags=tags)
-    return writes.insert(connection, person_id=talk.person.id, content=content, origin=origin).id
+    return writes.insert_entry(
+        connection, person_id=talk.person.id, content=content, origin=origin
+    ).id
 
 
 def join(connection: Connection, keeper: Person, gone: Person) -> None:
@@ -123,14 +125,14 @@ def test_random_changes_leave_the_index_true(connection: Connection, ann: Talk, 
         origin = Origin(actor="person", now=number)
         mine = sorted(kept(connection, talk.person))
         if not mine or dice.random() < 0.5:
-            writes.insert(
+            writes.insert_entry(
                 connection,
                 person_id=person_id,
                 content=Content(text=text, tags=tags),
                 origin=origin,
             )
         elif dice.random() < 0.5:
-            writes.update(
+            writes.update_entry(
                 connection,
                 person_id=person_id,
                 archive_id=dice.choice(mine),
@@ -139,7 +141,7 @@ def test_random_changes_leave_the_index_true(connection: Connection, ann: Talk, 
                 origin=origin,
             )
         else:
-            writes.delete(
+            writes.delete_entry(
                 connection, person_id=person_id, archive_id=dice.choice(mine), origin=origin
             )
     check_index(connection)
@@ -184,7 +186,7 @@ def test_what_one_kept_becomes_the_others_with_its_history(
     give_account(connection, ben.person, "discord")
     mine, theirs = keep(connection, ann, "tea"), keep(connection, ben, "tea and milk", "drinks")
     gone = keep(connection, ben, "harbour")
-    writes.delete(
+    writes.delete_entry(
         connection,
         person_id=ben.person.id,
         archive_id=gone,
@@ -208,7 +210,7 @@ def test_a_split_gives_back_just_what_was_kept_by_the_account(
     keep(connection, ann, "tea", account=mine.id)
     old = keep(connection, ben, "milk", "drinks", account=theirs.id)
     gone = keep(connection, ben, "harbour", account=theirs.id)
-    writes.delete(
+    writes.delete_entry(
         connection,
         person_id=ben.person.id,
         archive_id=gone,
