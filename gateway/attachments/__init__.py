@@ -1,1 +1,1 @@
-"""What comes along with messages: pictures, voices and documents, made fit for a model."""
+"""Attachments of messages: pictures, voice notes and documents, prepared for a model."""

@@ -1,4 +1,4 @@
-"""Takes the text out of documents: of text files here, of PDF files in a process of its own."""
+"""Text extraction from documents: text files here, PDF files in a separate process."""
 
 import json
 import logging
@@ -16,12 +16,12 @@ _log = logging.getLogger(__name__)
 _PDF_READER = Path(__file__).with_name("pdf_reader.py")
 _PDF_SECONDS = 20.0
 _ESCAPED = 12
-"""Bytes that one character takes in JSON at most."""
+"""Most bytes that one character takes in JSON."""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
 class DocumentFault(Exception):
-    """A document that can't be read; `fault` says why."""
+    """A document can't be read; `fault` says why."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)
@@ -30,14 +30,14 @@ class DocumentFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The text of a document; `extent` says how much of it that is, where it is not all."""
+    """The text of a document; `extent` says how much of it was read, unless all of it."""
 
     text: str
     extent: str = ""
 
 
 def read_text(data: bytes, most: int) -> Extract:
-    """A text file: by its mark, as UTF-8, or as what Windows writes in the West. Pure."""
+    """Decode a text file: by its byte order mark, as UTF-8, or as Windows-1252. Pure."""
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
@@ -47,7 +47,7 @@ def read_text(data: bytes, most: int) -> Extract:
 
 
 async def read_pdf(data: bytes, most: int) -> Extract:
-    """The text of a PDF file from its first page on. Raises `DocumentFault`."""
+    """Extract the text of a PDF file from its first page on. Raises `DocumentFault`."""
     try:
         done = await sandboxed_process.run(
             [sys.executable, "-I", str(_PDF_READER), str(most)],
@@ -80,7 +80,7 @@ async def read_pdf(data: bytes, most: int) -> Extract:
 
 
 def bound(text: str, most: int) -> Extract:
-    """A text without characters that mislead, cut at `most` characters. Pure."""
+    """Remove misleading characters from a text, and cut it at `most` characters. Pure."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     clean = "".join(
         sign for sign in lines if sign in "\n\t" or sign.isprintable() or not is_hidden(sign)

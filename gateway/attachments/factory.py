@@ -1,4 +1,4 @@
-"""Puts the reader of attachments together as the settings say."""
+"""Builds the attachment reader from the settings."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,7 +11,7 @@ from gateway.config import MediaSettings, Secrets, environment
 _ADDRESS = "https://api.openai.com/v1"
 _MEGABYTE = 1_000_000
 _SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME")
-"""What the transcription command sees of the environment: no token and no key."""
+"""Environment variables of the transcription command; none of them holds a token or a key."""
 
 
 def make_reader(
@@ -22,7 +22,7 @@ def make_reader(
     adapters: Mapping[str, ChatAdapter],
     now: Callable[[], int],
 ) -> Reader:
-    """The reader; `now` is in milliseconds since the epoch, UTC."""
+    """Build the reader; `now` is in milliseconds since the epoch, UTC."""
     return Reader(
         database=database,
         adapters=adapters,
@@ -38,7 +38,7 @@ def make_reader(
 
 
 def make_transcriber(settings: MediaSettings, secrets: Secrets) -> Transcriber | None:
-    """Who listens to voice notes, or None."""
+    """Build the transcriber of voice notes, or return None."""
     if settings.transcription == "openai":
         return ServerTranscriber(
             address=secrets.openai_base_url or _ADDRESS,

@@ -1,4 +1,4 @@
-"""Knows what a file is by its bytes, whatever it is called; pure."""
+"""File types, detected from the bytes whatever the name says; pure."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -17,7 +17,7 @@ Kind = Literal[
 ]
 
 _HEAD = 8192
-"""Bytes that are looked at for signs of text."""
+"""Bytes examined for signs of text."""
 _IMAGES = ((b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG\r\n\x1a\n", "image/png"))
 _FOREIGN = (b"II*\0", b"MM\0*", b"BM", b"8BPS", b"\0\0\1\0")
 _SOUNDS = (
@@ -44,10 +44,10 @@ _MOST_CONTROLS = 0.01
 
 
 def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
-    """What a file is, and its media type as far as that is known.
+    """Return the kind of a file, and its media type as far as it is known.
 
-    `is_heard` says that it came as something to listen to: boxes that hold sound or moving
-    pictures alike are taken for sound then.
+    `is_heard` marks a file sent as audio: a container that may hold sound or video counts as
+    sound then.
     """
     if not data:
         return "empty", ""
@@ -71,7 +71,7 @@ def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
 
 
 def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
-    """Files whose first sign only names the family."""
+    """Detect container formats, whose first bytes only name the family."""
     boxed: Kind = "audio" if is_heard else "video"
     if data[:4] == b"RIFF" and data[8:12] in _FORMS:
         media_type = _FORMS[data[8:12]]
@@ -111,7 +111,7 @@ def _look_on(data: bytes) -> tuple[Kind, str]:
 
 
 def _is_plain(data: bytes) -> bool:
-    """True for UTF-8 without control codes to speak of."""
+    """Return whether the bytes are UTF-8 with almost no control codes."""
     head = data[:_HEAD]
     try:
         head.decode()
@@ -123,7 +123,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _is_readable(data: bytes) -> bool:
-    """True for text in another encoding: marked as UTF-16, or without control codes."""
+    """Return whether the bytes are text in another encoding: UTF-16, or without control codes."""
     return data.startswith((b"\xff\xfe", b"\xfe\xff")) or _has_few_controls(data[:_HEAD])
 
 
@@ -135,13 +135,13 @@ def _has_few_controls(head: bytes) -> bool:
 Size = tuple[int, int]
 
 _FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-"""Markers of JPEG that carry the size; the three others in the row are tables."""
+"""JPEG markers that carry the size; the three gaps in the range are tables."""
 _BARE = frozenset({0x01, *range(0xD0, 0xD9)})
-"""Markers of JPEG without a length."""
+"""JPEG markers without a length."""
 
 
 def measure(data: bytes, media_type: str) -> Size | None:
-    """Width and height in pixels; None for what is no such picture, or is cut off too early."""
+    """Return width and height in pixels; None for another format, or a truncated picture."""
     reader = _READERS.get(media_type)
     size = reader(data) if reader else None
     return size if size and all(size) else None
@@ -160,7 +160,7 @@ def _read_gif(data: bytes) -> Size | None:
 
 
 def _read_jpeg(data: bytes) -> Size | None:
-    """Walk from marker to marker up to the one that begins the picture itself."""
+    """Walk the markers up to the first one that carries the size."""
     place = 2
     while place + 9 <= len(data):
         if data[place] != 0xFF:

@@ -1,4 +1,4 @@
-"""Readings as a message to the model holds them, and as its sender is told of them; pure."""
+"""Attachments as parts of the model's message, and as notices to their sender; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from gateway.texts.attachments import describe_cut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture that a model can be shown. Its bytes are in the store of files."""
+    """A picture for the model. The file store holds its bytes."""
 
     name: str
     file_key: str
@@ -20,22 +20,22 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The text of a file, or of what was spoken in one. `name` tells people which.
+    """The text of a file or a recording; `name` is its name for people.
 
-    `extent` says how much of it was read where that is not all, for instance
+    `extent` says how much of it was read, unless all of it, for instance
     `the first 60,000 of 81,200 characters`.
     """
 
     name: str
     text: str
     is_voice: bool = False
-    """A voice note, which its sender spoke; not any recording."""
+    """True for a voice note spoken by the sender; false for any other recording."""
     extent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """An attachment of which no more is known than `note`; `sentence` is for the person."""
+    """An attachment that can't be read. `note` is for the model, and `sentence` for the person."""
 
     note: str
     sentence: str
@@ -48,11 +48,10 @@ _NAME_LIMIT = 120
 
 
 def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part, ...]:
-    """What stands behind the words of a message: what was spoken, then files, then pictures.
+    """Return the parts after a message's text: voice notes, then files, then pictures.
 
-    A voice note is what its sender said, so it is words of theirs. Where they only passed it
-    on (not `is_own`), and with recordings of any other kind, somebody else may speak: that is
-    quoted like a file.
+    A voice note counts as its sender's words. A forwarded one (not `is_own`) and any other
+    recording may hold another person's words: they are quoted like a file.
     """
     words = [reading for reading in readings if isinstance(reading, Words)]
     spoken = [one for one in words if one.is_voice and is_own]
@@ -69,17 +68,17 @@ def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part,
 
 
 def is_spoken(readings: Sequence[Reading], *, is_own: bool = True) -> bool:
-    """True if words of the person's come from a voice note; the facts say so."""
+    """Return whether words of the person come from a voice note."""
     return is_own and any(isinstance(one, Words) and one.is_voice for one in readings)
 
 
 def notes_of(readings: Sequence[Reading]) -> tuple[str, ...]:
-    """What the facts tell the model of attachments that it gets nothing else of."""
+    """Return the notes to the model about attachments that it can't see."""
     return tuple(one.note for one in readings if isinstance(one, Unreadable))
 
 
 def sentences_of(readings: Sequence[Reading]) -> tuple[str, ...]:
-    """What the sender has to know: what can't be read and why, and what was read in part."""
+    """Return the sentences to the sender: what can't be read and why, and what was cut."""
     told = [
         one.sentence if isinstance(one, Unreadable) else describe_cut(one.name, one.extent)
         for one in readings
@@ -89,12 +88,12 @@ def sentences_of(readings: Sequence[Reading]) -> tuple[str, ...]:
 
 
 def has_content(readings: Sequence[Reading]) -> bool:
-    """True if a model has anything to go on: a message of attachments alone is worth a turn."""
+    """Return whether attachments alone are worth a turn."""
     return any(not isinstance(one, Unreadable) for one in readings)
 
 
 def _quote(words: Words) -> str:
-    """A block that nothing in the file can end: our own tags in it are made harmless."""
+    """Quote a file; our own tags in it are escaped, so that it can't end its block."""
     extent = f" part={quote(words.extent, _NAME_LIMIT)}" if words.extent else ""
     head = f"<attached-file name={quote(words.name, _NAME_LIMIT)}{extent}>"
     return f"{head}\n{escape(words.text)}\n</attached-file>"

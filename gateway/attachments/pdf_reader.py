@@ -1,7 +1,7 @@
-"""A program of its own: a PDF file comes in, its text goes out as JSON. Imported by nobody.
+"""A separate program that reads a PDF file from standard input and writes its text as JSON.
 
-It parses what strangers wrote, so it gets no environment, bounded time and memory, and can
-write no file. What it can't read ends it with an exit code other than 0.
+It parses strangers' files, so it runs without environment, with bounded time and memory, and
+can write no file. It exits with a code other than 0 if it can't read the file. Import it nowhere.
 """
 
 import io
@@ -13,12 +13,12 @@ import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError
 
 _MEMORY = 1_000_000_000
-"""Bytes of address space, of which Python and pypdf take about 150 MB."""
+"""Bytes of address space; Python and pypdf take about 150 MB of it."""
 _CPU_SECONDS = 30
 
 
 def limit_itself() -> None:
-    """What a hostile file can't exceed."""
+    """Set the limits that a hostile file can't exceed."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -26,7 +26,7 @@ def limit_itself() -> None:
 
 
 def read(data: bytes, most: int) -> dict[str, object]:
-    """Pages from the first one on until `most` characters are found, or why there are none."""
+    """Return the pages from the first one up to `most` characters, or the reason for no text."""
     try:
         pdf = pypdf.PdfReader(io.BytesIO(data))
         # Many files are locked against changes only, which takes no password to read.

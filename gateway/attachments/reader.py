@@ -1,4 +1,4 @@
-"""Reads what came along with a message: fetches it, knows it by its bytes, makes it fit."""
+"""Reads a message's attachments: fetches them, detects their types, and prepares them."""
 
 import asyncio
 import logging
@@ -23,17 +23,17 @@ from gateway.texts.attachments import Fault
 _log = logging.getLogger(__name__)
 
 MOST_ATTACHMENTS = 10
-"""Of one message; no platform lets people attach many more."""
+"""Attachments read per message; no platform allows many more."""
 _AT_ONCE = 8
-"""Attachments held in memory at a time, over all people."""
+"""Attachments in memory at once, over all people."""
 _PDFS_AT_ONCE = 2
-"""PDF files that are taken apart at a time: each takes a whole core, and memory of its own."""
+"""PDF files parsed at once: each takes a whole core and its own memory."""
 _FETCH_SECONDS = 60.0
 _FETCH_PAUSES = (1.0, 3.0)
-"""Seconds before a fetch that failed is tried again."""
+"""Seconds before a failed fetch is repeated."""
 _LONGEST_PAUSE = 10.0
 _GRACE_SECONDS = 5.0
-"""A transcriber keeps its own time; one that does not is stopped this much later."""
+"""Seconds after its own limit at which a transcriber is stopped."""
 _FAULTS: Mapping[file_types.Kind, Fault] = {
     "foreign_image": "foreign_picture",
     "video": "video",
@@ -46,7 +46,7 @@ _FAULTS: Mapping[file_types.Kind, Fault] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of attachments is taken: bytes, characters, and seconds for listening."""
+    """Limits on attachments: bytes, characters, and seconds for transcription."""
 
     image_bytes: int
     file_bytes: int
@@ -67,7 +67,7 @@ class Reader:
         now: Callable[[], int],
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`transcriber` is None where nobody has set one up. `wait` spends pauses, in seconds."""
+        """`transcriber` is None if none is configured. `wait` sleeps for so many seconds."""
         self._database = database
         self._adapters = adapters
         self._transcriber = transcriber
@@ -78,10 +78,10 @@ class Reader:
         self._desks = asyncio.Semaphore(_PDFS_AT_ONCE)
 
     async def read(self, platform: str, message: InboundMessage) -> tuple[Reading, ...]:
-        """What became of each attachment, in their order; pictures are in the store then.
+        """Return the reading of each attachment, in order; pictures are stored.
 
-        Every wait in it has a timeout. Raises `StoreError` and nothing else: what can't be
-        read comes back as a sentence.
+        Every wait has a timeout. Raises only `StoreError`: an unreadable attachment becomes a
+        sentence.
         """
         attachments = message.attachments
         fault: StoreError | None = None
@@ -115,7 +115,7 @@ class Reader:
             return await self._read(attachment, data) if isinstance(data, bytes) else data
 
     async def _fetch(self, platform: str, attachment: Attachment) -> bytes | Unreadable:
-        """The bytes, which are never more than their limit."""
+        """Return the bytes, never more than the limit."""
         is_picture = attachment.kind == "image"
         most = self._limits.image_bytes if is_picture else self._limits.file_bytes
         large: Fault = "large_picture" if is_picture else "too_large"
@@ -138,7 +138,7 @@ class Reader:
         return data if len(data) <= most else _refuse(attachment, large, most)
 
     async def _try_to_fetch(self, adapter: CanFetch, attachment: Attachment, most: int) -> bytes:
-        """Fetch, a few times where a repeat may help. Raises `AdapterError`."""
+        """Fetch, and repeat if that may help. Raises `AdapterError`."""
         for pause in _FETCH_PAUSES:
             try:
                 return await adapter.fetch(attachment, most_bytes=most)
@@ -232,7 +232,7 @@ def _word(
 
 
 def _first(faults: BaseExceptionGroup[StoreError]) -> StoreError:
-    """The first error in a group, however deep."""
+    """Return the first error in a nested group."""
     found: BaseException = faults
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]

@@ -1,4 +1,4 @@
-"""Runs another program with bounds: on its time, on what it says, and on what it sees."""
+"""Runs a program with limits on its time, its output and its environment."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ _REAP_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """How a program ended: its exit code, what it said, and the beginning of its complaints."""
+    """The exit code of a program, its output, and the beginning of its error output."""
 
     code: int
     output: bytes
@@ -26,7 +26,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """`seconds` for all of it, `most_bytes` of its output are kept, the rest is passed over."""
+    """Limits: `seconds` in all, and `most_bytes` of output; the rest is discarded."""
 
     seconds: float
     most_bytes: int
@@ -40,10 +40,10 @@ async def run(
     environ: Mapping[str, str],
     folder: Path | None = None,
 ) -> Finished:
-    """Run a program, with no shell, that reads `data` and has this environment only.
+    """Run a program without a shell; it reads `data` and sees this environment only.
 
-    Raises `TimeoutError`, and `OSError` if it can't be started. However this ends, nothing of
-    its process group is left running.
+    Raises `TimeoutError`, and `OSError` if it can't be started. Its process group is always
+    killed at the end.
     """
     process = await spawn(argv, _end, environ=environ, folder=folder)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
@@ -76,7 +76,7 @@ async def _feed(stdin: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def _listen(stream: asyncio.StreamReader, most: int) -> bytes:
-    """The first bytes of a stream, which is read to its end all the same."""
+    """Read a stream to its end, and return its first bytes."""
     kept = bytearray()
     while piece := await stream.read(_PIECE):
         kept += piece[: most - len(kept)]
@@ -84,7 +84,7 @@ async def _listen(stream: asyncio.StreamReader, most: int) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the program and its children: they are a group of their own, named like it."""
+    """Kill the program and its children: they form a process group of their own."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):

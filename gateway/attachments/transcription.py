@@ -1,4 +1,4 @@
-"""Turns speech into words: by a server that speaks OpenAI's protocol, or by a local program."""
+"""Transcription of speech by a server with OpenAI's protocol, or by a local program."""
 
 import asyncio
 import io
@@ -19,9 +19,9 @@ from gateway.texts import attachments as attachment_texts
 _log = logging.getLogger(__name__)
 
 FILE = "{file}"
-"""Stands in a command for the path of the recording."""
+"""Placeholder for the recording's path in a command."""
 _MOST_ANSWER = 2_000_000
-"""Bytes of an answer that are read: ten hours of speech are less."""
+"""Bytes read of an answer: ten hours of speech take fewer."""
 _MOST_LOGGED = 300
 _ENDINGS = {
     "audio/aac": "aac",
@@ -35,20 +35,20 @@ _ENDINGS = {
     "audio/webm": "webm",
     "audio/x-caf": "caf",
 }
-"""Servers and programs know a recording by the ending of its name."""
+"""File name extensions; servers and programs detect the format by them."""
 
 
 class NotHeard(Exception):
-    """A recording was not turned into words. The text is a sentence for the person."""
+    """A recording can't be transcribed. The text is a sentence for the person."""
 
 
 class Transcriber(Protocol):
-    """Something that can listen."""
+    """The contract of a transcriber."""
 
     async def transcribe(self, audio: bytes, media_type: str) -> str:
-        """What is said in a recording; empty if nothing is. Takes no longer than it was set to.
+        """Return the words of a recording; empty if it has none.
 
-        Raises `NotHeard`. Cancelling ends whatever it began.
+        Returns within its own time limit. Raises `NotHeard`. Cancelling stops the work.
         """
 
 
@@ -96,9 +96,9 @@ class ServerTranscriber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandTranscriber:
-    """A program on this machine that prints the words. It is run without a shell.
+    """A local program that prints the words. It runs without a shell.
 
-    In `command`, `{file}` stands for the recording. `environ` is all that it sees.
+    In `command`, `{file}` stands for the recording. `environ` is its whole environment.
     """
 
     command: Sequence[str]
@@ -134,7 +134,7 @@ def _name(media_type: str) -> str:
 
 
 async def _read(content: aiohttp.StreamReader) -> bytes:
-    """The first bytes of an answer, whatever length it claims to have."""
+    """Return the first bytes of an answer, whatever length it claims to have."""
     kept = bytearray()
     while len(kept) < _MOST_ANSWER and (piece := await content.readany()):
         kept += piece
@@ -142,7 +142,7 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
 
 
 def _read_answer(body: bytes) -> str:
-    """The words in an answer. Raises `NotHeard` where there is no such field."""
+    """Return the words of an answer. Raises `NotHeard` if it has no such field."""
     try:
         told = json.loads(body)
     except ValueError:

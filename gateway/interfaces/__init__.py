@@ -1,1 +1,1 @@
-"""The package gateway.interfaces."""
+"""The command line, the terminal chat, the HTTP server, and the operations they share."""

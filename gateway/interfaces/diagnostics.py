@@ -1,4 +1,4 @@
-"""Looks for faults before a start, one finding a part, and changes nothing."""
+"""Checks of a home directory and its settings; they change nothing."""
 
 import os
 import platform
@@ -24,21 +24,21 @@ from gateway.config import (
     list_unknown_variables,
 )
 from gateway.errors import StartError
-from gateway.interfaces.operations.client import NobodyThere, fetch_health
+from gateway.interfaces.operations.client import NoGateway, fetch_health
 
 State = Literal["ok", "note", "fault"]
 
 OLDEST_PYTHON = (3, 11)
 _LITTLE_SPACE = 500_000_000
 _NO_SPACE = 50_000_000
-"""Bytes free on the home's disk."""
+"""Least bytes free on the home directory's disk."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One part and how it stands; a `fault` keeps the house from opening."""
+    """The state of one part; a `fault` prevents the gateway from starting."""
 
     part: str
     state: State
@@ -46,7 +46,7 @@ class Finding:
 
 
 def examine(settings: Settings) -> list[Finding]:
-    """All findings, for settings that could be loaded."""
+    """Return all findings, for settings that could be loaded."""
     return [
         _look_at_python(),
         _finding("settings", "ok", _describe_settings(settings)),
@@ -112,7 +112,7 @@ def _look_at_space(home: Path) -> list[Finding]:
 
 
 def _look_at_skills(home: Path) -> list[Finding]:
-    """Nothing where the home has none of its own."""
+    """Return findings about broken skills; none without a skills folder."""
     try:
         own = SkillCatalog(home / SKILLS).list_own()
     except SkillBroken as error:
@@ -142,7 +142,7 @@ def _describe_schema(glimpse: DatabaseInfo) -> str:
 def _look_at_gateway(home: Path) -> Finding:
     try:
         is_well, report = fetch_health(home, timeout=_PATIENCE)
-    except NobodyThere:
+    except NoGateway:
         return _look_for_traces(home)
     except StartError as error:
         return _finding("gateway", "note", str(error))
@@ -153,7 +153,7 @@ def _look_at_gateway(home: Path) -> Finding:
 
 
 def _look_for_traces(home: Path) -> Finding:
-    """Nobody answers; the last one may have been cut off, or is about to start."""
+    """Report an unclean stop: the database is locked or was not closed."""
     try:
         glimpse = peek(home / DATABASE)
     except (StoreError, OSError):
@@ -186,7 +186,7 @@ def _look_at_platforms(settings: Settings) -> list[Finding]:
 
 
 def _tokens_of(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """What each platform needs; it is on with the first of them."""
+    """Return the tokens that each platform needs; the first of them enables it."""
     second = "slack_app_token" if settings.slack.mode == "socket" else "slack_signing_secret"
     return {
         "telegram": ("telegram_bot_token",),
@@ -209,7 +209,7 @@ def _look_at_model(settings: Settings) -> Finding:
 
 
 def _look_at_outside(settings: Settings) -> list[Finding]:
-    """The outside memory, and what is owed to any that was ever told something."""
+    """Check the external memory, and the backlog of any that was used before."""
     provider = settings.memory.provider
     try:
         glimpse = peek(settings.home / DATABASE)
@@ -231,7 +231,7 @@ def _look_at_outside(settings: Settings) -> list[Finding]:
 
 
 def _look_at_embeddings(settings: Settings) -> list[Finding]:
-    """The model that helps recall is loaded, for only that tells whether it can be."""
+    """Load the embedding model: only that shows whether it works."""
     if not settings.recall.embeddings:
         return []
     try:
@@ -257,5 +257,5 @@ def _name_secrets(secrets: Secrets) -> str:
 
 
 def _nearest(path: Path) -> Path:
-    """The path, or the nearest folder above it that is there."""
+    """Return the path, or its nearest parent folder that exists."""
     return next(place for place in (path, *path.parents) if place.exists())

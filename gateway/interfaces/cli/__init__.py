@@ -1,1 +1,1 @@
-"""The command line: one small file a noun."""
+"""The subcommands of `talaria`, one module each."""

@@ -1,4 +1,4 @@
-"""`talaria backup`: copies the database to a file, also while a gateway uses it."""
+"""`talaria backup`: copies the database to a file, even while a gateway uses it."""
 
 import argparse
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Do it here or in the running gateway. Raises `Declined` rather than write over a file."""
+    """Copy the database. Raises `Declined` instead of overwriting a file."""
     target = arguments.file.expanduser().absolute()
     if target.exists():
         raise Declined(f"{target} is there already; name a new file.")

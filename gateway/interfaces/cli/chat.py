@@ -1,4 +1,4 @@
-"""`talaria chat`: talks to the assistant in the terminal, or through a pipe."""
+"""`talaria chat`: chats with the assistant in the terminal, or through a pipe."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ from gateway.interfaces.terminal.server_discovery import chat_with_gateway
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """It needs nothing but a home."""
+    """Add no argument: chatting needs only a home directory."""
     parser.epilog = (
         "Joins the gateway that runs on the home; where none runs, opens one for this talk."
         " The number of a button, typed alone, presses it. With input from a pipe, each line is a"
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Talk. Raises `SettingsError`, `StartError` and `StoreError`."""
+    """Chat until the end of input. Raises `SettingsError`, `StartError` and `StoreError`."""
     found = load(environ)
     make_home(found.home)
     hidden = list_hidden(found.secrets)

@@ -1,4 +1,4 @@
-"""`talaria check`: looks for faults without changing anything, or asks the running gateway."""
+"""`talaria check`: checks the installation without changing it, or asks the running gateway."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from gateway.config import load
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics import Finding, examine
-from gateway.interfaces.operations.client import NobodyThere, fetch_health
+from gateway.interfaces.operations.client import NoGateway, fetch_health
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five."""
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Print the findings; 0 without a fault, 2 with one. With `--live` 0 if well, else 1."""
+    """Print the findings; return 0 without a fault, else 2. With `--live`, 0 if healthy, else 1."""
     found = load(environ)
     if arguments.live:
         return _ask_live(found.home, as_json=arguments.json)
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _ask_live(home: Path, *, as_json: bool) -> int:
     try:
         is_well, report = fetch_health(home, timeout=_PATIENCE)
-    except (NobodyThere, StartError) as error:
+    except (NoGateway, StartError) as error:
         is_well, report = False, {"status": "failing", "problems": [str(error)]}
     if as_json:
         print(json.dumps(report))

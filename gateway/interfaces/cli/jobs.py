@@ -1,4 +1,4 @@
-"""`talaria jobs`: what is done at its time, listed, changed, made, and how it would look."""
+"""`talaria jobs`: lists, changes, adds and previews scheduled jobs."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _EPILOG = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the verbs; without one, `list`."""
+    """Add the verbs; the default is `list`."""
     parser.epilog = _EPILOG
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     listing = verbs.add_parser("list", help="jobs with their times; the usual verb")
@@ -115,7 +115,7 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Do it here or in the running gateway, and print what came of it."""
+    """Run the verb in the running gateway or on its database, and print the result."""
     house = load(environ)
     said = arguments.verb or "list"
     verb = next((name for name, others in _ALIASES.items() if said in others), said)
@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _check(read: Callable[[str], object]) -> Callable[[str], str]:
-    """A type for argparse: the text as it stands, once it can be read."""
+    """Return a type for argparse that keeps the text after checking that it can be read."""
 
     def checked(text: str) -> str:
         try:

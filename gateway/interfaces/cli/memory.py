@@ -1,4 +1,4 @@
-"""`talaria memory`: what was learned, how it stood, and taking changes back."""
+"""`talaria memory`: shows memory and its changes, and undoes or restores them."""
 
 import argparse
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _SHOWN = 20
 _LONGEST = 200
 """Characters of an entry that a line of the log shows."""
 _PATIENCE = 600.0
-"""Seconds; memory of very many people is led back one after the other."""
+"""Seconds; many people's memory is restored one after the other."""
 _DAY = len("2026-11-21")
 _FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Do it here or in the running gateway, and print what came of it."""
+    """Run the verb in the running gateway or on its database, and print the result."""
     house = load(environ)
     zone = ZoneInfo(house.people.time_zone or tzlocal.get_localzone_name())
     verb = arguments.verb
@@ -54,9 +54,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def read_date(text: str) -> datetime:
-    """A date or a time, on the house's clock if it names no other; a day alone is its end.
+    """Parse a date or a time, in the deployment's zone unless it names another.
 
-    Raises `argparse.ArgumentTypeError`.
+    A date alone means the end of that day. Raises `argparse.ArgumentTypeError`.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -68,7 +68,7 @@ def read_date(text: str) -> datetime:
 
 
 def count_milliseconds(moment: datetime, zone: ZoneInfo) -> int:
-    """Since the epoch, of a time on the house's clock."""
+    """Convert a time in the deployment's zone to milliseconds since the epoch."""
     return int((moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp() * 1000)
 
 

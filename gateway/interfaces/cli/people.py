@@ -1,4 +1,4 @@
-"""`talaria people`: who may talk, letting somebody in, all that is theirs, and erasing them."""
+"""`talaria people`: lists people, lets them in, and exports or erases their data."""
 
 import argparse
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from gateway.interfaces.operations.runner import perform
 from gateway.texts.privacy import describe_remains
 
 _LONG = 3600.0
-"""Seconds for what reads or leaves nothing of all that somebody ever said."""
+"""Seconds for an export or an erasure, which reads all of a person's data."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Do it here or in the running gateway, and print what came of it."""
+    """Run the verb in the running gateway or on its database, and print the result."""
     home = load(environ).home
     verb = arguments.verb
     if verb == "claim":
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
-    """Raises `Declined` if whoever is asked does not say the name again."""
+    """Erase a person after confirmation. Raises `Declined` if the typed name differs."""
     if is_asked:
         found = perform(home, "people.look", {"slug": slug})
         print(

@@ -1,4 +1,4 @@
-"""`talaria run`: opens the house and serves until it is asked to stop."""
+"""`talaria run`: starts the gateway and serves until it is asked to stop."""
 
 import argparse
 import asyncio
@@ -35,7 +35,7 @@ _STAND_IN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What there is to tell. `local` names the platform that is no chat platform."""
+    """The facts of the banner. `local` is the name of the console platform."""
 
     version: str
     home: Path
@@ -46,11 +46,11 @@ class Opening:
     claim_code: str | None
     page: str | None
     command: str
-    """How `talaria` is called here."""
+    """The command with which `talaria` was called."""
 
 
 def compose_banner(opening: Opening) -> str:
-    """Several lines; the last one begins with "Ready"."""
+    """Return several lines; the last one begins with "Ready"."""
     rows = [("home", str(opening.home)), ("model", opening.model)]
     for name, health in opening.platforms.items():
         if name != opening.local:
@@ -79,13 +79,13 @@ else:
     make_loop = uvloop.new_event_loop
 
 _CONNECTING = 10.0
-"""Seconds that platforms have to connect before the house says how far they are."""
+"""Seconds that platforms have to connect before the banner reports their state."""
 _POLL = 0.02
 _log = logging.getLogger(__name__)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """It is set up by `config.toml` and the environment alone."""
+    """Add no argument: `config.toml` and the environment hold all settings."""
     parser.epilog = "Settings: config.toml in the home, and TALARIA_<TABLE>__<KEY>."
 
 
@@ -112,7 +112,7 @@ async def _serve(found: Settings) -> None:
 
 
 def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
-    """Stop in order; whoever asks twice is not kept waiting (nothing is lost by that)."""
+    """Stop in order; a second signal ends the process at once, without loss."""
     if stop.is_set():
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
@@ -120,7 +120,7 @@ def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
 
 
 async def _keep_company(gateway: Gateway) -> None:
-    """The servers beside the house, and the banner once everything has been tried."""
+    """Run the servers beside the gateway, and print the banner once platforms have connected."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serving_control(gateway))
         page = None
@@ -132,7 +132,7 @@ async def _keep_company(gateway: Gateway) -> None:
 
 
 async def _wait_for_platforms(gateway: Gateway) -> None:
-    """Until every platform is connected or has said why not, and not for ever."""
+    """Wait until every platform is connected or has failed, for a limited time."""
     loop = asyncio.get_running_loop()
     latest = loop.time() + _CONNECTING
     while loop.time() < latest and any(  # noqa: ASYNC110 - adapters tell their state when asked
@@ -157,6 +157,6 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
 
 
 def _name_command() -> str:
-    """How this program was called, so that what is printed can be typed."""
+    """Return the command with which this program was called, for printed instructions."""
     called = Path(sys.argv[0])
     return str(called) if called.name == "talaria" and not which("talaria") else "talaria"

@@ -1,4 +1,4 @@
-"""`talaria skills`: which there are, what became of them, putting them away, taking it back."""
+"""`talaria skills`: lists skills, shows their changes, and archives or restores them."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _LONGEST = 100
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the verbs; without one, `list`."""
+    """Add the verbs; the default is `list`."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     verbs.add_parser("list", help="all of them and how they stand; the usual verb")
     show = verbs.add_parser("show", help="one skill in full")
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Do it here or in the running gateway, and print what came of it."""
+    """Run the verb in the running gateway or on its database, and print the result."""
     house = load(environ)
     verb = arguments.verb or "list"
     if verb == "check":
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _check(path: Path) -> int:
-    """Read skills where they lie, without the house."""
+    """Check skills in a folder, without a gateway."""
     place = path.expanduser().absolute()
     place = place.parent if place.name == SKILL_FILE else place
     if not place.is_dir():

@@ -1,4 +1,4 @@
-"""`talaria turns`: what ran, step by step, and what could not be delivered."""
+"""`talaria turns`: shows turns step by step, and messages that could not be delivered."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Do it here or in the running gateway, and print what came of it."""
+    """Run the verb in the running gateway or on its database, and print the result."""
     verb = "requests" if vars(arguments).get("prompt") else arguments.verb
     is_one = verb in ("show", "requests", "replay")
     asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}

@@ -1,1 +1,1 @@
-"""Health, the console page and their gate."""
+"""The HTTP server: health, the console page, and their gate."""

@@ -1,4 +1,4 @@
-"""Who may speak to the HTTP server: the right host, no foreign page, and the token."""
+"""Access control of the HTTP server: the Host header, the Origin header and the token."""
 
 import hmac
 import ipaddress
@@ -15,7 +15,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 OPEN_PATHS = frozenset({"/health"})
-"""What answers without the token."""
+"""Paths that need no token."""
 
 _FOREIGN = "This address is not for other pages or names. Open it as Talaria printed it."
 _LOCKED = "Open the address that `talaria run` printed: it carries the token that is missing here."
@@ -24,7 +24,7 @@ _A_YEAR = 365 * 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The rules of one server: where it listens, and its token."""
+    """The rules of one server: its address and its token."""
 
     bind: str
     port: int
@@ -32,27 +32,26 @@ class Gate:
 
     @property
     def cookie(self) -> str:
-        """Browsers keep cookies by host alone; the port keeps two homes apart."""
+        """The cookie's name. Browsers store cookies by host; the port separates two homes."""
         return f"talaria_{self.port}"
 
     def knows_host(self, hosts: Sequence[str]) -> bool:
-        """True for one `Host` header that names this server by a name of this machine.
+        """Return whether one `Host` header names this server by an address or `localhost`.
 
-        A web page that points a name of its own at this machine (DNS rebinding) fails here:
-        only addresses and `localhost` are known, and where the server listens everywhere,
-        any address.
+        This stops a web page that points its own name at this machine (DNS rebinding). A server
+        that listens on all addresses accepts any address.
         """
         return len(hosts) == 1 and self._knows(hosts[0])
 
     def knows_origin(self, origins: Sequence[str]) -> bool:
-        """True without an `Origin` header, or with one that is this server's own page."""
+        """Return whether the `Origin` header is absent or names this server's own page."""
         if not origins:
             return True
         scheme, _, rest = origins[0].partition("://")
         return len(origins) == 1 and scheme == "http" and self._knows(rest)
 
     def knows_token(self, given: str) -> bool:
-        """Compared in constant time."""
+        """Compare a token in constant time."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
     def _knows(self, netloc: str) -> bool:
@@ -75,9 +74,9 @@ class Gate:
 
 
 def make_guard(gate: Gate) -> Middleware:
-    """The middleware that asks the gate about every request before anything else sees it.
+    """Return the middleware that checks every request first.
 
-    The foreign get 403, who has no token 401.
+    A foreign host or origin gets 403, and a missing token 401.
     """
 
     @web.middleware
@@ -101,7 +100,7 @@ def make_guard(gate: Gate) -> Middleware:
 
 
 def _let_in(gate: Gate, token: str) -> web.StreamResponse:
-    """Turn the token of the printed address into a cookie, and out of the address bar."""
+    """Turn the token of the printed address into a cookie, and remove it from the address bar."""
     if not gate.knows_token(token):
         return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
     response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
@@ -127,7 +126,7 @@ _SHAPE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def load_token(path: Path) -> str:
-    """The token in this file; one that is missing or damaged is made anew. Raises `OSError`."""
+    """Return the token in a file; create a missing or damaged one. Raises `OSError`."""
     try:
         path.chmod(0o600)
         token = path.read_text("ascii", "replace").strip()
@@ -137,7 +136,7 @@ def load_token(path: Path) -> str:
 
 
 def _make_token(path: Path) -> str:
-    """Whole or not at all, and never readable by others, not even for a moment."""
+    """Write the token atomically, never readable by other users."""
     token = secrets.token_urlsafe(_BYTES)
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)

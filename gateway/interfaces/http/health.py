@@ -1,4 +1,4 @@
-"""How the house fares, as a report that a monitor can read."""
+"""The health report of a running gateway, for monitors."""
 
 import time
 from collections.abc import Mapping
@@ -19,7 +19,9 @@ _PROBE = "health.probe"
 
 
 async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
-    """Whether every platform that is on is connected and the store takes writes; the report."""
+    """Return whether every enabled platform is connected and the store is writable, and the
+    report.
+    """
     platforms = gateway.platforms.health()
     counts, fault = await _look_into(gateway.database)
     now = time.monotonic()
@@ -46,7 +48,7 @@ async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
 
 
 async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
-    """Counts of what is owed and set aside, and what is wrong with the store, if anything."""
+    """Return counts of queued and dead work, and the store's error, if any."""
 
     def count(connection: Connection) -> dict[str, int | None]:
         return {
@@ -69,7 +71,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
 
 
 async def _describe_outside(external_memory: ExternalMemory | None) -> dict[str, Any] | None:
-    """An outage there is no fault of the house: it is told, and is no problem."""
+    """Describe the external memory; its outage is reported, but does not count as unhealthy."""
     if external_memory is None:
         return None
     try:

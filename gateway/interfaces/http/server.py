@@ -1,4 +1,4 @@
-"""The two servers: the page on a port behind the gate, the control socket in the home."""
+"""The two servers: the console page on a port, and the control socket in the home directory."""
 
 import asyncio
 import json
@@ -21,17 +21,17 @@ from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.http.gate import Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
-from gateway.interfaces.operations.contract import OperationContext, times_of
+from gateway.interfaces.operations.contract import OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 
 LONGEST_LINE = 8_000_000
-"""Bytes of one line, as the console's socket takes them: a message of a million characters."""
+"""Bytes of one line, as on the console's socket: a message of a million characters."""
 _HEARTBEAT = 30.0
 _CONNECT = 5.0
 
 
 class Bridge:
-    """Joins each browser to the console's socket, and lets go of all of them at the end."""
+    """Connects each browser to the console's socket, and closes all of them at the end."""
 
     def __init__(self, socket: Path) -> None:
         self._socket = socket
@@ -60,7 +60,7 @@ class Bridge:
         return page
 
     async def close(self, _: web.Application) -> None:
-        """Tell every page that the gateway goes; they come back by themselves."""
+        """Tell every page that the gateway stops; pages reconnect on their own."""
         for page in list(self._open):
             await page.close(code=WSCloseCode.GOING_AWAY, message=b"the gateway stops")
 
@@ -79,7 +79,7 @@ async def _pass_both_ways(
 
 
 async def _pass_down(page: web.WebSocketResponse, reader: asyncio.StreamReader) -> None:
-    """From the house to the page, until the house leaves or sends a line that is too long."""
+    """Pass lines to the page, until the gateway leaves or sends a line that is too long."""
     try:
         while line := await reader.readline():
             await page.send_str(line.decode("utf-8", "replace").rstrip("\n"))
@@ -88,7 +88,7 @@ async def _pass_down(page: web.WebSocketResponse, reader: asyncio.StreamReader) 
 
 
 async def _pass_up(page: web.WebSocketResponse, writer: asyncio.StreamWriter) -> None:
-    """From the page to the house, until the page leaves."""
+    """Pass lines to the gateway, until the page leaves."""
     async for message in page:
         if message.type is not WSMsgType.TEXT:
             continue
@@ -112,7 +112,7 @@ _FILES: Mapping[str, tuple[str, str]] = {
 
 
 class Pages:
-    """The files, read once."""
+    """The static files, read once."""
 
     def __init__(self) -> None:
         folder = resources.files("gateway.interfaces.http") / "static"
@@ -122,7 +122,7 @@ class Pages:
         }
 
     def add_to(self, application: web.Application) -> None:
-        """Serve each at its path."""
+        """Serve each file at its path."""
         for path in self._bodies:
             application.router.add_get(path, self._show)
 
@@ -141,7 +141,7 @@ class Pages:
 
 
 async def harden(_: web.Request, response: web.StreamResponse) -> None:
-    """Headers of every answer: no guessing of types, no referrer, no copy in a cache."""
+    """Add security headers to every response: no type guessing, no referrer, no caching."""
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cache-Control"] = "no-store"
@@ -151,15 +151,15 @@ async def harden(_: web.Request, response: web.StreamResponse) -> None:
 _GATEWAY = web.AppKey("gateway", Gateway)
 _LARGEST_REQUEST = 64 * 1024
 _LAST_ANSWERS = 2.0
-"""Seconds that answers under way have when the server stops."""
+"""Seconds that running responses have when the server stops."""
 _QUIET_POLL = 0.03
 
 
 @asynccontextmanager
 async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
-    """Serve the control socket for as long as the block runs. Raises `StartError`.
+    """Serve the control socket while the block runs. Raises `StartError`.
 
-    The mode of the socket is all its protection: whoever can open it owns the home.
+    File permissions are the socket's only protection: whoever can open it owns the home.
     """
     path = gateway.settings.home / CONTROL_SOCKET
     application = _make_application(gateway)
@@ -180,9 +180,9 @@ async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
-    """Serve the console page for as long as the block runs; gives its address with the token.
+    """Serve the console page while the block runs; yield its address with the token.
 
-    Raises `StartError` if the port is taken or the token can't be kept.
+    Raises `StartError` if the port is taken or the token can't be stored.
     """
     http, home = gateway.settings.http, gateway.settings.home
     try:
@@ -226,12 +226,12 @@ async def _running(application: web.Application) -> AsyncIterator[web.AppRunner]
 
 
 def _name_fault(error: OSError) -> str:
-    """The system's own words; event loops put theirs around them."""
+    """Return the system's own message, without the text that event loops add."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _name_host(bind: str) -> str:
-    """A name under which this machine reaches what listens there."""
+    """Return a host name under which this machine reaches a bound address."""
     if bind in ("0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
         return "localhost"
     return f"[{bind}]" if ":" in bind else bind
@@ -257,8 +257,8 @@ async def _operate(request: web.Request) -> web.Response:
         erasing=gateway.data_requests.erasing,
         memory=gateway.memory.store,
         skills=gateway.scheduling.skills,
-        freezer=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
-        times=times_of(
+        prompt_cache=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
+        scheduling=scheduling_context(
             gateway.settings,
             wake=gateway.scheduling.wake,
             load_platforms=lambda: gateway.platforms.adapters,
@@ -278,9 +278,9 @@ async def _operate(request: web.Request) -> web.Response:
 
 
 async def _wait_for_quiet(request: web.Request) -> web.Response:
-    """Answer once a platform has nothing to do: all that came in is answered and delivered.
+    """Answer once a platform is idle: every event is answered and delivered.
 
-    A house whose turns all wait for their people has nothing to do either.
+    A gateway whose turns all wait for people counts as idle.
     """
     gateway = request.app[_GATEWAY]
     platform = request.query.get("platform", "")

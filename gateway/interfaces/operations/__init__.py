@@ -1,1 +1,1 @@
-"""Operations on a house, by its own process or by a command beside it."""
+"""Operations of the command line, run by the gateway or on its database."""

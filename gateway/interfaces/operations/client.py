@@ -1,4 +1,4 @@
-"""Asks the running gateway over its socket; with no SDK and no event loop."""
+"""Client of the gateway's control socket; it needs no SDK and no event loop."""
 
 import http.client
 import json
@@ -10,12 +10,12 @@ from gateway.config import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
 
 PATIENCE = 30.0
-"""Seconds that the gateway has for an answer; a backup of a large database has longer."""
+"""Seconds that the gateway has for an answer; the backup of a large database has longer."""
 _CONNECT = 2.0
 
 
-class NobodyThere(Exception):
-    """No gateway runs on this home."""
+class NoGateway(Exception):
+    """No gateway serves this home directory."""
 
 
 class _SocketConnection(http.client.HTTPConnection):
@@ -26,7 +26,7 @@ class _SocketConnection(http.client.HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        """Open the socket; a gateway that lives answers at once."""
+        """Open the socket; a running gateway accepts at once."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(min(_CONNECT, self.timeout or _CONNECT))
         self.sock.connect(str(self._path))
@@ -34,7 +34,7 @@ class _SocketConnection(http.client.HTTPConnection):
 
 
 def fetch_health(home: Path, *, timeout: float) -> tuple[bool, dict[str, Any]]:
-    """Whether the gateway is well, and its report. Raises `NobodyThere`, `StartError`."""
+    """Return whether the gateway is healthy, and its report. Raises `NoGateway`, `StartError`."""
     status, report = _request(home, "GET", "/health", None, timeout)
     return status == http.HTTPStatus.OK, report
 
@@ -42,9 +42,9 @@ def fetch_health(home: Path, *, timeout: float) -> tuple[bool, dict[str, Any]]:
 def ask(
     home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
 ) -> dict[str, Any]:
-    """Have the running gateway do an operation (see `gateway.control.operations`).
+    """Have the running gateway perform an operation; see `OPERATIONS`.
 
-    Raises `NobodyThere`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError`
+    Raises `NoGateway`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError`
     if it does not answer within `timeout` seconds.
     """
     status, answer = _request(home, "POST", f"/control/{operation}", json.dumps(asked), timeout)
@@ -64,7 +64,7 @@ def _request(
         connection.connect()
     except (FileNotFoundError, ConnectionRefusedError) as error:
         connection.close()
-        raise NobodyThere(f"No gateway runs on the home {home}.") from error
+        raise NoGateway(f"No gateway runs on the home {home}.") from error
     except OSError as error:
         connection.close()
         raise StartError(f"{place} can't be reached: {error.strerror or error}.") from error

@@ -1,4 +1,4 @@
-"""What an operation is: what it works on, what it is asked with, and what it answers."""
+"""The contract of operations: their context, arguments and answers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,49 +20,49 @@ from gateway.people.data_export import DataExport
 from gateway.scheduler.skill_curator import SkillServices
 
 Answer = Mapping[str, Any]
-"""What JSON can hold."""
+"""Values that JSON can hold."""
 
 _MOST_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """What operations on jobs need of the house: its zone, an IANA name, and what it allows."""
+class SchedulingContext:
+    """The scheduling context: the deployment's zone, an IANA name, and the limits of jobs."""
 
     zone: str
     rules: JobRules
     wake: Callable[[], None]
-    """Something may be due earlier than was known."""
+    """Called after a write that may make a job due earlier."""
     load_platforms: Callable[[], Mapping[str, ChatAdapter]]
-    """The platforms that are on, by name. Raises `StartError`."""
+    """Returns the enabled platforms by name. Raises `StartError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationContext:
-    """What operations work on: a running house, or a database opened beside it."""
+    """The services of operations: a running gateway's, or those of a database opened for one."""
 
     database: Database
     now: Callable[[], int]
     enqueue: Callable[[Sequence[OutboxRow]], None]
-    """Deliver what was written into the outbox, if there is anybody who can."""
+    """Delivers new outbox rows, if a gateway runs."""
     forget_known: Callable[[], None]
-    """People, or what they keep, have changed; whoever has that at hand has to read it afresh."""
+    """Drops caches after people or their memory have changed."""
     memory: MemoryStore
-    """What is remembered, in the same order as everybody else's changes of it."""
+    """The memory store; it serialises all changes."""
     exports: DataExport
     erasing: DataErase
-    times: Times
+    scheduling: SchedulingContext
     skills: SkillServices
-    freezer: PromptCache | None = None
-    """Tells what a talk's prompt would be now; None where nobody knows the settings."""
+    prompt_cache: PromptCache | None = None
+    """Builds a conversation's current prompt; None without settings."""
 
 
 Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
-"""Does one thing. Raises `Declined` with a sentence, and `StoreError`."""
+"""Performs one operation. Raises `Declined` with a sentence, and `StoreError`."""
 
 
 def read_text(asked: Answer, key: str) -> str:
-    """A text that has to be there. Raises `Declined`."""
+    """Return a required text. Raises `Declined`."""
     value = asked.get(key)
     if not isinstance(value, str) or not value.strip():
         raise Declined(f"The {key} is missing.")
@@ -70,22 +70,22 @@ def read_text(asked: Answer, key: str) -> str:
 
 
 def read_limit(asked: Answer) -> int:
-    """How many rows are wanted. Raises `Declined`."""
+    """Return the number of rows asked for. Raises `Declined`."""
     limit = asked.get("limit")
     if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
         raise Declined(f"The limit has to be a number from 1 to {_MOST_LISTED}.")
     return limit
 
 
-def times_of(
+def scheduling_context(
     settings: Settings | None,
     *,
     wake: Callable[[], None],
     load_platforms: Callable[[], Mapping[str, ChatAdapter]],
-) -> Times:
-    """The times of a house; without settings, as they usually are."""
+) -> SchedulingContext:
+    """Return the scheduling context; without settings, the default one."""
     own = settings.people.time_zone if settings else None
-    return Times(
+    return SchedulingContext(
         zone=own or tzlocal.get_localzone_name(),
         rules=make_rules(settings) if settings else JobRules(),
         wake=wake,

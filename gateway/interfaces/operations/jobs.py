@@ -1,4 +1,4 @@
-"""Operations on jobs: what is done at its time, changed, made, and how it would look."""
+"""Operations on jobs: list, show, change, add and preview them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -43,27 +43,27 @@ from gateway.texts.job_results import title_body
 
 _RUNS = 5
 _LOOKED_THROUGH = 30
-"""Newest runs among which one that said something is looked for."""
+"""Newest runs searched for one with a result."""
 _AS_ASKED = "from the command line"
 _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
-_WAYS = (
+_OPTIONS = (
     *("cron", "every_minutes", "at", "zone", "to", "late", "urgent"),
     *("model", "tools", "skills", "aware", "day_usd"),
 )
-"""What may be said of a job besides what it does, as the `schedule` tool has it."""
+"""The options of a job, with the names of the `schedule` tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """What a job sends: words, and the names of files."""
+class _Result:
+    """The result of a job: words, and names of files."""
 
     text: str
     files: tuple[str, ...] = ()
 
 
 async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
-    """The jobs of everybody, of one person, or of the house itself. Raises `Declined`."""
+    """List the jobs of everyone, of one person, or of the system. Raises `Declined`."""
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         if asked.get("system"):
@@ -80,7 +80,7 @@ async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def show_job(context: OperationContext, asked: Answer) -> Answer:
-    """One job, also one that is over: how it is run and what became of it. Raises `Declined`."""
+    """Show one job with its runs, even if it is over. Raises `Declined`."""
     number = _number(asked)
 
     def look(connection: Connection) -> dict[str, Any]:
@@ -95,18 +95,18 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def pause(context: OperationContext, asked: Answer) -> Answer:
-    """A job waits until it is resumed. Raises `Declined`."""
+    """Pause a job until it is resumed. Raises `Declined`."""
     return await _change(context, asked, lambda c, job: pause_job(c, job, _AS_ASKED))
 
 
 async def resume(context: OperationContext, asked: Answer) -> Answer:
-    """A job goes on. Raises `Declined`, and `Mistaken` if its moment is past."""
+    """Resume a job. Raises `Declined`, and `Mistaken` if its moment has passed."""
     now = context.now()
     return await _change(context, asked, lambda c, job: resume_job(c, job, now))
 
 
 async def drop(context: OperationContext, asked: Answer) -> Answer:
-    """A job is no more. Raises `Declined`."""
+    """Drop a job. Raises `Declined`."""
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
@@ -117,7 +117,7 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def run_now(context: OperationContext, asked: Answer) -> Answer:
-    """A job is run once besides its times. Raises `Declined`."""
+    """Run a job once, outside its schedule. Raises `Declined`."""
     now = context.now()
 
     def work(connection: Connection, job: Job) -> Job:
@@ -131,38 +131,38 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def add(context: OperationContext, asked: Answer) -> Answer:
-    """Make a job for a person; only here can it be a command. Raises `Declined`, `Mistaken`."""
-    times, now = context.times, context.now()
-    arguments = _read_work(asked)
+    """Add a job for a person; only here can it be a script. Raises `Declined`, `Mistaken`."""
+    scheduling, now = context.scheduling, context.now()
+    arguments = _read_job(asked)
     slug = read_text(asked, "person")
 
     def work(connection: Connection) -> dict[str, Any]:
         person = _find_person(connection, slug)
-        zone = person.time_zone or times.zone
+        zone = person.time_zone or scheduling.zone
         wish = read_request(arguments, here=_HOME, zone=zone, known=Options(), now=now)
         whose = JobOwner(person_id=person.id, room_id=None, actor="house")
-        new = draft_job(wish, whose, zone=zone, rules=times.rules, now=now)
-        made = create_job(connection, new, rules=times.rules, now=now)
+        new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
+        made = create_job(connection, new, rules=scheduling.rules, now=now)
         return _outline(connection, made)
 
     try:
         made = await context.database.write("jobs.add", work)
     except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
-    times.wake()
+    scheduling.wake()
     return made
 
 
 async def change(context: OperationContext, asked: Answer) -> Answer:
-    """A job is otherwise from now on. Raises `Declined`, `Mistaken`."""
-    times, now = context.times, context.now()
+    """Change a job. Raises `Declined`, `Mistaken`."""
+    scheduling, now = context.scheduling, context.now()
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is the house's own: it can be paused, not changed.")
         arguments = _read_changes(asked, job)
         wish = read_request(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
-        changed = redraft_job(job, wish, rules=times.rules, now=now)
+        changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what is to be otherwise; see `talaria jobs change --help`.")
         jobs.change(connection, changed)
@@ -172,15 +172,15 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def preview(context: OperationContext, asked: Answer) -> Answer:
-    """What a job made last, or its text, in the form of each platform. Raises `Declined`."""
+    """Preview a job's latest result, or its text, on each platform. Raises `Declined`."""
     number = _number(asked)
 
-    def look(connection: Connection) -> tuple[dict[str, Any], _Made]:
+    def look(connection: Connection) -> tuple[dict[str, Any], _Result]:
         job = _find_any(connection, number)
         return _outline(connection, job), _find_made(connection, job)
 
     outline, made = await context.database.read(look)
-    shown = context.times.load_platforms()
+    shown = context.scheduling.load_platforms()
     return outline | {
         "platforms": [
             {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
@@ -216,22 +216,27 @@ async def _change(
         done = await context.database.write("jobs.change", change)
     except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
-    context.times.wake()
+    context.scheduling.wake()
     return done
 
 
-def _read_work(asked: Answer) -> dict[str, object]:
-    """The arguments of a wish. Raises `Declined`, `Mistaken`."""
+def _read_job(asked: Answer) -> dict[str, object]:
+    """Return the tool arguments of a new job. Raises `Declined`, `Mistaken`."""
     kind = asked.get("kind")
     if kind not in _KINDS:
         raise Mistaken("Say what is to be done: a prompt, a message or a script.")
     body, title = _read_body(asked, kind)
-    return {**_read_ways(asked), "kind": kind, "text": body, "title": asked.get("title") or title}
+    return {
+        **_read_options(asked),
+        "kind": kind,
+        "text": body,
+        "title": asked.get("title") or title,
+    }
 
 
 def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
-    """The arguments of a wish about a job that there is. Raises `Declined`, `Mistaken`."""
-    arguments = _read_ways(asked)
+    """Return the tool arguments of a change to a job. Raises `Declined`, `Mistaken`."""
+    arguments = _read_options(asked)
     if asked.get("title"):
         arguments["title"] = asked["title"]
     kind = asked.get("kind")
@@ -244,7 +249,7 @@ def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
 
 
 def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
-    """What is to be done, as it is stored, and as a title. Raises `Declined`, `Mistaken`."""
+    """Return the stored body of a job, and its title. Raises `Declined`, `Mistaken`."""
     if kind == "script":
         words = asked.get("words")
         is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
@@ -255,18 +260,18 @@ def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
     return text, text
 
 
-def _read_ways(asked: Answer) -> dict[str, object]:
-    """When and how; what is not said is left out. Raises `Mistaken`."""
+def _read_options(asked: Answer) -> dict[str, object]:
+    """Return the options given, without the missing ones. Raises `Mistaken`."""
     late = asked.get("late")
     if late is not None and late not in get_args(Late):
         raise Mistaken(f"What is missed is one of {', '.join(get_args(Late))}.")
-    return {name: asked[name] for name in _WAYS if asked.get(name) is not None}
+    return {name: asked[name] for name in _OPTIONS if asked.get(name) is not None}
 
 
-def _find_made(connection: Connection, job: Job) -> _Made:
-    """What a job would send. Raises `Declined` where nobody knows."""
+def _find_made(connection: Connection, job: Job) -> _Result:
+    """Return a job's latest result. Raises `Declined` if it has none."""
     if job.kind == "message":
-        return _Made(text=job.body)
+        return _Result(text=job.body)
     if job.kind != "prompt" or job.person_id is None:
         raise Declined(
             f"What job {job.id} says is not kept; `talaria jobs run {job.id}` sends it anew."
@@ -279,12 +284,12 @@ def _find_made(connection: Connection, job: Job) -> _Made:
         given = tuple(file.name for file in files.list_of_turn(connection, turn_id=turn[0]))
         if given or words.strip() not in ("", SILENCE):
             words = "" if words.strip() == SILENCE else words
-            return _Made(text=title_body(job.title, words), files=given)
+            return _Result(text=title_body(job.title, words), files=given)
     raise Declined(f"Job {job.id} has made nothing yet; `talaria jobs run {job.id}` lets it.")
 
 
-def _preview(adapter: ChatAdapter, made: _Made) -> dict[str, list[str]]:
-    """The messages, as a platform would show them, and the files that would come with them."""
+def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, list[str]]:
+    """Return the messages as a platform shows them, and their files."""
     text, given = made.text, list(made.files)
     if given and not isinstance(adapter, CanSendFiles):
         text, given = f"{text}\n\n{general.describe_unsent_files(given)}", []
@@ -314,7 +319,7 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
 
 
 def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
-    """A job of the house, with what came of it last: nobody is sent that."""
+    """Describe a system job with the report of its latest run."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
     last = jobs_texts.describe_run(runs[0], job.zone) if runs else "not run yet"
     return _outline(connection, job) | {"last": last}

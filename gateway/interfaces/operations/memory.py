@@ -1,4 +1,4 @@
-"""Operations on what is remembered: its ledger, how it stood, and taking changes back."""
+"""Operations on memory: show its changes and its entries, and undo or restore them."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,9 +23,9 @@ from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
 
 _AT_ONCE = 500
-"""People that are read from the database at a time."""
+"""People read in one transaction."""
 _MOST_COUNTED = 100_000
-"""Entries of an archive."""
+"""Most entries of an archive that are counted."""
 _FAULTS = {
     "undone": "Row {row} is taken back already.",
     "parted": (
@@ -38,7 +38,7 @@ _FAULTS = {
 
 
 async def show_log(context: OperationContext, asked: Answer) -> Answer:
-    """The newest changes of everybody or of one, newest first. Raises `Declined`."""
+    """List the newest changes of everyone or of one owner, newest first. Raises `Declined`."""
     limit, slug = read_limit(asked), _slug(asked)
 
     def look(connection: Connection) -> list[dict[str, Any]] | None:
@@ -46,10 +46,10 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
             recent = ledger.list_recent(connection, limit=limit)
             names = _name_all(connection)
             return [_tell(row, names.get(person_id, "?")) for person_id, row in recent]
-        memory_owner = memory_owners.find_by_slug(connection, slug=slug)
-        if memory_owner is None:
+        owner = memory_owners.find_by_slug(connection, slug=slug)
+        if owner is None:
             return None
-        rows = ledger.list_recent_of(connection, person_id=memory_owner.person_id, limit=limit)
+        rows = ledger.list_recent_of(connection, person_id=owner.person_id, limit=limit)
         return [_tell(row, slug) for row in rows]
 
     found = await context.database.read(look)
@@ -59,24 +59,22 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def show_lists(context: OperationContext, asked: Answer) -> Answer:
-    """What is remembered now, or was at a moment, by everybody or by one. Raises `Declined`."""
+    """List the entries of everyone or of one owner, now or at a moment. Raises `Declined`."""
     moment = _moment(asked)
     lists = []
-    for memory_owner in await _find(context, asked):
+    for owner in await _find(context, asked):
         if moment is None:
             await context.memory.snapshot(
-                memory_owner.person_id, memory_owner.folder, context.now(), kind=memory_owner.kind
+                owner.person_id, owner.folder, context.now(), kind=owner.kind
             )
         lists += await context.database.read(
-            lambda c, memory_owner=memory_owner: _show(c, memory_owner, moment)  # type: ignore[misc]
+            lambda c, owner=owner: _show(c, owner, moment)  # type: ignore[misc]
         )
     return {"lists": lists}
 
 
-def _show(
-    connection: Connection, memory_owner: StoredOwner, moment: int | None
-) -> list[dict[str, Any]]:
-    change_index = load_change_index(connection, person_id=memory_owner.person_id)
+def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> list[dict[str, Any]]:
+    change_index = load_change_index(connection, person_id=owner.person_id)
     shown = []
     for target, history in change_index.histories.items():
         entries: list[tuple[int | None, str]]
@@ -92,12 +90,12 @@ def _show(
             ]
         if entries:
             told = [{"row": row, "words": words} for row, words in entries]
-            shown.append({"person": memory_owner.slug, "list": target, "entries": told})
+            shown.append({"person": owner.slug, "list": target, "entries": told})
     return shown
 
 
 async def undo(context: OperationContext, asked: Answer) -> Answer:
-    """Take one row of the ledger back. Raises `Declined`."""
+    """Undo one row of the ledger. Raises `Declined`."""
     row_id = asked.get("row")
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Name a row of the ledger by its number; `talaria memory log` lists them.")
@@ -109,86 +107,80 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     found = await context.database.read(look)
     if found is None:
         raise Declined(f"There is no row {row_id} in the ledger.")
-    memory_owner, row = found
+    owner, row = found
     if row.target == "soul":
         raise Declined(f"Row {row_id} is of SOUL.md, which is changed by hand or by a proposal.")
     if row.target == "skill":
         raise Declined(f"Row {row_id} is of a skill; `talaria skills undo {row_id}` does that.")
-    if memory_owner is None:
+    if owner is None:
         raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
     if row.target == "archive":
-        return await _undo_archived(context, memory_owner, row)
+        return await _undo_archived(context, owner, row)
     try:
         outcome = await context.memory.undo(
-            memory_owner.person_id,
-            memory_owner.folder,
+            owner.person_id,
+            owner.folder,
             row_id,
             _origin(context),
-            kind=memory_owner.kind,
+            kind=owner.kind,
         )
     except OSError as error:
-        raise Declined(_describe_unreadable(memory_owner, error)) from error
+        raise Declined(_describe_unreadable(owner, error)) from error
     if isinstance(outcome, UndoRefused):
         raise Declined(_describe_kept(outcome))
     (done,) = outcome
     return {
-        "person": memory_owner.slug,
+        "person": owner.slug,
         "list": row.target,
-        "undone": _tell(done.undone, memory_owner.slug),
-        "row": _tell(done.row, memory_owner.slug),
-        "derived": [_tell(one, memory_owner.slug) for one in done.derived],
-        "revived": [_tell(one, memory_owner.slug) for one in done.revived],
+        "undone": _tell(done.undone, owner.slug),
+        "row": _tell(done.row, owner.slug),
+        "derived": [_tell(one, owner.slug) for one in done.derived],
+        "revived": [_tell(one, owner.slug) for one in done.revived],
     }
 
 
-async def _undo_archived(
-    context: OperationContext, memory_owner: StoredOwner, row: LedgerEntry
-) -> Answer:
-    """Take a change of the archive back. Raises `Declined`."""
-    work = partial(
-        undo_archive_change, person_id=memory_owner.person_id, row=row, origin=_origin(context)
-    )
+async def _undo_archived(context: OperationContext, owner: StoredOwner, row: LedgerEntry) -> Answer:
+    """Undo a change to the archive. Raises `Declined`."""
+    work = partial(undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context))
     try:
         made = await context.database.write("memory.undo", work)
     except ArchiveUndoRefused as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
     context.forget_known()
     return {
-        "person": memory_owner.slug,
+        "person": owner.slug,
         "list": row.target,
-        "undone": _tell(row, memory_owner.slug),
-        "row": _tell(made, memory_owner.slug),
+        "undone": _tell(row, owner.slug),
+        "row": _tell(made, owner.slug),
         "derived": [],
         "revived": [],
     }
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Lead memory back to a moment, of everybody or of one. Raises `Declined`.
+    """Restore memory to a moment, of everyone or of one owner. Raises `Declined`.
 
-    Of one after the other: who can't be led back is named, and hinders nobody else.
+    Owners are restored one after the other; one that fails is reported and delays nobody.
     """
     moment = _moment(asked)
     if moment is None:
         raise Declined("Say which moment memory is to be led back to.")
     restored, kept = [], []
-    for memory_owner in await _find(context, asked):
+    for owner in await _find(context, asked):
         try:
             outcome = await context.memory.restore(
-                memory_owner.person_id,
-                memory_owner.folder,
+                owner.person_id,
+                owner.folder,
                 moment,
                 _origin(context),
-                kind=memory_owner.kind,
+                kind=owner.kind,
             )
         except OSError as error:
-            kept.append(
-                {"person": memory_owner.slug, "why": _describe_unreadable(memory_owner, error)}
-            )
+            kept.append({"person": owner.slug, "why": _describe_unreadable(owner, error)})
             continue
         restored += [
             {
-                "person": memory_owner.slug,
+                "person": owner.slug,
                 "list": target,
                 "changes": one.rows,
                 "entries": len(one.entries),
@@ -197,18 +189,18 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
             for target, one in outcome.items()
             if one.rows or one.left_out
         ]
-        restored += await _restore_archive(context, memory_owner, moment)
+        restored += await _restore_archive(context, owner, moment)
     context.forget_known()
     return {"restored": restored, "kept": kept}
 
 
 async def _restore_archive(
-    context: OperationContext, memory_owner: StoredOwner, moment: int
+    context: OperationContext, owner: StoredOwner, moment: int
 ) -> list[dict[str, Any]]:
-    """Lead somebody's archive back; what that came to, if anything did."""
+    """Restore an owner's archive; return the changes."""
 
     def work(connection: Connection) -> tuple[RestoredArchive, int]:
-        person_id = memory_owner.person_id
+        person_id = owner.person_id
         done = restore_archive(
             connection, person_id=person_id, moment=moment, origin=_origin(context)
         )
@@ -219,7 +211,7 @@ async def _restore_archive(
         return []
     return [
         {
-            "person": memory_owner.slug,
+            "person": owner.slug,
             "list": "archive",
             "changes": done.rows,
             "entries": count,
@@ -237,14 +229,14 @@ MEMORY_OPERATIONS: Mapping[str, Operation] = {
 
 
 async def _find(context: OperationContext, asked: Answer) -> Sequence[StoredOwner]:
-    """Who is meant: one, or everybody who remembers. Raises `Declined`."""
+    """Return one owner of memory, or all of them. Raises `Declined`."""
     slug = _slug(asked)
     if slug is None:
         return await context.database.read(_list_all)
-    memory_owner = await context.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
-    if memory_owner is None:
+    owner = await context.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
+    if owner is None:
         raise Declined(_describe_unknown(slug))
-    return [memory_owner]
+    return [owner]
 
 
 def _list_all(connection: Connection) -> list[StoredOwner]:
@@ -258,7 +250,7 @@ def _list_all(connection: Connection) -> list[StoredOwner]:
 
 
 def _name_all(connection: Connection) -> dict[PersonId, str]:
-    return {memory_owner.person_id: memory_owner.slug for memory_owner in _list_all(connection)}
+    return {owner.person_id: owner.slug for owner in _list_all(connection)}
 
 
 def _origin(context: OperationContext) -> Origin:
@@ -307,6 +299,6 @@ def _describe_kept(kept: UndoRefused) -> str:
     return template.format(row=kept.row.id if kept.row else "")
 
 
-def _describe_unreadable(memory_owner: StoredOwner, error: OSError) -> str:
+def _describe_unreadable(owner: StoredOwner, error: OSError) -> str:
     why = error.strerror or str(error)
-    return f"A memory file of {memory_owner.slug} can't be read ({why}), so nothing of theirs was changed."
+    return f"A memory file of {owner.slug} can't be read ({why}), so nothing of theirs was changed."

@@ -1,4 +1,4 @@
-"""Operations on people: who may talk, letting somebody in, exporting, and erasing."""
+"""Operations on people: list them, let them in, and export or erase their data."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ from gateway.texts import general, privacy
 
 
 async def list_people(context: OperationContext, _: Answer) -> Answer:
-    """Everybody who may talk, with their accounts."""
+    """List everyone who may talk, with their accounts."""
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         return [
@@ -37,7 +37,7 @@ async def list_people(context: OperationContext, _: Answer) -> Answer:
 
 
 async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
-    """A new code to claim the bot with; the ones before it are no longer good."""
+    """Make a new claim code; earlier ones become invalid."""
     now = context.now()
     code = await context.database.write(
         "people.code", lambda connection: identity.new_claim_code(connection, now=now)
@@ -46,7 +46,7 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
 
 
 async def approve(context: OperationContext, asked: Answer) -> Answer:
-    """Let in whoever was shown this pairing code, and welcome them. Raises `Declined`."""
+    """Let in the person with this pairing code, and welcome them. Raises `Declined`."""
     code, now = read_text(asked, "code"), context.now()
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
@@ -68,7 +68,7 @@ async def approve(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def export(context: OperationContext, asked: Answer) -> Answer:
-    """Write all that is a person's into a new archive, of which the absolute path is given.
+    """Write a person's data to a new archive at an absolute path.
 
     Raises `Declined`, and `StoreError`.
     """
@@ -86,14 +86,14 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def look_before_erasing(context: OperationContext, asked: Answer) -> Answer:
-    """Whom it would be about, and what may still hold them afterwards. Raises `Declined`."""
+    """Describe the person to erase, and the backups that still contain them. Raises `Declined`."""
     person = await _find(context, asked)
     backups = await context.erasing.list_backups()
     return {"name": person.name, "role": person.role, "folder": person.slug, "backups": backups}
 
 
 async def erase(context: OperationContext, asked: Answer) -> Answer:
-    """Leave nothing of a person; answers once that is so. Raises `Declined`, `StoreError`."""
+    """Erase a person, and answer once no byte is left. Raises `Declined`, `StoreError`."""
     person = await _find(context, asked)
     erasing = context.erasing
     try:
@@ -109,7 +109,7 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def _find(context: OperationContext, asked: Answer) -> Person:
-    """Somebody by the name of their folder. Raises `Declined`."""
+    """Return the person with a folder name. Raises `Declined`."""
     slug = read_text(asked, "slug")
     everybody = await context.database.read(people.list_all)
     found = next((one for one in everybody if one.slug == slug), None)
@@ -126,4 +126,4 @@ PEOPLE_OPERATIONS: Mapping[str, Operation] = {
     "people.look": look_before_erasing,
     "people.erase": erase,
 }
-"""By the names under which the control socket knows them."""
+"""By the names of the control socket."""

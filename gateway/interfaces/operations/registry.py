@@ -1,4 +1,4 @@
-"""What can be asked of a house from the command line; each operation stands here once."""
+"""The registry of operations of the command line."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from gateway.interfaces.operations.turns import TURN_OPERATIONS
 
 
 async def back_up(context: OperationContext, asked: Answer) -> Answer:
-    """Copy the database to a new file, of which the absolute path is given.
+    """Copy the database to a new file at an absolute path.
 
     Raises `Declined`, and `StoreError` if the copy can't be made.
     """
@@ -32,4 +32,4 @@ OPERATIONS: Mapping[str, Operation] = {
     **JOB_OPERATIONS,
     **SKILL_OPERATIONS,
 }
-"""By the names under which the control socket knows them."""
+"""By the names of the control socket."""

@@ -1,4 +1,4 @@
-"""Does an operation where it can be done: in the running gateway, else on its database."""
+"""Performs an operation in the running gateway, or on its database if none runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
 from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home, now
 from gateway.errors import Declined, StartError
-from gateway.interfaces.operations.client import PATIENCE, NobodyThere, ask
-from gateway.interfaces.operations.contract import Answer, OperationContext, times_of
+from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
+from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.people.data_erase import DataErase
 from gateway.people.data_export import DataExport
@@ -28,15 +28,15 @@ def perform(
     timeout: float = PATIENCE,
     settings: Settings | None = None,
 ) -> Answer:
-    """Ask the gateway that runs on this home; where none runs, open the database and do it.
+    """Perform an operation in the gateway of a home, or open its database and perform it here.
 
-    `settings` are those of the home, for operations that want to know them.
+    `settings` are those of the home, for the operations that need them.
 
     Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
     """
     try:
         return ask(home, operation, asked, timeout=timeout)
-    except NobodyThere:
+    except NoGateway:
         if not (home / DATABASE).exists():
             raise StartError(
                 f"The home {home} holds no database yet; `talaria run` makes one."
@@ -53,20 +53,20 @@ async def _perform_here(
     context = OperationContext(
         database=database,
         now=now,
-        enqueue=_keep_owed,
-        forget_known=_nobody_remembers,
+        enqueue=_leave_queued,
+        forget_known=_cache_nothing,
         exports=DataExport(database, home, adapters={}, now=now),
-        erasing=DataErase(database, memory, home, now=now, renew=_nobody_remembers),
+        erasing=DataErase(database, memory, home, now=now, renew=_cache_nothing),
         memory=memory,
         skills=make_skill_services(
             home, settings.skills if settings else SkillSettings(), database
         ),
-        freezer=make_prompt_cache(settings, database, make_memory(settings, database))
+        prompt_cache=make_prompt_cache(settings, database, make_memory(settings, database))
         if settings
         else None,
-        times=times_of(
+        scheduling=scheduling_context(
             settings,
-            wake=_nobody_waits,
+            wake=_do_nothing,
             load_platforms=lambda: load_adapters(settings) if settings else {},
         ),
     )
@@ -78,13 +78,13 @@ async def _perform_here(
         await database.close()
 
 
-def _keep_owed(_: Sequence[OutboxRow]) -> None:
-    """It stands in the outbox; the next gateway delivers it."""
+def _leave_queued(_: Sequence[OutboxRow]) -> None:
+    """Leave the rows in the outbox: the next gateway delivers them."""
 
 
-def _nobody_waits() -> None:
-    """The next gateway looks at what is due when it starts."""
+def _do_nothing() -> None:
+    """Do nothing: the next gateway checks what is due when it starts."""
 
 
-def _nobody_remembers() -> None:
-    """All is read from the database here."""
+def _cache_nothing() -> None:
+    """Do nothing: this process caches nothing."""

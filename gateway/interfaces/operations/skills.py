@@ -1,4 +1,4 @@
-"""Operations on skills: how they stand, what became of them, put away, taken back, pinned."""
+"""Operations on skills: list and show them, and archive, restore, undo or pin them."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ _FOUND = "found so at the command line"
 
 
 async def list_skills(context: OperationContext, _: Answer) -> Answer:
-    """Every skill, the broken and those in the archive, too. Raises `Declined`."""
+    """List every skill, including broken and archived ones. Raises `Declined`."""
     found = await _read_files(context.skills.catalog.list_all)
     away = await _read_files(context.skills.catalog.list_away)
     rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
@@ -48,7 +48,7 @@ async def list_skills(context: OperationContext, _: Answer) -> Answer:
 
 
 async def show_skill(context: OperationContext, asked: Answer) -> Answer:
-    """One skill in full. Raises `Declined`, also where it is broken."""
+    """Show one skill in full. Raises `Declined`, also if it is broken."""
     name = read_text(asked, "name")
     skill = await _read_files(lambda: context.skills.catalog.load(name))
     own = await _read_files(context.skills.catalog.list_own)
@@ -66,7 +66,7 @@ async def show_skill(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def archive(context: OperationContext, asked: Answer) -> Answer:
-    """Put one of the home's skills away. Raises `Declined` where it is needed."""
+    """Archive a skill of the home directory. Raises `Declined` if a job needs it."""
     name, now = read_text(asked, "name"), context.now()
     await _find_own(context, name)
     folder = context.skills.catalog.folder
@@ -79,7 +79,7 @@ async def archive(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Take a skill back from the archive, by its name there. Raises `Declined`."""
+    """Restore a skill by its name in the archive. Raises `Declined`."""
     kept, now = read_text(asked, "name"), context.now()
     folder = context.skills.catalog.folder
     name = await _do(
@@ -91,7 +91,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def show_log(context: OperationContext, asked: Answer) -> Answer:
-    """The newest changes of all skills or of one, newest first. Raises `Declined`."""
+    """List the newest changes of all skills or of one, newest first. Raises `Declined`."""
     limit, name = read_limit(asked), asked.get("name")
     now = context.now()
 
@@ -115,7 +115,7 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def undo(context: OperationContext, asked: Answer) -> Answer:
-    """Take a change of a skill back, by its row. Raises `Declined`."""
+    """Undo a change to a skill by its ledger row. Raises `Declined`."""
     row_id, now = asked.get("row"), context.now()
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
@@ -134,17 +134,17 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def pin(context: OperationContext, asked: Answer) -> Answer:
-    """One of the home's skills is never put away. Raises `Declined`."""
+    """Pin a skill: the curator never archives it. Raises `Declined`."""
     return await _pin(context, asked, is_pinned=True)
 
 
 async def unpin(context: OperationContext, asked: Answer) -> Answer:
-    """One of the home's skills may be put away again. Raises `Declined`."""
+    """Unpin a skill. Raises `Declined`."""
     return await _pin(context, asked, is_pinned=False)
 
 
 async def curate(context: OperationContext, asked: Answer) -> Answer:
-    """Have the curator run now, or tell what it would do. Raises `Declined`."""
+    """Run the curator now, or show its plan. Raises `Declined`."""
     now = context.now()
     if asked.get("dry_run"):
         try:
@@ -164,7 +164,7 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         return job.id
 
     number = await context.database.write("skills.run", work)
-    context.times.wake()
+    context.scheduling.wake()
     return {"job": number}
 
 
@@ -179,7 +179,7 @@ SKILL_OPERATIONS: Mapping[str, Operation] = {
     "skills.unpin": unpin,
     "skills.curate": curate,
 }
-"""By the names under which the control socket knows them."""
+"""By the names of the control socket."""
 
 
 async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> Answer:
@@ -196,7 +196,7 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
 
 
 async def _find_own(context: OperationContext, name: str) -> None:
-    """See to it that the home has a skill of this name. Raises `Declined`."""
+    """Check that the home directory has a skill of this name. Raises `Declined`."""
     found = await _read_files(context.skills.catalog.list_all)
     one = next((one for one in found if one.name == name), None)
     if one is None:
@@ -206,7 +206,7 @@ async def _find_own(context: OperationContext, name: str) -> None:
 
 
 async def _read_files(read: Callable[[], T]) -> T:
-    """Raises `Declined` with what can't be read."""
+    """Read files on a thread. Raises `Declined` with the file that can't be read."""
     try:
         return await asyncio.to_thread(read)
     except (SkillMissing, SkillBroken) as error:
@@ -214,7 +214,7 @@ async def _read_files(read: Callable[[], T]) -> T:
 
 
 async def _do(context: OperationContext, work: Callable[[Connection], T]) -> T:
-    """In one transaction. Raises `Declined` with what keeps a skill as it is."""
+    """Run a change in one transaction. Raises `Declined` with the reason for a refusal."""
     try:
         return await context.database.write("skills.change", work)
     except (SkillMissing, SkillBroken, SkillConflict, FileExistsError) as error:

@@ -1,4 +1,4 @@
-"""Operations on turns: what ran, what could not be delivered, and what models were sent."""
+"""Operations on turns: list, show and replay them, and list undelivered messages."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from gateway.interfaces.operations.contract import Answer, Operation, OperationC
 
 
 async def list_turns(context: OperationContext, asked: Answer) -> Answer:
-    """The newest turns of everybody, newest first."""
+    """List everyone's newest turns, newest first."""
     limit = read_limit(asked)
 
     def look(connection: Connection) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ async def list_turns(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def show_turn(context: OperationContext, asked: Answer) -> Answer:
-    """One turn: its steps, what it cost and what was said to begin it. Raises `Declined`."""
+    """Show one turn: its steps, its cost and its message. Raises `Declined`."""
     number = _turn(asked)
 
     def look(connection: Connection) -> dict[str, Any] | None:
@@ -63,9 +63,9 @@ async def show_turn(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def show_requests(context: OperationContext, asked: Answer) -> Answer:
-    """What the model was sent in each call of a turn, rebuilt, and whether that is proved.
+    """Rebuild each model request of a turn, and tell whether it is proved to be exact.
 
-    Messages that a request shares with the one before it stand there only. Raises `Declined`.
+    Messages that a request shares with the one before it appear only there. Raises `Declined`.
     """
     record = await _read(context, asked)
     calls = await asyncio.to_thread(rebuild, record)
@@ -84,10 +84,10 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
-    """Play a turn again over its record, and compare each request with the one that was made.
+    """Replay a turn from its record, and compare each request with the original.
 
-    With `memory` as "now", only the prompt is compared with the one that the talk would be
-    given now, with the same tools. Raises `Declined`.
+    With `memory` as "now", compare the prompt with the one that the conversation would get
+    now, with the same tools. Raises `Declined`.
     """
     record = await _read(context, asked)
     if record.prompt is None:
@@ -107,7 +107,7 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
-    """Messages that were set aside because they can't be delivered, newest first."""
+    """List dead letters: messages that can't be delivered, newest first."""
     limit = read_limit(asked)
     rows = await context.database.read(
         lambda connection: dead_letters.list_dead(connection, limit=limit)
@@ -134,10 +134,10 @@ async def _replay_with_memory_of_now(
     calls: Sequence[RebuiltCall],
 ) -> Answer:
     scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
-    if scene is None or context.freezer is None:
+    if scene is None or context.prompt_cache is None:
         raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
     # Without a session no prompt is warm: it is made of what there is now.
-    fresh = (await context.freezer.find_or_build(scene, None, prompt.tools)).prompt
+    fresh = (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
     made = await replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {

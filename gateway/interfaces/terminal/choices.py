@@ -1,4 +1,4 @@
-"""The buttons of what was shown last, as numbers that can be typed."""
+"""Buttons of the latest message, chosen by typing a number."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ _STYLES = {"good": "green", "danger": "red"}
 
 
 class Offer:
-    """What a number stands for now.
+    """The buttons that can be chosen now.
 
-    It stands for a button only while the message that has it is the newest one: when the
-    model asks "the first or the second?", an older button must not be pressed by the answer.
+    Only the newest message's buttons count: if the model asks "the first or the second?", the
+    answer must not press an older button.
     """
 
     def __init__(self) -> None:
@@ -21,23 +21,23 @@ class Offer:
         self.message_id = ""
 
     def take(self, shown: Shown, *, is_new: bool) -> None:
-        """Something final was shown; it is new, or what became of an earlier message."""
+        """Take in a final message; it is new, or an edit of an earlier one."""
         if shown.choices or is_new or shown.id == self.message_id:
             self.choices, self.message_id = shown.choices, shown.id
 
     def drop(self, message_id: str) -> None:
-        """A message was taken away, and its buttons with it."""
+        """Forget the buttons of a deleted message."""
         if message_id == self.message_id:
             self.choices = ()
 
     def find(self, typed: str) -> Choice | None:
-        """The button whose number was typed, and nothing else."""
+        """Return the button whose number was typed, if any."""
         numbers = {str(number): choice for number, choice in enumerate(self.choices, 1)}
         return numbers.get(typed)
 
 
 def write_choices(choices: Sequence[Choice]) -> Text:
-    """The buttons in a line: `1 Allow · 2 Don't`."""
+    """Format buttons on one line: `1 Allow · 2 Don't`."""
     line = Text()
     for number, choice in enumerate(choices, 1):
         line.append(" · " if line else "", style="bright_black")

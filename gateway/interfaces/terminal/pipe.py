@@ -1,4 +1,4 @@
-"""A talk through a pipe: a line in, its answer out, and only then the next line."""
+"""A chat through a pipe: it waits for each line's answer before it reads the next line."""
 
 import asyncio
 import codecs
@@ -21,7 +21,7 @@ _QUIET = "http://localhost/quiet?platform=console"
 
 
 class PipeChat:
-    """Keeps what was answered until it is final, and prints it once."""
+    """Collects an answer until it is final, and prints it once."""
 
     def __init__(self, home: Path, out: TextIO) -> None:
         self._home = home
@@ -32,7 +32,7 @@ class PipeChat:
         self._is_asking = False
 
     async def hold(self, lines: AsyncIterator[str]) -> int:
-        """Say every line that is not empty; 0 at the end, 1 if an answer did not come."""
+        """Send every line that is not empty; return 0 at the end, 1 if an answer is missing."""
         line = asyncio.create_task(self._link.run())
         try:
             async for text in lines:
@@ -44,10 +44,10 @@ class PipeChat:
         return 0
 
     async def _ask(self, text: str) -> bool:
-        """Say something and print what comes of it; False if nothing came in time.
+        """Send a message and print the answer; return False if none came in time.
 
-        A live message is not the answer yet, and an answer may have several parts. The house
-        knows when it has nothing more to say here, so it is asked.
+        A live message is not final, and an answer may have several parts. Only the gateway knows
+        when it is done, so it is asked.
         """
         self._is_asking = True
         try:
@@ -64,7 +64,7 @@ class PipeChat:
         return True
 
     def _print(self) -> None:
-        """Print what is final; what a turn that waits for its person has begun to say is not."""
+        """Print final messages; skip the draft of a turn that waits for its person."""
         for name, shown in self._waiting.items():
             if not shown.is_live and self._printed.get(name) != shown.text:
                 print(f"\n{shown.text}" if self._printed else shown.text, file=self._out)
@@ -92,10 +92,10 @@ class PipeChat:
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:
-    """Lines of a pipe or a file, without their ends, as they come.
+    """Yield the lines of a pipe or a file, without their ends.
 
-    A thread reads, since an event loop can't wait for a file. It is left behind when the
-    talk ends before the input does; it holds nothing that the end of the process needs.
+    A thread reads, because an event loop can't wait for a file. The thread is abandoned if the
+    chat ends before its input; nothing depends on it.
     """
     loop = asyncio.get_running_loop()
     blocks: asyncio.Queue[bytes] = asyncio.Queue()

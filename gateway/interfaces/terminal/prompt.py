@@ -1,4 +1,6 @@
-"""The prompt: input below, the growing answer above it, and what is final in the scrollback."""
+"""The interactive prompt: input below, the growing answer above it, final text in the
+scrollback.
+"""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
@@ -31,11 +33,11 @@ from gateway.interfaces.terminal.socket_client import (
 )
 
 _SIGN_LASTS = 6.0
-"""Seconds; the house repeats the sign of its work more often than that."""
+"""Seconds; the gateway repeats its typing indicator more often."""
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _REFRESH = 0.1
 _LINES_BELOW = 8
-"""Lines of the terminal that a growing answer leaves free."""
+"""Terminal lines that a growing answer leaves free."""
 _STYLE = Style.from_dict(
     {
         "mark": "ansicyan bold",
@@ -53,10 +55,10 @@ _STYLE = Style.from_dict(
 
 
 class PromptChat:
-    """A talk at the terminal."""
+    """An interactive chat in the terminal."""
 
     def __init__(self, home: Path, *, commands: Mapping[str, str], greeting: str) -> None:
-        """`commands` are the slash commands, each with its summary."""
+        """`commands` are the slash commands with their summaries."""
         self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, shows_buttons=True)
         self._console = Console(highlight=False)
         self._greeting = greeting
@@ -81,7 +83,7 @@ class PromptChat:
         )
 
     async def hold(self) -> int:
-        """Talk until Ctrl-D."""
+        """Chat until Ctrl-D."""
         self._console.print(Text(self._greeting, style="bright_black"))
         line = asyncio.create_task(self._link.run())
         try:
@@ -209,13 +211,13 @@ class PromptChat:
 
 
 class SlashCompleter(Completer):
-    """Offers the slash commands at the start of a line."""
+    """Completes slash commands at the start of a line."""
 
     def __init__(self, commands: Mapping[str, str]) -> None:
         self._commands = commands
 
     def get_completions(self, document: Document, _: CompleteEvent) -> Iterable[Completion]:
-        """Those that begin with what was typed."""
+        """Yield the commands that begin with the typed text."""
         typed = document.text
         if typed.startswith("/") and " " not in typed:
             for name, summary in self._commands.items():
@@ -224,7 +226,7 @@ class SlashCompleter(Completer):
 
 
 def read_markdown(text: str) -> Markdown:
-    """Markdown as chats write it: where a line ends, it ends."""
+    """Parse Markdown as chats do: every line break is kept."""
     markdown = Markdown(text, code_theme="ansi_dark")
     for block in markdown.parsed:
         for token in block.children or ():
@@ -234,14 +236,14 @@ def read_markdown(text: str) -> Markdown:
 
 
 def fit_tail(text: str, *, width: int, height: int) -> list[str]:
-    """The last lines of a text that fit into so many columns and rows."""
+    """Return the last lines of a text that fit into so many columns and rows."""
     console = Console(width=max(width, 10), highlight=False)
     lines = Text(text).wrap(console, console.width)
     return [line.plain.rstrip() for line in lines][-max(height, 1) :]
 
 
 def _prepare_history(path: Path) -> Path:
-    """What was typed is as private as what was answered."""
+    """Create the history file with mode 0600: typed text is as private as the answers."""
     path.touch(mode=0o600)
     path.chmod(0o600)
     return path

@@ -1,4 +1,4 @@
-"""Finds the house that serves a home, or opens it for as long as a talk lasts."""
+"""Finds the gateway of a home directory, or starts one for the time of a chat."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,19 +12,19 @@ from gateway.errors import StartError
 from gateway.interfaces.http.server import serving_control
 
 Talk = Callable[[bool], Awaitable[int]]
-"""A talk; it is told whether the house was opened for it, and gives the exit code."""
+"""A chat; its argument is whether the gateway was started for it. Returns the exit code."""
 
 T = TypeVar("T")
 
 _STARTING = 15.0
-"""Seconds that a gateway which has just been started by somebody else has to open."""
+"""Seconds that a gateway started by another process has to open its socket."""
 _POLL = 0.05
 
 
 async def chat_with_gateway(settings: Settings, talk: Talk) -> int:
-    """Talk in the house that runs, or open one and close it after the talk.
+    """Chat with the running gateway, or start one and stop it after the chat.
 
-    Raises `StartError` and `StoreError` if there is none and none can be opened.
+    Raises `StartError` and `StoreError` if none can be started.
     """
     if await _is_open(settings):
         return await talk(False)
@@ -53,7 +53,7 @@ async def _open_and_talk(settings: Settings, talk: Talk) -> int:
 
 
 async def _unless_it_ends(house: asyncio.Task[None], work: Awaitable[T]) -> T:
-    """Do some work; if the house ends meanwhile, raise what ended it."""
+    """Do some work; if the gateway ends meanwhile, raise its error."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait({house, task}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""One client of the console's socket: says, hears, and connects again by itself."""
+"""A client of the console's socket that reconnects on its own."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from typing import Any
 
 _LONGEST_LINE = 8_000_000
 _PAUSE = 0.5
-"""Seconds between attempts to connect, and before a message that was refused is repeated."""
+"""Seconds between attempts to connect, and before a refused message is repeated."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A button: pressing it gives its key back. `label` is one line."""
+    """A button; pressing it sends its key. `label` is one line."""
 
     key: str
     label: str
@@ -26,7 +26,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A message, or its new text. `is_live` means that more will follow in it."""
+    """A message, or its new text. `is_live` means that more text will follow."""
 
     id: str
     text: str
@@ -36,26 +36,26 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """A message was taken away."""
+    """A message was deleted."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typing:
-    """The house is at work."""
+    """The gateway is working."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complaint:
-    """Something that was said could not be taken; it is repeated."""
+    """A message was refused; it is repeated."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Whether the house can be heard."""
+    """The state of the connection."""
 
     is_up: bool
 
@@ -64,7 +64,7 @@ News = Shown | Gone | Typing | Complaint | Line
 
 
 class ConsoleLink:
-    """Speaks the console's protocol, as `adapters/console` describes it."""
+    """Speaks the console's protocol; see `adapters.console`."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class ConsoleLink:
         *,
         shows_buttons: bool = False,
     ) -> None:
-        """`hear` is given all news in order; a message counts as shown when it returns.
+        """`hear` receives all news in order; a message counts as shown when it returns.
 
-        Without `shows_buttons` the choices of a question are a list in its text.
+        Without `shows_buttons`, the choices of a question are a list in its text.
         """
         self._socket = socket
         self._hear = hear
@@ -84,14 +84,14 @@ class ConsoleLink:
         self._unstored: dict[str, tuple[dict[str, str], asyncio.Future[None]]] = {}
 
     async def say(self, text: str) -> None:
-        """Say something; returns once the house has stored it.
+        """Send a message; return once the gateway has stored it.
 
-        It is repeated under the same id until then, whatever happens to the line.
+        Until then it is repeated under the same id, even across reconnections.
         """
         await self._insist({"type": "message", "text": text})
 
     async def press(self, message_id: str, key: str) -> None:
-        """Press a button below a message; as sure as `say`."""
+        """Press a button below a message, as reliably as `say`."""
         await self._insist({"type": "press", "message": message_id, "key": key})
 
     async def _insist(self, said: dict[str, str]) -> None:
@@ -106,7 +106,7 @@ class ConsoleLink:
             del self._unstored[name]
 
     async def run(self) -> None:
-        """Keep the line until cancelled."""
+        """Keep the connection until cancelled."""
         while True:
             try:
                 reader, writer = await asyncio.open_unix_connection(
@@ -154,7 +154,7 @@ class ConsoleLink:
             self._write(line)
 
     def _write(self, fields: dict[str, Any]) -> None:
-        """Send a line if there is somebody; what has to arrive is repeated."""
+        """Send a line if connected; important lines are repeated."""
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(json.dumps(fields).encode() + b"\n")
 
@@ -169,5 +169,5 @@ def _read_shown(fields: dict[str, Any]) -> Shown:
 
 
 def _clean(text: str) -> str:
-    """Without control characters: a terminal would obey them."""
+    """Remove control characters, which a terminal would obey."""
     return _CONTROLS.sub("", text)
