@@ -114,7 +114,7 @@ async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, ho
         assert told["tidy"]["state"] == "archived"
         write_skill(at.folder, "tidy", "Another.")
         said = await refused(at.ask("restore", "tidy"))
-        assert said.endswith("skills/tidy is there already; put that away first")
+        assert said.endswith("skills/tidy already exists; archive it first")
         assert (await at.ask("archive", "tidy"))["kept"] == "tidy~2"
         assert await at.ask("restore", "tidy") == {"name": "tidy"}
         assert (await at.ask("show", "tidy"))["body"] == "Do it."
@@ -123,10 +123,10 @@ async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, ho
     known: list[tuple[str, ...]] = []
     await write(home, lambda c: known.extend(changes(c)))
     assert [row[1:] for row in known[1:]] == [
-        ("remove", "house", "put away as tidy"),
+        ("remove", "house", "archived as tidy"),
         ("add", "hand", "found so when it was archived"),
-        ("remove", "house", "put away as tidy~2"),
-        ("add", "house", "taken back from tidy"),
+        ("remove", "house", "archived as tidy~2"),
+        ("add", "house", "restored from tidy"),
     ]
 
 
@@ -149,7 +149,7 @@ async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how
         assert (place / SKILL_FILE).read_text() == after
         third = write_text(place, "tidy", "Third.")
         said = await refused(at.ask("undo", row=again["row"]["row"]))
-        assert "does not read any more as row" in said
+        assert "has changed since row" in said
         assert (place / SKILL_FILE).read_text() == third
         assert (await at.log())[0]["after"] == third
         assert "There was never a skill none" in await refused(at.ask("log", "none", limit=5))
@@ -169,7 +169,7 @@ async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, 
         assert names_in(at.folder / ".archive") == ["tidy", "tidy~2"]
         went = done["row"]
         assert (went["before"], went["after"]) == (second, None)
-        assert went["evidence"] == "put away as tidy~2"
+        assert went["evidence"] == "archived as tidy~2"
         assert not (await at.ask("undo", row=went["row"]))["is_text_only"]
         assert (place / SKILL_FILE).read_text() == second
         assert (place / "notes.txt").read_text() == "mine"
@@ -179,7 +179,7 @@ async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, 
         assert (await at.ask("undo", row=gone["row"]))["is_text_only"]
         assert names_in(place) == [SKILL_FILE]
         assert (place / SKILL_FILE).read_text() == second
-        assert "is taken back already" in await refused(at.ask("undo", row=gone["row"]))
+        assert "is already undone" in await refused(at.ask("undo", row=gone["row"]))
         with_memory = await asyncio.to_thread(
             perform, home, "memory.log", {"limit": 50, "person": None}
         )
@@ -286,8 +286,8 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert said(home, "pin", "tidy").out == "The skill tidy is never put away by itself.\n"
     logged = said(home, "log", "tidy").out.splitlines()
     assert [line.split(maxsplit=4)[4] for line in logged] == [
-        "house    came (7 lines): taken back from tidy",
-        "house    went (7 lines): put away as tidy",
+        "house    came (7 lines): restored from tidy",
+        "house    went (7 lines): archived as tidy",
         "hand     came (7 lines): found so when it was archived",
     ]
     (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
@@ -309,7 +309,7 @@ def test_the_check_of_the_house_names_broken_ones(home: Path) -> None:
     assert "1 of the home's own" in talaria(home, "check").out
     write_skill(home / "skills", "broken", called="other")
     done = talaria(home, "check")
-    assert "2 of the home's own; skill broken must be named like its folder" in done.out
+    assert "2 of the home's own; skill broken must have the name of its folder" in done.out
     assert done.code == 0
 
 
@@ -320,7 +320,7 @@ def test_skills_are_checked_where_they_lie_without_a_house(home: Path) -> None:
     for path in (home / "skills", place, place / SKILL_FILE):
         done = said(home, "check", str(path))
         assert done.code == 1
-        assert "broken: broken: skill broken must be named like its folder" in done.out
+        assert "broken: broken: skill broken must have the name of its folder" in done.out
     assert said(home, "check", str(home / "none")).code == 2
     (home / "empty").mkdir()
     assert "There are no skills in" in said(home, "check", str(home / "empty")).err

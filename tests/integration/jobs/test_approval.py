@@ -41,7 +41,7 @@ async def asked(house: House) -> None:
     ("play", "wish", "path", "text"),
     [
         (TEAM, "A job of Ana wants to change the team's", "memories/team/MEMORY.md", "Rent is due"),
-        (SOUL, "A job of Ana wants me to be somebody", "SOUL.md", "You are Ada."),
+        (SOUL, "A job of Ana wants to change my character", "SOUL.md", "You are Ada."),
     ],
 )
 async def test_a_job_of_an_owner_proposes_and_the_owner_decides(

@@ -78,7 +78,7 @@ async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Pat
         assert echo.startswith("At 08:00 on Monday, shall I do this?\n\nWrite.\n\nNext: Mon 2026")
         assert echo.split("\n")[5:] == [
             f"Goes to: here; {LAST}; Slack, where we have not talked yet: until then {LAST}",
-            "If it is missed: it is left out, and I say so",
+            "If it misses runs, I skip them and tell you",
             "At most $0.50 a day",
         ]
 
@@ -138,14 +138,14 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
         ({"day_usd": -1}, "`day_usd` is at most 1000, or 0 for no ceiling."),
         ({"day_usd": 1e-9}, "`day_usd` is less than can be counted"),
         ({"tools": [str(n) for n in range(21)]}, "`tools` takes at most 20 names."),
-        ({"kind": "message", "model": "quick"}, "a message does not think."),
+        ({"kind": "message", "model": "quick"}, "a message calls no model."),
         ({"text": "  "}, "say what is to be done."),
-        ({"cron": None, "at": "2026-02-31T08:00"}, "is no moment"),
+        ({"cron": None, "at": "2026-02-31T08:00"}, "is not a time"),
         ({"cron": "0 8 31 2 *"}, "never occurs"),
         ({"cron": "61 * * * *"}, "minute 0-59"),
         ({"cron": "every monday"}, "has five fields"),
         ({"cron": None}, "say when: a cron expression, an interval or a time."),
-        ({"cron": None, "at": "2020-01-01T08:00"}, "that moment is past."),
+        ({"cron": None, "at": "2020-01-01T08:00"}, "that time is past."),
         ({"cron": None, "in_minutes": 0}, "`in_minutes` is at least 1 and"),
         (
             {"cron": None, "in_minutes": 10**9},
@@ -159,7 +159,7 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
             {"cron": None, "at": "0001-01-01T00:00", "zone": "Asia/Tokyo"},
             "in the years 1900 to 9000.",
         ),
-        ({"zone": "Mars/Base"}, "is no time zone"),
+        ({"zone": "Mars/Base"}, "is not a time zone"),
         ({"cron": "*/2 * * * *"}, "more often than every 5 minutes"),
     ],
 )
@@ -190,7 +190,7 @@ async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
         house.model.plays[:] = [wish("change", job=job.id, kind="message"), say("It stays.")]
         await house.chat.says("only send it")
         await house.chat.sees_text("It stays.")
-        assert "it stays a prompt; drop it and make a message of its own." in last_result(house)
+        assert "the kind of a job can't change; delete it and create a message job." in last_result(house)
 
 
 async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert made.code == 0, made.err
     ways = [
         "Goes to: wherever they talked last in private",
-        "If it is missed: the newest is made up for",
+        "If it misses runs, I make up for the newest",
         "In quiet hours and on days off, too",
         "It sees its earlier runs",
         "Model: quick",
@@ -247,7 +247,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     )
     assert changed.code == 0, changed.err
     assert "Month: Once, Tue 2199-01-01 08:00" in changed.out
-    assert changed.out.splitlines()[2:] == [ways[0], "If it is missed: every one is made up for"]
+    assert changed.out.splitlines()[2:] == [ways[0], "If it misses runs, I make up for all of them"]
     assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
 
 
@@ -257,7 +257,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
         ({}, "Say what is to be otherwise"),
         ({"kind": "message", "text": "x"}, "Job 1 is a prompt, and stays one"),
         ({"kind": "prompt", "text": " "}, "text is missing"),
-        ({"id": 9, "title": "x"}, "There is no job 9"),
+        ({"id": 9, "title": "x"}, "There's no job 9"),
         ({"model": "gpt-9"}, "there is no model gpt-9 here"),
         ({"tools": ["shell"]}, "there is no tool shell for jobs"),
         ({"skills": ["poetry"]}, "there is no skill poetry"),

@@ -200,7 +200,7 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         await house.gateway.database.write("owner", make_owner)
         run = await curated(house, clock, days=2, count=1)
         assert run.reason == "1 skill looked at; broken, the owners were told: tidy"
-        shown = await house.chat.sees_text("A skill in this house is broken")
+        shown = await house.chat.sees_text("A skill is broken")
         assert "its `name` is other" in shown.text
         assert shown.is_silent
         run = await curated(house, clock, days=7, count=2)
@@ -240,8 +240,8 @@ async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
         assert names_in(folder) == [".archive", ".usage.json", "pinned", "wanted"]
         assert names_in(folder / ".archive") == ["digest", "old", "old~2"]
         assert (await house.read(changes))[4:] == [
-            ("digest", "remove", "curator", "not used for 16 days; put away as digest"),
-            ("old", "remove", "curator", "not used for 16 days; put away as old~2"),
+            ("digest", "remove", "curator", "not used for 16 days; archived as digest"),
+            ("old", "remove", "curator", "not used for 16 days; archived as old~2"),
         ]
         assert (await usage_says(folder, "old", 0))["state"] == "archived"
         assert (await find(house, job)).state == "active"

@@ -154,14 +154,14 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         assert said[6].endswith("by me, in turn 1: noted `my canary sings (pets)`")
         assert said[7].endswith("in turn 2: reworded to `my canary is silent (pets)`")
         assert (await here.says("ann", f"/undo {name}")).splitlines() == [
-            f"Taken back: change {name}-2, made by me, in turn 2.",
+            f"I've undone change {name}-2, made by me.",
             "It reads again: my canary sings (pets)",
             "",
             f"/undo {name}-3 undoes that.",
         ]
         refused = memory.describe_fault("undone")
         assert await here.says("ann", f"/undo {name}-2") == refused
-        assert "It is no longer there" in await here.says("ann", f"/undo {name}-1")
+        assert "Removed:" in await here.says("ann", f"/undo {name}-1")
         assert "noted `my canary sings" in await here.says("ann", f"/why {name}")
         nothing = memory.NAME_UNKNOWN(name=name)
         for text in (f"/why {name}", f"/undo {name}", f"/memory forget {name}"):
@@ -179,10 +179,10 @@ async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
         await here.says("ann", "keep the car is old")
         said = [await here.says("ann", "/undo") for _ in range(4)]
         assert [one.splitlines()[-1 if "nothing" in one else 1] for one in said] == [
-            "It is no longer there: the car is old (pets)",
-            "It is no longer there: Has a cat",
-            "It is no longer there: my canary sings (pets)",
-            "There is nothing to take back.",
+            "It is Removed: the car is old (pets)",
+            "It is Removed: Has a cat",
+            "It is Removed: my canary sings (pets)",
+            "There's nothing to undo.",
         ]
         assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
 
@@ -198,7 +198,7 @@ async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_talk_k
         await ann.says("hello")
         assert stock(house.model.requests[-1]) == []
         await ann.says("/undo")
-        assert await ann.says("/undo") == "There is nothing to take back."
+        assert await ann.says("/undo") == "There's nothing to undo."
 
 
 async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
@@ -251,5 +251,5 @@ async def test_in_a_room_only_who_kept_a_note_and_owners_take_it_back(tmp_path: 
             assert await here.says("bob", text, room="den") == memory.NOT_YOUR_CHANGE()
         said = await here.says("bob", f"/why {name}", room="den")
         assert "- `ann`, " in said
-        assert "no longer there" in await here.says("ann", f"/undo {name}", room="den")
+        assert "Removed" in await here.says("ann", f"/undo {name}", room="den")
         assert "made by `ann`" in await here.says("cleo", f"/undo {name}", room="den")

@@ -144,10 +144,10 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
             "- made by hand, in the file. It is no longer there: milk\n\n"
             "/block undo shopping takes back the change before."
         )
-        assert "by me, in turn 3. It is no longer there: bread" in (
+        assert "made by me: Removed: bread" in (
             await here.says("ann", "/block undo Shopping")
         )
-        assert await here.says("ann", "/block undo shopping") == "There is nothing to take back."
+        assert await here.says("ann", "/block undo shopping") == "There's nothing to undo."
         assert path.read_text() == ""
         model.plays.append(say("Nothing."))
         (request,) = await here.asks("bob", "what do we need?")
@@ -164,7 +164,7 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(
             name="`team`"
         )
-        assert "It is no longer there: Rent is due" in await here.says("cleo", "/block undo team")
+        assert "Removed:: Rent is due" in await here.says("cleo", "/block undo team")
         unknown = blocks_texts.UNKNOWN(name="`plan`")
         assert await here.says("cleo", "/block undo plan") == unknown
         path = tmp_path / "memories" / "team" / "MEMORY.md"
@@ -218,12 +218,12 @@ async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path
         ("/block new shopping 500 again", blocks_texts.TAKEN()),
         ("/block share shopping", blocks_texts.WITH_WHOM()),
         ("/block share shopping here", blocks_texts.HERE_NOWHERE()),
-        ("/block share shopping with nobody", "I know nobody who is called `nobody`."),
+        ("/block share shopping with nobody", "I don't know anyone called `nobody`."),
         ("/block readonly shopping perhaps", blocks_texts.ON_OR_OFF(name="shopping")),
         ("/block limit shopping 1000000", blocks_texts.BAD_LIMIT()),
         ("/block describe shopping", blocks_texts.NO_DESCRIPTION()),
-        ("/block share nothing bob", "There is no block `nothing` that you see or have made."),
-        ("/block nothing", "There is no block `nothing` that you see or have made."),
+        ("/block share nothing bob", "You have no block `nothing`."),
+        ("/block nothing", "You have no block `nothing`."),
     ],
 )
 async def test_what_can_not_be_is_said_in_a_sentence(
@@ -239,7 +239,7 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
         await meet(here, "ann", "bob", "cleo")
         await here.make_owner("cleo")
         await here.says("ann", NEW)
-        hidden = "There is no block `shopping` that you see or have made."
+        hidden = "You have no block `shopping`."
         words = ("share shopping bob", "limit shopping 300", "drop shopping yes")
         for word in words:
             assert (await here.says("bob", f"/block {word}")).startswith(hidden)
@@ -296,7 +296,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
         asked = await here.says("ann", "/block drop shopping")
         assert asked.startswith("Shall I drop the block shopping? It is seen by `ann`.")
-        await here.house.chat.press("Drop it", user="ann", name="ann", chat="ann")
+        await here.house.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.house.at_rest()
         assert here.house.chat.shown[-1].text == "The block shopping is dropped."
         assert "shopping" not in (await here.asks("ann", "hi"))[0].system

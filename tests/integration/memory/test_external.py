@@ -82,7 +82,7 @@ async def test_a_settled_turn_is_told_and_comes_back_in_the_next_facts_once(
         await all_told(house)
         await says(house, "hi")
         assert last_request(house).count(HEARD) == 1
-        assert f'{HEARD}, it may be wrong or old: \\"I live in Lisbon' in last_request(house)
+        assert f'{HEARD} (may be wrong or old): \\"I live in Lisbon' in last_request(house)
         server.missing.add("representation")
         await says(house, "again")
         assert last_request(house).count(HEARD) == 1, "what has not changed is not told again"
@@ -254,7 +254,7 @@ async def test_an_outage_is_told_and_is_no_failure_of_the_house(
         assert report["outside_memory"]["owed"] == 1
         told = await says(house, "/status")
         assert "Outside memory: honcho, away (Honcho is overloaded" in told
-        assert "1 still to be told" in told
+        assert "waiting to be sent: 1" in told
 
 
 async def test_a_function_that_the_server_does_not_have_is_named_and_the_rest_goes_on(
@@ -267,7 +267,7 @@ async def test_a_function_that_the_server_does_not_have_is_named_and_the_rest_go
             await all_told(house)
         assert server.said == ["one", "A.", "two", "B."]
         assert server.calls["representation"] == 1
-        assert "its server has no representation" in await says(house, "/status")
+        assert "its server doesn't support representation" in await says(house, "/status")
 
 
 async def test_without_one_nothing_is_owed_and_no_tool_is_there(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ async def test_what_is_forgotten_here_is_forgotten_there_and_the_talk_goes_on(
         await all_told(house)
         (old,) = server.sessions
         await house.chat.says("/forget falcon")
-        await house.chat.sees_text("What shall I forget?")
+        await house.chat.sees_text("What should I delete?")
         await forget_all(house)
         await server.until(lambda: not server.sessions)
         await says(house, "two")
@@ -319,7 +319,7 @@ async def test_what_is_forgotten_here_is_forgotten_there_and_the_talk_goes_on(
 
 
 async def forget_all(house: House) -> None:
-    shown = await house.chat.sees_text("What shall I forget?")
+    shown = await house.chat.sees_text("What should I delete?")
     (label,) = [one for one in shown.labels if "essages" in one]
     await house.chat.press(label)
     await house.chat.sees_text("Forgotten")

@@ -70,7 +70,7 @@ async def test_why_shows_the_message_and_all_that_was_changed(tmp_path: Path) ->
         await here.says("ann", "/memory")
         said = (await here.says("ann", "/why 3")).splitlines()
         assert said[0] == "**3:** Has an old cat called Tom"
-        assert said[2:4] == ["It rests on:", "- no message: it was written by hand, in the file"]
+        assert said[2:4] == ["Where it comes from:", "- no message; edited by hand in the file"]
         assert [re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "then", line) for line in said[6:]] == [
             "- 1: then, by me, in turn 1: noted `Has a cat`",
             "- 2: then, by me, in turn 2: reworded to `Has a cat called Tom`",
@@ -83,7 +83,7 @@ async def test_why_names_who_said_it_and_when(tmp_path: Path) -> None:
         await here.says("ann", note("Has a cat"))
         said = await here.says("ann", "/why 1")
         assert re.search(r"- you, \d{4}-\d\d-\d\d \d\d:\d\d, fake: `Mind this: ", said)
-        assert "noted it by" not in said, "what the message says is not quoted again"
+        assert "based it on" not in said, "what the message says is not quoted again"
 
 
 async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_it(
@@ -96,7 +96,7 @@ async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_i
         assert (await here.says("ann", "/undo 1")).splitlines() == [
             "Taken back: change 1, made by me, in turn 1.",
             "It is no longer there: Has a cat called Tom",
-            "With it went:",
+            "This also removed:",
             "- 3: Has a cat called Tom",
             "",
             "/undo 4 undoes that.",
@@ -105,7 +105,7 @@ async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_i
         assert (await here.says("ann", "/undo 4")).splitlines() == [
             "Taken back: change 4, made by you.",
             "It is there again: Has a cat called Tom",
-            "With it came:",
+            "This also restored:",
             "- 1: Has a cat",
             "- 3: Has a cat called Tom",
             "",
@@ -122,7 +122,7 @@ async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
         await here.says("ann", reword("cat", "Has a dog"))
         assert "It reads again: Has a cat" in await here.says("ann", "/undo")
         assert "It is no longer there: Has a cat" in await here.says("ann", "/undo")
-        assert await here.says("ann", "/undo") == "There is nothing to take back."
+        assert await here.says("ann", "/undo") == "There's nothing to undo."
         assert memory_of(tmp_path) == ""
 
 
@@ -131,7 +131,7 @@ async def test_undo_twice_is_refused_with_a_sentence(tmp_path: Path) -> None:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/undo 1")
         assert await here.says("ann", "/undo 1") == (
-            "That is taken back already. /why shows all that was changed."
+            "That change is already undone. /why shows an entry's history."
         )
         assert len(await rows(here)) == 2
 
@@ -147,7 +147,7 @@ async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Pat
     async with street(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/memory forget 1")
-        assert (await here.says("ann", "/why 1")).startswith("**That is not in memory any more.**")
+        assert (await here.says("ann", "/why 1")).startswith("**That's no longer in memory.**")
         assert here.house.chat.shown[-1].labels == []
 
 
@@ -223,7 +223,7 @@ async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
         assert asked
         assert asked.labels == [memory.UNDO()]
         await ann.presses(memory.UNDO())
-        assert asked.text.startswith("Taken back: change 1")
+        assert asked.text.startswith("I've undone change 1")
         assert memory_of(tmp_path) == ""
         await ann.presses(memory.UNDO_AGAIN())
         assert "It is there again: Has a cat" in asked.text
@@ -318,5 +318,5 @@ async def test_what_was_said_in_private_is_not_shown_in_a_room(tmp_path: Path) -
         await here.house.gateway.database.write("plant", plant)
         said = await den_says(here, "ann", "/why 1")
         assert "Somebody has a pet" in said
-        assert "1 more message that I don't show here" in said
+        assert "1 message that I don't show here" in said
         assert "canary" not in said

@@ -44,7 +44,7 @@ async def settle_in(here: Street) -> None:
 async def asked(here: Street) -> Shown:
     """The question, once a turn waits for its answer."""
     await here.house.until(lambda: bool(here.house.gateway.user_prompts._waiting))
-    return await here.house.chat.sees_text("wants me to be somebody else")
+    return await here.house.chat.sees_text("wants to change my character")
 
 
 def find_rows(connection: Connection) -> list[LedgerEntry]:
@@ -154,9 +154,9 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
         ({"text": " \n"}, "`text` is empty"),
         ({"old": "You are nobody.", "text": "x"}, "`old` does not occur"),
         ({"old": "You", "text": "x"}, "`old` occurs several times"),
-        ({"text": "You are \u202eadA."}, "turns the direction of text"),
+        ({"text": "You are \u202eadA."}, "changes the text direction"),
         ({"text": "Your key is sk-ant-" + "a" * 40}, "what looks like an Anthropic key"),
-        ({"text": "x" * 20_001}, "it would have 20,002 of 20,000 characters"),
+        ({"text": "x" * 20_001}, "it would have 20,002 characters, and the limit is 20,000"),
         ({"text": "word " * 2000}, "too long to be read at once"),
     ],
 )
@@ -186,7 +186,7 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
     chat.inlet = None
     soul(tmp_path).write_text("You are Bo.\n")
     async with street(tmp_path, FakeModel(), chat) as here:
-        told = await chat.sees_text("SOUL.md, which says who I am, was changed by hand.")
+        told = await chat.sees_text("Someone edited SOUL.md, which defines who I am.")
         await here.house.at_rest()
         whole = "\n".join(one.text for one in chat.shown if one.chat_id == "cleo")
         assert "\n-You are Talaria, a personal assistant." in whole
