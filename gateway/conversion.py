@@ -16,7 +16,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.untrusted_text import escape
 from agent_core.transcript import Message, user_message
-from gateway.attachments.message_parts import Reading, is_spoken, notes_of, parts_of
+from gateway.attachments import Reading, is_spoken, notes_of, parts_of
 
 _MOST_CHATS = 4096
 

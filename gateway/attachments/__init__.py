@@ -1,1 +1,10 @@
 """Attachments of messages: pictures, voice notes and documents, prepared for a model."""
+
+from gateway.attachments.factory import make_reader as make_reader
+from gateway.attachments.message_parts import Reading as Reading
+from gateway.attachments.message_parts import has_content as has_content
+from gateway.attachments.message_parts import is_spoken as is_spoken
+from gateway.attachments.message_parts import notes_of as notes_of
+from gateway.attachments.message_parts import parts_of as parts_of
+from gateway.attachments.message_parts import sentences_of as sentences_of
+from gateway.attachments.reader import Reader as Reader

@@ -25,7 +25,7 @@ from agent_core.state.engine.database import Connection, Database, Observer
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools.contract import Tool
-from gateway.attachments.factory import make_reader
+from gateway.attachments import make_reader
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
@@ -33,28 +33,32 @@ from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
 from gateway.bootstrap.timings import Timings
 from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
-from gateway.commands.catalog import COMMANDS, HIDDEN
+from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore, Signal
 from gateway.config import Settings
 from gateway.config import now as wall_clock
 from gateway.conversion import make_zone_finder
 from gateway.inbound.router import InboundRouter, RouterDeps
-from gateway.jobs.history import JobHistory
-from gateway.jobs.notifier import Notifier
-from gateway.jobs.outcomes import Outcomes
+from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound.composer import CommandFormatter, Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.people.data_confirmations import DataConfirmations
-from gateway.people.data_erase import DataErase
-from gateway.people.data_export import DataExport
-from gateway.people.data_forget import DataForget
-from gateway.people.data_requests import DataRequests, RequestQueue
-from gateway.people.identity import LOCAL_PLATFORM, Access, Identity, new_claim_code
-from gateway.people.linking import Linking
-from gateway.people.merging import AccountMerging
-from gateway.people.owners import Notices
-from gateway.people.rooms import Rooms
+from gateway.people import (
+    LOCAL_PLATFORM,
+    Access,
+    AccountMerging,
+    DataConfirmations,
+    DataErase,
+    DataExport,
+    DataForget,
+    DataRequests,
+    Identity,
+    Linking,
+    Notices,
+    RequestQueue,
+    Rooms,
+    new_claim_code,
+)
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import TurnHandles

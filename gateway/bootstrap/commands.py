@@ -6,24 +6,26 @@ from dataclasses import dataclass
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
-from gateway.commands.archive import ArchiveNotes
-from gateway.commands.blocks import BlockCommands
-from gateway.commands.catalog import bind
-from gateway.commands.context import ContextCommands
-from gateway.commands.conversation import ConversationCommands, StatusReport
-from gateway.commands.jobs import JobCommands
-from gateway.commands.memory import MemoryCommands
-from gateway.commands.memory_scope import MemoryAccess
-from gateway.commands.people import PeopleCommands
-from gateway.commands.privacy import PrivacyCommands
-from gateway.commands.provenance import ProvenanceCommands
-from gateway.commands.registry import SlashCommand
-from gateway.commands.rooms import RoomCommands
-from gateway.commands.settings import SettingsCommands
+from gateway.commands import (
+    ArchiveNotes,
+    BlockCommands,
+    ContextCommands,
+    ConversationCommands,
+    JobCommands,
+    MemoryAccess,
+    MemoryCommands,
+    PeopleCommands,
+    PrivacyCommands,
+    ProvenanceCommands,
+    RoomCommands,
+    SettingsCommands,
+    SlashCommand,
+    StatusReport,
+    bind,
+)
 from gateway.config import Settings
 from gateway.inbound.router import RouterDeps
-from gateway.people.data_export import DataExport
-from gateway.people.data_forget import DataForget
+from gateway.people import DataExport, DataForget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

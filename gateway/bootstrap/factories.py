@@ -36,7 +36,7 @@ from gateway.bootstrap import plugins
 from gateway.bootstrap.timings import Timings
 from gateway.config import CONSOLE_SOCKET, DATABASE, Settings, describe_unwritable, make_home, now
 from gateway.errors import StartError
-from gateway.people.identity import LOCAL_PLATFORM
+from gateway.people import LOCAL_PLATFORM
 
 _log = logging.getLogger(__name__)
 

@@ -12,16 +12,13 @@ from agent_core.state.engine.database import Database
 from gateway.bootstrap import garbage_collection
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.scheduling import Scheduling
-from gateway.commands.catalog import COMMANDS
-from gateway.commands.registry import make_menu
+from gateway.commands import COMMANDS, make_menu
 from gateway.config import Settings
 from gateway.errors import Broken, StartError
 from gateway.inbound.router import InboundRouter
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.people.data_export import DataExport
-from gateway.people.data_requests import DataRequests
-from gateway.people.identity import LOCAL_PLATFORM, Identity
+from gateway.people import LOCAL_PLATFORM, DataExport, DataRequests, Identity
 from gateway.turns.lanes import Lanes
 from gateway.turns.user_prompts import UserPrompts
 

@@ -15,7 +15,7 @@ from agent_core.state.people import people
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
 from gateway.config import Settings, now
-from gateway.people.owners import Notices
+from gateway.people import Notices
 
 _log = logging.getLogger(__name__)
 

@@ -9,21 +9,27 @@ from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
-from gateway.jobs.notifier import Notifier
-from gateway.jobs.outcomes import Outcomes
+from gateway.jobs import Notifier, Outcomes
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.owners import Notices
-from gateway.scheduler import system_jobs
-from gateway.scheduler.retention import Sweeper
-from gateway.scheduler.runner import JobRunner, RunnerDeps
-from gateway.scheduler.skill_curator import (
+from gateway.people import Notices
+from gateway.scheduler import (
+    BACKUP,
+    CURATOR,
+    MEMORY_SYNC,
+    RETENTION,
+    Backups,
     Curator,
+    JobRunner,
+    RunnerDeps,
+    Scheduler,
     SkillServices,
+    Sweeper,
+    ensure_system_jobs,
     make_skill_services,
+    make_triggers,
     sync_at_start,
+    sync_memory,
 )
-from gateway.scheduler.system_jobs import Backups
-from gateway.scheduler.ticker import Scheduler
 from gateway.turns.lanes import Lanes
 
 
@@ -79,10 +85,10 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         environ=environment(),
         catalog=skills.catalog,
         system_tasks={
-            system_jobs.BACKUP: backups.make,
-            system_jobs.RETENTION: sweeper.work,
-            system_jobs.CURATOR: curator.work,
-            system_jobs.MEMORY_SYNC: partial(system_jobs.sync_memory, deps.external_memory, now),
+            BACKUP: backups.make,
+            RETENTION: sweeper.work,
+            CURATOR: curator.work,
+            MEMORY_SYNC: partial(sync_memory, deps.external_memory, now),
         },
         at_once=settings.jobs.at_once,
     )
@@ -92,18 +98,18 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         runner=runs,
         outcomes=deps.outcomes,
         enqueue=enqueue,
-        triggers=system_jobs.make_triggers(deps.zone),
+        triggers=make_triggers(deps.zone),
         now=now,
     )
     wanted = set(runner_deps.system_tasks)
     if deps.external_memory is None:
-        wanted.discard(system_jobs.MEMORY_SYNC)
+        wanted.discard(MEMORY_SYNC)
 
     async def prepare() -> None:
         await sync_at_start(skills, now())
         deps.group.create_task(skills.usage.keep())
         await database.write(
-            "works.ensure", lambda c: system_jobs.ensure(c, wanted, deps.zone, now())
+            "works.ensure", lambda c: ensure_system_jobs(c, wanted, deps.zone, now())
         )
 
     return Scheduling(

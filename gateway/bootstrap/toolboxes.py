@@ -23,7 +23,7 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.user_questions import AskTool
 from gateway.bootstrap.factories import load_reranker
 from gateway.config import Settings
-from gateway.jobs.resources import make_rules, name_places
+from gateway.jobs import make_rules, name_places
 from gateway.outbound.quiet_hours import easing_in
 from gateway.turns.user_prompts import UserPrompts
 

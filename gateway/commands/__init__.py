@@ -1,1 +1,26 @@
-"""Slash commands: one registry, from which every menu is made."""
+"""The slash commands: their catalog, their contract and their handlers.
+
+Each group of commands is a class with only the services that it uses.
+"""
+
+from gateway.commands.archive import ArchiveNotes as ArchiveNotes
+from gateway.commands.blocks import BlockCommands as BlockCommands
+from gateway.commands.catalog import COMMANDS as COMMANDS
+from gateway.commands.catalog import HIDDEN as HIDDEN
+from gateway.commands.catalog import bind as bind
+from gateway.commands.context import ContextCommands as ContextCommands
+from gateway.commands.conversation import ConversationCommands as ConversationCommands
+from gateway.commands.conversation import StatusReport as StatusReport
+from gateway.commands.jobs import JobCommands as JobCommands
+from gateway.commands.memory import MemoryCommands as MemoryCommands
+from gateway.commands.memory_scope import MemoryAccess as MemoryAccess
+from gateway.commands.people import PeopleCommands as PeopleCommands
+from gateway.commands.privacy import PrivacyCommands as PrivacyCommands
+from gateway.commands.provenance import ProvenanceCommands as ProvenanceCommands
+from gateway.commands.registry import Call as Call
+from gateway.commands.registry import Reply as Reply
+from gateway.commands.registry import SlashCommand as SlashCommand
+from gateway.commands.registry import make_menu as make_menu
+from gateway.commands.registry import parse as parse
+from gateway.commands.rooms import RoomCommands as RoomCommands
+from gateway.commands.settings import SettingsCommands as SettingsCommands

@@ -21,8 +21,7 @@ from agent_core.tools.untrusted_text import flatten
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope
 from gateway.commands.registry import Call, Effect, Handler, Reply
 from gateway.outbound.composer import stand_for
-from gateway.people import owners
-from gateway.people.identity import slug_of
+from gateway.people import find_direct_chat, slug_of
 from gateway.texts import blocks as block_texts
 from gateway.texts import memory
 from gateway.texts.blocks import BlockLine
@@ -350,7 +349,7 @@ def _notify_reader(
     person = people.find(connection, person_id=reader)
     if person is None or person.kind != "human" or person.id == order.call.person.id:
         return []
-    place = owners.find_direct(connection, person, order.platforms)
+    place = find_direct_chat(connection, person, order.platforms)
     if place is None:
         return []
     with speak_to(connection, person.id):

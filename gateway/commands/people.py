@@ -8,10 +8,7 @@ from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.people import identity, linking
-from gateway.people.identity import Identity
-from gateway.people.linking import Linking
-from gateway.people.merging import UnlinkRequest
+from gateway.people import Identity, Linking, UnlinkRequest, approve, read_link
 from gateway.texts import general
 from gateway.texts import people as people_texts
 from gateway.texts.people import quote_name
@@ -44,7 +41,7 @@ class PeopleCommands:
         }
 
     async def _link(self, call: Call) -> Reply:
-        sent = linking.read(call.platform, call.message, call.argument)
+        sent = read_link(call.platform, call.message, call.argument)
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             words, rows = self._linking.take(
@@ -125,7 +122,7 @@ class PeopleCommands:
             return Reply(text=general.CODE_MISSING(command="approve"))
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-            approved = identity.approve(connection, call.argument, call.now)
+            approved = approve(connection, call.argument, call.now)
             if approved is None:
                 return general.CODE_INVALID(), []
             outgoing = NewOutboxMessage(

@@ -13,9 +13,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.questions import Questions
-from gateway.people import data_confirmations
-from gateway.people.data_export import DataExport
-from gateway.people.data_forget import DataForget
+from gateway.people import DataExport, DataForget, ask_to_erase, ask_to_forget, may_erase
 from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
@@ -73,9 +71,7 @@ class PrivacyCommands:
         if not (preview.entries or preview.messages or preview.jobs):
             return Reply(text=privacy.FORGET_NOTHING())
         place = (call.platform, conversion.name_chat(call.message.address))
-        question = data_confirmations.ask_to_forget(
-            call.person, call.argument, preview, place=place, now=call.now
-        )
+        question = ask_to_forget(call.person, call.argument, preview, place=place, now=call.now)
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             return "", self._questions.pose(connection, question, call.now)
@@ -96,15 +92,13 @@ class PrivacyCommands:
             target = call.person if name == _ME else _find(connection, name)
             if target is None:
                 return privacy.ERASE_UNKNOWN(), ()
-            if not data_confirmations.may_erase(call.person, target):
+            if not may_erase(call.person, target):
                 return privacy.ERASE_OWNER(), ()
             if target.is_owner and not erase_person.has_other_owner(
                 connection, person_id=target.id
             ):
                 return privacy.ERASE_LAST_OWNER(), ()
-            question = data_confirmations.ask_to_erase(
-                call.person, target, place=place, now=call.now
-            )
+            question = ask_to_erase(call.person, target, place=place, now=call.now)
             return "", self._questions.pose(connection, question, call.now)
 
         return Reply(effect=effect)

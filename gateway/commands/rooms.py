@@ -9,7 +9,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.people.rooms import Rooms
+from gateway.people import Rooms
 from gateway.texts import rooms as room_texts
 
 _MODES: tuple[Mode, ...] = get_args(Mode)

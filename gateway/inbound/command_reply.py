@@ -9,7 +9,7 @@ from agent_core.state.people import people
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Reply
+from gateway.commands import Reply
 from gateway.inbound.events import InboundEvent
 from gateway.outbound.composer import read_command
 

@@ -20,7 +20,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Call, Reply, SlashCommand, parse
+from gateway.commands import Call, Reply, SlashCommand, parse
 from gateway.concurrency import Signal, Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
@@ -37,9 +37,7 @@ from gateway.inbound.events import (
 from gateway.outbound import composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions, Reaction
-from gateway.people.identity import Identity
-from gateway.people.linking import Linking
-from gateway.people.rooms import RoomConversation, Rooms
+from gateway.people import Identity, Linking, RoomConversation, Rooms
 from gateway.texts import general
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.lanes import Lanes

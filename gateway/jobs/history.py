@@ -30,14 +30,14 @@ _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\
 """Terminal escape sequences: colours, cursor movements and window titles."""
 
 
-def clean(text: str) -> str:
+def clean_output(text: str) -> str:
     """Remove control characters and escape sequences; return "" if nothing readable is left."""
     plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
     kept = "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
     return kept if has_visible_text(kept) else ""
 
 
-def shorten(text: str) -> str:
+def shorten_output(text: str) -> str:
     """Return the text, or its beginning and end with a line about what is left out."""
     text = text.strip()
     if len(text) <= _BEGIN + _END:

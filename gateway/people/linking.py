@@ -75,7 +75,7 @@ class Linking:
 
         Strangers in rooms get no answer, but a code shown there becomes invalid.
         """
-        sent = read(platform, message, words)
+        sent = read_link(platform, message, words)
         now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow]:
@@ -181,7 +181,7 @@ class Linking:
         )
 
 
-def read(platform: str, message: InboundMessage, words: str) -> Sent:
+def read_link(platform: str, message: InboundMessage, words: str) -> Sent:
     """Read a `/link` message; `words` are those after the command."""
     return Sent(
         platform=platform,

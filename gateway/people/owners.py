@@ -26,7 +26,7 @@ Place = tuple[str, str]
 """A platform, and a chat on it."""
 
 
-def choose(
+def choose_owner(
     connection: Connection, asker: PersonId, here: Place, platforms: Collection[str]
 ) -> tuple[PersonId, Place] | None:
     """Choose the owner to ask, and the chat: the asker if they are one, else the first reachable.
@@ -36,15 +36,17 @@ def choose(
     person = people.find(connection, person_id=asker)
     if person and person.is_owner:
         place = here if conversion.read_chat(here[1]).is_direct else None
-        place = place or find_direct(connection, person, platforms)
+        place = place or find_direct_chat(connection, person, platforms)
         return (person.id, place) if place else None
     for owner in owners.list_all(connection):
-        if place := find_direct(connection, owner, platforms):
+        if place := find_direct_chat(connection, owner, platforms):
             return owner.id, place
     return None
 
 
-def find_direct(connection: Connection, person: Person, platforms: Collection[str]) -> Place | None:
+def find_direct_chat(
+    connection: Connection, person: Person, platforms: Collection[str]
+) -> Place | None:
     """Return a person's latest direct chat on an enabled platform.
 
     A terminal comes last, because it may not be open.
@@ -107,7 +109,7 @@ class Notices:
     ) -> list[OutboxRow]:
         """Enqueue words to an owner silently, in as many parts as their platform needs."""
         adapters = self._delivery.adapters
-        place = find_direct(connection, owner, adapters)
+        place = find_direct_chat(connection, owner, adapters)
         if place is None:
             return []
         outgoing = NewOutboxMessage(

@@ -1,1 +1,20 @@
-"""The package gateway.scheduler."""
+"""The scheduler: claims due slots, runs scripts and system jobs, and recovers runs."""
+
+from gateway.scheduler.retention import Sweeper as Sweeper
+from gateway.scheduler.runner import JobRunner as JobRunner
+from gateway.scheduler.runner import RunnerDeps as RunnerDeps
+from gateway.scheduler.skill_curator import Curator as Curator
+from gateway.scheduler.skill_curator import SkillServices as SkillServices
+from gateway.scheduler.skill_curator import make_skill_services as make_skill_services
+from gateway.scheduler.skill_curator import plan_round as plan_round
+from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
+from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
+from gateway.scheduler.system_jobs import BACKUP as BACKUP
+from gateway.scheduler.system_jobs import CURATOR as CURATOR
+from gateway.scheduler.system_jobs import MEMORY_SYNC as MEMORY_SYNC
+from gateway.scheduler.system_jobs import RETENTION as RETENTION
+from gateway.scheduler.system_jobs import Backups as Backups
+from gateway.scheduler.system_jobs import ensure_system_jobs as ensure_system_jobs
+from gateway.scheduler.system_jobs import make_triggers as make_triggers
+from gateway.scheduler.system_jobs import sync_memory as sync_memory
+from gateway.scheduler.ticker import Scheduler as Scheduler

@@ -15,11 +15,18 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import QueuedMessage
-from gateway.jobs import agent_runs
-from gateway.jobs.agent_runs import AgentRunDeps, JobLimitReached, RunRefused
-from gateway.jobs.history import shorten
-from gateway.jobs.notifier import Notifier
-from gateway.jobs.outcomes import Made, Outcomes, is_asked
+from gateway.jobs import (
+    AgentRunDeps,
+    JobLimitReached,
+    Made,
+    Notifier,
+    Outcomes,
+    RunRefused,
+    is_asked,
+    resume_run,
+    shorten_output,
+    start_run,
+)
 from gateway.scheduler.scripts import run_script
 from gateway.turns.lanes import Lanes
 
@@ -169,7 +176,7 @@ class JobRunner:
             started.append((run, job))
             return ()
         try:
-            started.append(agent_runs.start_run(connection, job, run, self._run_deps, now))
+            started.append(start_run(connection, job, run, self._run_deps, now))
         except JobLimitReached as reason:
             return self._outcomes.refuse(connection, job, run, str(reason), now)
         except RunRefused as reason:
@@ -194,7 +201,7 @@ class JobRunner:
         if self._is_running(run.id):
             return ()
         try:
-            pending = agent_runs.resume_run(connection, job, run, self._run_deps, now)
+            pending = resume_run(connection, job, run, self._run_deps, now)
         except RunRefused as reason:
             return self._outcomes.fail_for_good(connection, job, run, str(reason), now)
         if pending:
@@ -232,7 +239,7 @@ class JobRunner:
                 _log.exception("unexpected error in run %d of job %d", run.id, job.id)
                 output, fault = "", _UNEXPECTED
             now = self._now()
-            words = shorten(output)
+            words = shorten_output(output)
             made = Made(words=words, whole="" if words == output.strip() else output)
 
             def work(connection: Connection) -> Sequence[OutboxRow]:

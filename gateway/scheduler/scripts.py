@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.subprocesses import spawn
-from gateway.jobs.history import clean
+from gateway.jobs import clean_output
 
 LONGEST = 300.0
 """Seconds that a script may run."""
@@ -77,9 +77,9 @@ async def _supervise(process: asyncio.subprocess.Process, longest: float) -> Out
         return Output(text="", fault=f"it was stopped after {longest:g} s.")
     said, errors, status = reading.result()
     if status:
-        shown = clean(errors)[-_SHOWN_ERROR:]
+        shown = clean_output(errors)[-_SHOWN_ERROR:]
         return Output(text="", fault=f"it ended with status {status}. {shown}")
-    return Output(text=clean(said))
+    return Output(text=clean_output(said))
 
 
 async def _abandon(process: asyncio.subprocess.Process) -> None:

@@ -26,7 +26,7 @@ from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import SKILLS, SkillSettings
-from gateway.people.owners import Notices
+from gateway.people import Notices
 from gateway.texts import system_jobs
 
 _log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ async def plan_round(services: SkillServices, now: int) -> CuratorReport:
     return (await services.database.read(lambda connection: _look(connection, services, now)))[1]
 
 
-def compare(
+def record_manual_changes(
     connection: Connection, services: SkillServices, now: int, evidence: str
 ) -> CuratorReport:
     """Record changes made to skills by hand, or before a crash, with this evidence.
@@ -81,7 +81,8 @@ async def sync_at_start(services: SkillServices, now: int) -> None:
     """
     try:
         found = await services.database.write(
-            "skills.compare", lambda c: compare(c, services, now, "found so at the start")
+            "skills.compare",
+            lambda c: record_manual_changes(c, services, now, "found so at the start"),
         )
     except (SkillBroken, StoreDamaged) as error:
         _log.warning("the skills can't be compared with the ledger: %s", error)

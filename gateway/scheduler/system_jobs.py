@@ -36,7 +36,9 @@ def make_triggers(zone: str) -> dict[str, CronTrigger]:
     }
 
 
-def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int) -> None:
+def ensure_system_jobs(
+    connection: Connection, wanted: Collection[str], zone: str, now: int
+) -> None:
     """Create the system jobs that are missing; existing rows stay as they are.
 
     A row damaged on disk is replaced: it holds no person's data.

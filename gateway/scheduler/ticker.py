@@ -29,8 +29,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Late
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.jobs.outcomes import LONGEST_PAUSE, Outcomes
-from gateway.jobs.recipients import Recipients
+from gateway.jobs import LONGEST_PAUSE, Outcomes, Recipients
 from gateway.outbound.quiet_hours import LONGEST_QUIET
 
 _log = logging.getLogger(__name__)

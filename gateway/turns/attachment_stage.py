@@ -14,8 +14,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.attachments.message_parts import has_content, sentences_of
-from gateway.attachments.reader import Reader
+from gateway.attachments import Reader, has_content, sentences_of
 from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.outbound.dispatcher import OutboxDispatcher

@@ -24,7 +24,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage
-from gateway.jobs.outcomes import Made, Outcomes
+from gateway.jobs import Made, Outcomes
 from gateway.outbound import quiet_hours
 from gateway.outbound.channel import ReservedSlot
 from gateway.outbound.composer import stand_for

@@ -15,7 +15,7 @@ from agent_core.state.people.people import Person
 from gateway import conversion
 from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversion import Place, QueuedMessage
-from gateway.people.rooms import Rooms
+from gateway.people import Rooms
 from gateway.turns import crash_backoff
 from gateway.turns.handle import Job, LaneQueue, TurnHandle, TurnHandles
 from gateway.turns.runner import TurnRunner

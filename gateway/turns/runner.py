@@ -26,7 +26,7 @@ from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
-from gateway.jobs.agent_runs import find_job_turn
+from gateway.jobs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.crash_backoff import is_abandoned

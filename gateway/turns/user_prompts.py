@@ -14,7 +14,7 @@ from agent_core.tools.user_questions import Answer, QuestionPending, UserPrompt
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, Questions, drop, make_secret
-from gateway.people import owners
+from gateway.people import choose_owner
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.handle import TurnHandles
@@ -103,7 +103,7 @@ class UserPrompts:
         """Who is asked, and where: the turn's person where it is answered, or an owner."""
         if not inquiry.is_for_owner:
             return inquiry.person_id, here
-        return owners.choose(connection, inquiry.person_id, here, self._dispatcher.adapters)
+        return choose_owner(connection, inquiry.person_id, here, self._dispatcher.adapters)
 
     def _has_steers(self, turn_id: TurnId) -> bool:
         handle = self._handles.find(turn_id)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 
-from gateway.commands.catalog import COMMANDS
+from gateway.commands import COMMANDS
 from gateway.config import Settings, list_hidden, load, logging_to, make_home
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
 from gateway.interfaces.terminal.prompt import PromptChat

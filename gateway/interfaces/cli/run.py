@@ -25,7 +25,7 @@ from gateway.config import (
     make_home,
 )
 from gateway.interfaces.http.server import serving_control, serving_page
-from gateway.people.identity import LOCAL_PLATFORM
+from gateway.people import LOCAL_PLATFORM
 
 _STAND_IN = (
     "No model key is set, so a stand-in answers: it follows plain commands and is no language\n"

@@ -14,10 +14,9 @@ from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import Settings
 from gateway.errors import Declined
-from gateway.jobs.resources import make_rules
-from gateway.people.data_erase import DataErase
-from gateway.people.data_export import DataExport
-from gateway.scheduler.skill_curator import SkillServices
+from gateway.jobs import make_rules
+from gateway.people import DataErase, DataExport
+from gateway.scheduler import SkillServices
 
 Answer = Mapping[str, Any]
 """Values that JSON can hold."""

@@ -35,8 +35,7 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
-from gateway.jobs.outcomes import SILENCE
-from gateway.jobs.resources import name_places
+from gateway.jobs import SILENCE, name_places
 from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import title_body

@@ -12,7 +12,8 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
-from gateway.people import identity
+from gateway.people import approve as let_in
+from gateway.people import new_claim_code
 from gateway.texts import general, privacy
 
 
@@ -40,7 +41,7 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     """Make a new claim code; earlier ones become invalid."""
     now = context.now()
     code = await context.database.write(
-        "people.code", lambda connection: identity.new_claim_code(connection, now=now)
+        "people.code", lambda connection: new_claim_code(connection, now=now)
     )
     return {"code": code}
 
@@ -50,7 +51,7 @@ async def approve(context: OperationContext, asked: Answer) -> Answer:
     code, now = read_text(asked, "code"), context.now()
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
-        approved = identity.approve(connection, code, now)
+        approved = let_in(connection, code, now)
         if approved is None:
             return None
         outgoing = NewOutboxMessage(

@@ -15,9 +15,8 @@ from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
 from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
-from gateway.people.data_erase import DataErase
-from gateway.people.data_export import DataExport
-from gateway.scheduler.skill_curator import make_skill_services
+from gateway.people import DataErase, DataExport
+from gateway.scheduler import make_skill_services
 
 
 def perform(

@@ -26,8 +26,7 @@ from gateway.interfaces.operations.contract import (
     read_limit,
     read_text,
 )
-from gateway.scheduler.skill_curator import compare, plan_round
-from gateway.scheduler.system_jobs import CURATOR
+from gateway.scheduler import CURATOR, plan_round, record_manual_changes
 from gateway.texts import system_jobs
 
 T = TypeVar("T")
@@ -96,7 +95,7 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
     now = context.now()
 
     def work(connection: Connection) -> list[LedgerEntry] | None:
-        compare(connection, context.skills, now, _FOUND)
+        record_manual_changes(connection, context.skills, now, _FOUND)
         team = blocks.find_team(connection)
         row = skills.find(connection, name=str(name)) if name else None
         if name and row is None:
@@ -120,7 +119,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
     # What was done by hand stays known, also where nothing can be taken back.
-    await _do(context, lambda c: compare(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     folder = context.skills.catalog.folder
     done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, now))
     await _write_usage(context)

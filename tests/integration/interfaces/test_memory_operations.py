@@ -258,7 +258,7 @@ async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> No
     ]
     undone = talaria(home, "memory", "undo", "1")
     assert undone.out.splitlines()[0] == "Taken back:"
-    assert "With it went:" in undone.out
+    assert "This also removed:" in undone.out
     again = talaria(home, "memory", "undo", "1")
     assert (again.code, again.out) == (1, "")
     assert again.err == "Row 1 is taken back already.\n"

@@ -39,7 +39,7 @@ async def test_a_house_that_does_not_run_exports_and_erases_too(tmp_path: Path) 
     assert kept.code == 1
     assert "Nothing was erased." in kept.err
     unknown = talaria(home, "people", "erase", "nobody", "--yes")
-    assert "I know nobody of that name" in unknown.err
+    assert "I don't know anyone by that name" in unknown.err
     last = talaria(home, "people", "erase", "olga", "--yes")
     assert "only owner" in last.err
     erased = talaria(home, "people", "erase", "zebrana", given="zebrana\n")

@@ -197,7 +197,7 @@ async def test_recovery_is_told_though_there_is_nothing_to_tell(tmp_path: Path) 
         for count in range(1, 4):
             clock.move(house, days=1 if count == 1 else 0, minutes=6)
             await becomes(house, job, "waiting" if count < 3 else "failed", count)
-        await house.chat.sees_text("did not work")
+        await house.chat.sees_text("failed")
         await house.gateway.database.write(
             "test",
             lambda c: jobs.change(c, replace(_found(c, job), body='["true"]')),
@@ -449,8 +449,8 @@ async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Pat
         for count in range(1, 4):
             clock.move(house, minutes=31 if count == 1 else 6)
             await becomes(house, job, "waiting" if count < 3 else "failed", count)
-        shown = await house.chat.sees_text("did not work")
-        assert "go on trying" not in shown.text
+        shown = await house.chat.sees_text("failed")
+        assert "I'll try again" not in shown.text
         assert "never again" not in shown.text
 
 
@@ -551,6 +551,6 @@ async def test_a_talk_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
             house.gateway.scheduling.wake()
             await becomes(house, job, "waiting" if count < 3 else "failed", count)
             clock.move(house, minutes=6)
-        await house.chat.sees_text("did not work")
+        await house.chat.sees_text("failed")
         await house.at_rest()
         assert len(house.chat.shown) == 1

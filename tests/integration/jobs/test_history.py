@@ -96,7 +96,7 @@ async def test_a_failure_that_is_told_is_no_output(tmp_path: Path) -> None:
         for minutes in (60, 1, 5):
             clock.move(house, minutes=minutes)
             await looked(house)
-        await house.chat.sees_text("failed 1 times in a row")
+        await house.chat.sees_text("failed 1 time in a row")
         assert (await find(house, job)).state == "paused"
         assert await house.read(_count_turns_of_runs) == 0
 

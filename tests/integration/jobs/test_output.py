@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets
-from gateway.jobs.history import shorten
+from gateway.jobs.history import shorten_output
 from tests.integration.clock import Clock
 from tests.integration.harness import House, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted, looked, texts
@@ -93,9 +93,9 @@ async def test_what_is_short_comes_without_a_file_and_what_shows_nothing_not_at_
 
 
 def test_only_what_is_too_long_is_cut_and_the_line_counts_what_is_missing() -> None:
-    assert shorten("x" * 3000) == "x" * 3000
+    assert shorten_output("x" * 3000) == "x" * 3000
     for text in ("x" * 3001, "ab cd\n" * 9000, "\n\n" + "é" * 1999 + "\n" + "y" * 5000 + "\n\n"):
-        short = shorten(text)
+        short = shorten_output(text)
         begin, line, end = re.split(r"\n\n(_\(.+\)_)\n\n", short)
         (count,) = re.findall(r"([\d,]+) characters", line)
         assert len(begin) + len(end) + int(count.replace(",", "")) == len(text.strip())

@@ -55,7 +55,7 @@ async def load_no_ids() -> IdAllocator:
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = await Database.open(tmp_path / "state.db")
-    await database.write("test", lambda c: system_jobs.ensure(c, NAMES, "UTC", START))
+    await database.write("test", lambda c: system_jobs.ensure_system_jobs(c, NAMES, "UTC", START))
     yield database
     await database.close()
 
