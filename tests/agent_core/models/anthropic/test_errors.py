@@ -10,7 +10,7 @@ import anthropic.types
 import httpx2
 import pytest
 
-from agent_core.errors import ModelBusy, ModelInterrupted, ModelDenied, ModelError
+from agent_core.errors import ModelBusy, ModelDenied, ModelError, ModelInterrupted
 from agent_core.models.anthropic.client import WIRE_ERRORS, translate_error
 
 FROM_OTHER_DOORS = {

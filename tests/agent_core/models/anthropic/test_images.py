@@ -3,16 +3,13 @@
 import base64
 import json
 
-import pytest
-
-from agent_core.errors import ModelUnknown
 from agent_core.models.anthropic.translate import render_request
 from agent_core.models.contract import Model
 from agent_core.models.images import UNSEEN
 from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
 from tests.agent_core.models.calls import ask, complete, says
 from tests.emulators.anthropic import AnthropicEmulator
-from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
+from tests.emulators.pictures import make_gif, make_png
 
 PNG = make_png()
 
@@ -32,31 +29,6 @@ async def test_a_picture_stands_behind_the_words_as_a_picture(
     source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()}
     assert (image["type"], image["source"]) == ("image", source)
     assert answer.usage.input_tokens + answer.usage.cache_write_tokens > 1600
-
-
-async def test_every_kind_that_is_let_in_is_taken(api: AnthropicEmulator, model: Model) -> None:
-    for media_type, data in (
-        ("image/jpeg", make_jpeg()),
-        ("image/gif", make_gif()),
-        ("image/webp", make_webp()),
-    ):
-        text, _ = await complete(model, ask(sent("k1", media_type), images={"k1": data}))
-        assert text.endswith("[image]")
-    assert api.calls["POST /v1/messages"] == 3
-
-
-async def test_a_picture_that_is_not_there_is_said_to_be_missing(model: Model) -> None:
-    text, _ = await complete(model, ask(sent("gone")))
-    assert text == f"echo: what is it? | {UNSEEN}"
-
-
-async def test_a_refused_picture_ends_no_conversation(api: AnthropicEmulator, model: Model) -> None:
-    request = ask(sent("bad"), images={"bad": b"no picture at all"})
-    text, _ = await complete(model, request)
-    assert text == f"echo: what is it? | {UNSEEN}"
-    assert api.calls["POST /v1/messages"] == 2
-    await complete(model, request)
-    assert api.calls["POST /v1/messages"] == 3, "it is not tried again"
 
 
 async def test_a_refused_picture_takes_no_other_with_it(model: Model) -> None:
@@ -89,15 +61,6 @@ async def test_too_much_at_once_is_sent_without_pictures(
     text, _ = await complete(model, ask(user_message("look", parts=parts), images=images))
     assert text.startswith("echo: look | [A picture")
     assert api.calls["POST /v1/messages"] == 2
-
-
-async def test_an_error_about_something_else_is_not_taken_for_one_about_pictures(
-    api: AnthropicEmulator, model: Model
-) -> None:
-    request = ask(sent("k1"), images={"k1": PNG}, model="claude-none-1")
-    with pytest.raises(ModelUnknown):
-        await complete(model, request)
-    assert api.calls["POST /v1/messages"] == 1
 
 
 def test_the_same_request_gives_the_same_bytes_and_a_longer_one_begins_with_them() -> None:

@@ -6,7 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from agent_core.errors import ModelBusy, ModelInterrupted, ModelError
+from agent_core.errors import ModelBusy, ModelError, ModelInterrupted
 from agent_core.models.openai.client import WIRE_ERRORS, translate_error
 
 FROM_OTHER_DOORS = {

@@ -7,9 +7,9 @@ import pytest
 
 from agent_core.errors import (
     ModelBusy,
-    ModelInterrupted,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelRejected,
     ModelUnknown,

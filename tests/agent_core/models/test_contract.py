@@ -1,0 +1,358 @@
+"""Each provider's real SDK against its emulator: the contract of `agent_core.models.contract`."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from email.utils import formatdate
+from typing import Any, Literal
+
+import pytest
+
+from agent_core.errors import (
+    ModelBusy,
+    ModelDenied,
+    ModelError,
+    ModelInterrupted,
+    ModelOverflow,
+    ModelUnknown,
+)
+from agent_core.models.contract import Model, ModelRequest, StopReason, TextDelta
+from agent_core.models.images import UNSEEN
+from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
+from tests.agent_core.models import calls
+from tests.agent_core.models.calls import complete, results, says
+from tests.agent_core.models.providers import PROVIDERS, Provider, each
+from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
+from tests.emulators.streaming import Answer, Fault, text_answer
+
+PNG = make_png()
+LONG_SYSTEM = "A rule that stands at the head of every call. " * 120
+CALL = {"type": "tool_use", "name": "memory", "input": {"text": 'likes tea, "green" ü'}}
+BLOCKS = [
+    {"type": "thinking", "thinking": "They told me something."},
+    {"type": "text", "text": "I keep that."},
+    CALL,
+    {"type": "tool_use", "name": "recall", "input": {}},
+]
+Then = Literal["cut", "end"]
+
+
+@pytest.fixture(params=PROVIDERS, ids=lambda provider: provider.name)
+def provider(request: pytest.FixtureRequest) -> Provider:
+    found: Provider = request.param
+    return found
+
+
+@pytest.fixture
+async def api(provider: Provider) -> AsyncIterator[Any]:
+    async with provider.emulator(key="good-key") as api:
+        yield api
+
+
+@pytest.fixture
+async def model(provider: Provider, api: Any) -> AsyncIterator[Model]:
+    made = provider.create(api)
+    yield made
+    await made.close()
+
+
+def own(pick: Any) -> pytest.MarkDecorator:
+    """Run a test with each of the values that belong to a provider."""
+    return pytest.mark.parametrize(
+        ("provider", "value"), each(pick), ids=lambda one: getattr(one, "name", None)
+    )
+
+
+def ask(provider: Provider, *messages: Message | str, **options: Any) -> ModelRequest:
+    return calls.ask(*messages, **{"model": provider.model, **options})
+
+
+def two_calls(provider: Provider) -> Answer:
+    return Answer(blocks=BLOCKS, stop=provider.tools)
+
+
+def sent(key: str, media_type: str = "image/png") -> Message:
+    part = ImagePart(file_key=key, media_type=media_type, size=len(PNG))
+    return user_message("what is it?", facts="<facts>\nNow: noon\n</facts>", parts=(part,))
+
+
+async def refused(model: Model, request: ModelRequest) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await complete(model, request)
+    return caught.value
+
+
+async def test_an_answer_streams_and_ends_whole(provider: Provider, model: Model, api: Any) -> None:
+    api.deltas = 3
+    text, answer = await complete(model, ask(provider, "hello"))
+    assert text == answer.message.text == "echo: hello"
+    assert (answer.stop, answer.model, model.provider) == ("end", provider.model, provider.name)
+    assert answer.usage.output_tokens > 0
+    assert api.headers[0]["Authorization"] == "Bearer good-key"
+
+
+async def test_text_is_passed_on_as_it_comes_and_leaving_the_stream_ends_the_call(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    api.plan(Fault(answer=text_answer("one two"), after_events=provider.first_text, then="hang"))
+    stream = model.stream(ask(provider, "hello"))
+    assert await asyncio.wait_for(anext(stream), 5) == TextDelta(text="one ")
+    await stream.aclose()
+    async with asyncio.timeout(45):
+        while not api.disconnects:
+            await asyncio.sleep(0.01)
+
+
+@own(lambda provider: provider.stops.items())
+async def test_every_stop_reason_is_mapped(
+    provider: Provider, model: Model, api: Any, value: tuple[str, StopReason]
+) -> None:
+    theirs, ours = value
+    api.plan(text_answer("so far", stop=theirs))
+    text, answer = await complete(model, ask(provider, "hello"))
+    assert (text, answer.stop) == ("so far", ours)
+
+
+async def test_tool_calls_come_whole_and_in_order_and_take_their_results(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    api.deltas = 7
+    api.plan(two_calls(provider))
+    text, answer = await complete(model, ask(provider, "I like tea"))
+    assert answer.stop == "tools"
+    assert text == answer.message.text == "I keep that.", "reasoning is not part of the answer"
+    first, second = answer.message.calls
+    assert (first.name, json.loads(first.arguments)) == ("memory", CALL["input"])
+    assert (second.name, json.loads(second.arguments)) == ("recall", {})
+    assert first.call_id != second.call_id
+    done = results((first.call_id, "ok"), (second.call_id, "none"))
+    text, _ = await complete(model, ask(provider, "I like tea", answer.message, done, "and hurry"))
+    assert "hurry" in text
+
+
+@own(lambda provider: range(len(provider.render(two_calls(provider))) - provider.spare))
+@pytest.mark.parametrize("then", ["cut", "end"])
+async def test_a_cut_after_any_event_never_gives_a_runnable_call(
+    provider: Provider, model: Model, api: Any, value: int, then: Then
+) -> None:
+    api.deltas = 3
+    api.plan(Fault(answer=two_calls(provider), after_events=value, then=then))
+    error = await refused(model, ask(provider, "I like tea"))
+    assert isinstance(error, ModelBusy | ModelInterrupted)
+    if then == "end":
+        # A reset may overtake what was sent before it; the end of a body can't.
+        assert type(error) is (ModelInterrupted if value else ModelBusy)
+
+
+@own(lambda provider: range(1, provider.spare + 1))
+async def test_an_answer_is_whole_without_the_stream_s_last_events(
+    provider: Provider, model: Model, api: Any, value: int
+) -> None:
+    api.deltas = 3
+    whole = len(provider.render(two_calls(provider)))
+    api.plan(Fault(answer=two_calls(provider), after_events=whole - value, then="end"))
+    _, answer = await complete(model, ask(provider, "I like tea"))
+    assert (answer.stop, len(answer.message.calls)) == ("tools", 2)
+    assert answer.usage.output_tokens > 0
+
+
+async def test_a_cut_at_any_byte_of_the_tool_json_never_gives_a_runnable_call(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    api.deltas = 3
+    one_call = Answer(blocks=[CALL], stop=provider.tools)
+    parts = provider.render(one_call)
+    start, end = len(parts[0]), len(b"".join(parts[: -1 - provider.spare]))
+    for after in range(start, end, 7):
+        api.plan(Fault(answer=one_call, after_bytes=after))
+        error = await refused(model, ask(provider, "I like tea"))
+        assert isinstance(error, ModelBusy | ModelInterrupted)
+    assert len(api.requests) > 50
+
+
+@own(lambda provider: [stop for stop, ours in provider.stops.items() if ours == "length"])
+@pytest.mark.parametrize("length", range(0, 34, 3))
+async def test_a_call_that_was_cut_off_is_left_out(
+    provider: Provider, model: Model, api: Any, value: str, length: int
+) -> None:
+    half = json.dumps(CALL["input"], ensure_ascii=False)[:length]
+    cut = {"type": "tool_use", "name": "memory", "input_json": half}
+    api.plan(Answer(blocks=[{"type": "text", "text": "I keep that."}, CALL, cut], stop=value))
+    _, answer = await complete(model, ask(provider, "I like tea"))
+    assert (answer.stop, answer.message) == (provider.stops[value], says("I keep that."))
+
+
+@own(lambda provider: provider.stream_errors)
+async def test_an_error_within_the_stream_is_mapped_by_its_code(
+    provider: Provider, model: Model, api: Any, value: tuple[int, str, type[ModelError]]
+) -> None:
+    after, code, expected = value
+    answer = text_answer("half")
+    api.plan(Fault(answer=answer, after_events=after, then="error", error=code, error_code=code))
+    assert type(await refused(model, ask(provider, "hello"))) is expected
+
+
+@own(lambda provider: provider.errors)
+async def test_every_status_and_error_code_is_mapped(
+    provider: Provider, model: Model, api: Any, value: tuple[Fault, type[ModelError]]
+) -> None:
+    fault, expected = value
+    api.plan(fault)
+    error = await refused(model, ask(provider, "hello"))
+    assert type(error) is expected
+    assert fault.message in str(error)
+    assert len(api.requests) == 1, "retries are the loop's"
+
+
+async def test_retry_after_is_read_as_seconds_and_as_a_date(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    date = formatdate(time.time() + 30, usegmt=True)
+    api.plan(
+        Fault(status=429, retry_after="7"),
+        Fault(status=503, retry_after=date),
+        Fault(status=503),
+    )
+    waits = []
+    for _ in range(3):
+        error = await refused(model, ask(provider, "hello"))
+        assert isinstance(error, ModelBusy)
+        waits.append(error.retry_after)
+    assert waits == [7, pytest.approx(30, abs=5), None]
+
+
+async def test_a_prompt_longer_than_the_window_overflows(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    api.window = 100
+    assert type(await refused(model, ask(provider, "word " * 200))) is ModelOverflow
+
+
+async def test_silence_ends_at_the_timeout(provider: Provider, api: Any) -> None:
+    model = provider.create(api, timeout="0.2")
+    answer = text_answer("half")
+    api.plan(
+        Fault(answer=answer, after_events=provider.first_text, then="hang"), Fault(then="hang")
+    )
+    assert type(await refused(model, ask(provider, "hello"))) is ModelInterrupted
+    assert type(await refused(model, ask(provider, "hello"))) is ModelBusy
+    api.latency = 30
+    assert type(await refused(model, ask(provider, "hello"))) is ModelBusy
+    await model.close()
+
+
+async def test_a_server_that_can_not_be_reached_is_busy(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    await api.stop()
+    assert type(await refused(model, ask(provider, "hello"))) is ModelBusy
+    with pytest.raises(ModelBusy):
+        await model.check(provider.model)
+
+
+async def test_a_wrong_key_is_denied_and_an_unknown_model_unknown(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    bad = provider.create(api, api_key="bad-key")
+    assert type(await refused(bad, ask(provider, "hello"))) is ModelDenied
+    with pytest.raises(ModelDenied):
+        await bad.check(provider.model)
+    await bad.close()
+    await model.check(provider.model)
+    with pytest.raises(ModelUnknown, match="none-such"):
+        await model.check("none-such")
+    with pytest.raises(ModelUnknown, match="none-such"):
+        await complete(model, ask(provider, "hello", model="none-such"))
+
+
+async def test_cancelling_a_call_is_not_taken_for_an_error(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    arrived = asyncio.Event()
+
+    async def notice(_: object) -> None:
+        arrived.set()
+
+    api.before = notice
+    api.latency = 30
+    task = asyncio.create_task(complete(model, ask(provider, "hello")))
+    await asyncio.wait_for(arrived.wait(), 5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_one_connection_serves_many_calls(provider: Provider, model: Model, api: Any) -> None:
+    for turn in range(5):
+        await complete(model, ask(provider, f"hello {turn}"))
+    assert len(api.peers) == 1
+
+
+async def test_usage_separates_what_was_read_from_the_cache(
+    provider: Provider, model: Model
+) -> None:
+    await complete(model, ask(provider, "one", system=LONG_SYSTEM))
+    request = ask(provider, "one", says("echo: one"), "two", system=LONG_SYSTEM)
+    _, answer = await complete(model, request)
+    usage = answer.usage
+    assert 1000 < usage.cache_read_tokens < usage.read_tokens
+    assert usage.total_tokens == usage.read_tokens + usage.output_tokens
+
+
+async def test_the_assistant_may_have_spoken_first(provider: Provider, model: Model) -> None:
+    text, _ = await complete(model, ask(provider, says("Your digest."), "thanks"))
+    assert text == "echo: thanks"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [
+        ("image/png", PNG),
+        ("image/jpeg", make_jpeg()),
+        ("image/gif", make_gif()),
+        ("image/webp", make_webp()),
+    ],
+)
+async def test_every_kind_of_image_is_shown(
+    provider: Provider, model: Model, api: Any, media_type: str, data: bytes
+) -> None:
+    text, _ = await complete(model, ask(provider, sent("k1", media_type), images={"k1": data}))
+    assert text.endswith(f"what is it? | {provider.image}")
+    assert api.calls[provider.route] == 1
+
+
+@pytest.mark.parametrize(("images", "requests"), [({}, 1), ({"k1": b"no image at all"}, 3)])
+async def test_a_missing_or_refused_image_ends_no_conversation(
+    provider: Provider, model: Model, api: Any, images: Mapping[str, bytes], requests: int
+) -> None:
+    for expected in (requests - 1 or 1, requests + (not images)):
+        text, _ = await complete(model, ask(provider, sent("k1"), images=images))
+        assert text.endswith(f"what is it? | {UNSEEN}")
+        assert api.calls[provider.route] == expected, "a refused image is not tried again"
+
+
+async def test_an_error_about_something_else_is_not_taken_for_one_about_images(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    request = ask(provider, sent("k1"), images={"k1": PNG}, model="none-such")
+    assert type(await refused(model, request)) is ModelUnknown
+    assert api.calls[provider.route] == 1
+
+
+async def test_a_document_follows_the_person_s_text(
+    provider: Provider, model: Model, api: Any
+) -> None:
+    document = DocumentPart(name="a.txt", text="<attached-file>\nhi\n</attached-file>")
+    await complete(model, ask(provider, user_message("sum up", parts=(document,))))
+    body = json.dumps(api.requests[0]["messages"])
+    assert 0 < body.index("sum up") < body.index("<attached-file>")
+
+
+@own(lambda provider: provider.bad_options)
+def test_a_bad_option_is_named_in_the_error(
+    provider: Provider, value: tuple[Mapping[str, str], str]
+) -> None:
+    options, complaint = value
+    with pytest.raises(ValueError, match=complaint):
+        provider.factory(options)
