@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agent_core.digest.chart_tool import CHARTS_MISSING as CHARTS_MISSING
     from agent_core.digest.chart_tool import ChartTool as ChartTool
     from agent_core.digest.formatting import SOURCES as SOURCES
     from agent_core.digest.formatting import list_files as list_files
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from agent_core.digest.tools import digest_tools as digest_tools
 
 _MODULES = {
+    "CHARTS_MISSING": "chart_tool",
     "ChartTool": "chart_tool",
     "SOURCES": "formatting",
     "list_files": "formatting",

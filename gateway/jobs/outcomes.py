@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from agent_core.digest import chart_tool
+from agent_core.digest import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
@@ -316,7 +316,7 @@ class Outcomes:
 def _lacks_charts(connection: Connection, turn_id: TurnId) -> bool:
     """Tell whether a turn asked for a chart while the extra for charts is not installed."""
     steps = turns.list_steps(connection, turn_id=turn_id)
-    return any(step.outcome == chart_tool.CHARTS_MISSING for step in steps)
+    return any(step.outcome == CHARTS_MISSING for step in steps)
 
 
 def is_asked(run: Run) -> bool:
