@@ -35,11 +35,11 @@ from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import TurnRequest
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.people import people, rooms
 from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
 from gateway.bootstrap.plugins import load_embedder
+from tests.agent_core.state.schema import migrate
 
 DEPTHS = (5, 10, 25)
 PATIENCE = 60.0
@@ -128,7 +128,7 @@ def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) 
     """Write a conversation down as if two people had had it in a room."""
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
     connection.execute("PRAGMA synchronous = OFF")
-    upgrade(connection, load_migrations(FOLDER), folder, datetime.now(UTC))
+    migrate(connection)
     connection.execute("BEGIN")
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
     speakers = {

@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
 
@@ -18,10 +17,10 @@ from agent_core.ids import PromptHash
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.turns import TurnRequest
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.people import people
 from agent_core.state.tokenizer import ENGLISH
 from agent_core.transcript import Message, TextPart
+from tests.agent_core.state.schema import migrate
 
 PROMPT = PromptHash("0" * 64)
 BATCH = 1000
@@ -67,7 +66,7 @@ def build(path: Path, *, count: int, crowd: int, tell: Callable[[str], None]) ->
     talkers = Talkers(chance)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
-    upgrade(connection, load_migrations(FOLDER), path.parent, datetime.now(UTC))
+    migrate(connection)
     connection.execute("BEGIN")
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
     writers = [_Writer(connection, number) for number in range(crowd)]

@@ -7,18 +7,17 @@ seen, too. A new statement over these tables names the person, or stands below w
 import re
 import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
+from tests.agent_core.state.schema import migrate
 from tests.architecture.source import Module, list_modules, parse
 from tests.architecture.statements import Statement, list_statements, list_unread
 
@@ -193,7 +192,7 @@ def test_the_statements_are_really_found() -> None:
 def asked(tmp_path: Path) -> tuple[Connection, list[str]]:
     """A database, and the queries of its indexes that it was asked, in their own language."""
     connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     told: list[str] = []
     connection.set_trace_callback(told.append)
     return connection, told

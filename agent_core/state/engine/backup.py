@@ -1,9 +1,11 @@
 """Copy a database through SQLite's backup interface, while it is in use."""
 
+import asyncio
 import os
 import sqlite3
-from contextlib import closing
 from pathlib import Path
+
+import aiosqlite
 
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.state.engine.recovery import (
@@ -14,21 +16,18 @@ from agent_core.state.engine.recovery import (
 )
 
 
-def copy_database(source: sqlite3.Connection, target: Path) -> None:
-    """Copy one moment of `source` to `target`; the name appears when the copy is whole.
+async def copy_database(source: aiosqlite.Connection, target: Path) -> None:
+    """Copy one moment of `source` to `target`; the name appears when the copy is complete.
 
-    Blocks; writers are not held up. Raises `StoreFull`, `StoreDamaged` if the copy does not
-    pass the check, and `StoreError` if the place can't be written.
+    Writers are not delayed. Raises `StoreFull`, `StoreDamaged` if the copy fails the check, and
+    `StoreError` if the place can't be written.
     """
     part = target.with_name(f"{target.name}.part")
     try:
         try:
-            # Nobody else may read it, and a part left behind by a crash is started afresh.
-            part.unlink(missing_ok=True)
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            _fill(source, part)
-            part.replace(target)
-            _sync_folder(target.parent)
+            await asyncio.to_thread(_create, part)
+            await _fill(source, part)
+            await asyncio.to_thread(_publish, part, target)
         finally:
             part.unlink(missing_ok=True)
     except sqlite3.Error as error:
@@ -38,9 +37,9 @@ def copy_database(source: sqlite3.Connection, target: Path) -> None:
 
 
 def choose_target(target: Path, path: Path) -> Path:
-    """The absolute path of a copy of the database at `path`.
+    """Return the absolute path of a copy of the database at `path`.
 
-    Raises `StoreError` if the copy would take the place of the database or of its company.
+    Raises `StoreError` if the copy would replace the database or one of its side files.
     """
     own = {path.resolve().with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")}
     own.add(path.resolve().with_suffix(".lock"))
@@ -51,19 +50,26 @@ def choose_target(target: Path, path: Path) -> Path:
     return target.absolute()
 
 
-def _fill(source: sqlite3.Connection, part: Path) -> None:
-    """The whole copy is one step: it sees one snapshot, and no write makes it begin again."""
-    with closing(sqlite3.connect(part, isolation_level=None)) as copy:
-        source.backup(copy)
-        # One file without company can be moved and read anywhere.
-        copy.execute("PRAGMA journal_mode = DELETE")
-        fault = check(copy, choose_check(part))
+async def _fill(source: aiosqlite.Connection, part: Path) -> None:
+    async with aiosqlite.connect(part, isolation_level=None) as copy:
+        # In one step: it sees one snapshot, and no write restarts it.
+        await source.backup(copy)
+        # A single file without a WAL can be moved and read anywhere.
+        await copy.execute("PRAGMA journal_mode = DELETE")
+        fault = await check(copy, choose_check(part))
     if fault:
         raise StoreDamaged(f"the copy is damaged, and so is its source: {fault}")
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+def _create(part: Path) -> None:
+    """Create an empty file that nobody else may read, in place of one left by a crash."""
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _publish(part: Path, target: Path) -> None:
+    part.replace(target)
+    descriptor = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,4 +1,4 @@
-"""One SQLite connection and the thread that it lives on."""
+"""An SQLite connection on its own thread, and the commit of a group of writes on it."""
 
 import asyncio
 import sqlite3
@@ -13,15 +13,15 @@ import aiosqlite
 from agent_core.errors import StoreError
 
 Observer = Callable[[Literal["begin", "committed"], tuple[str, ...]], None]
-"""Called on the writer's thread just before and just after a commit, with the names of the
-works in it."""
+"""Called on the writer's thread just before and just after a commit, with the names of its
+writes."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Job:
-    """A work that waits for its commit. The writer's thread fills `value` or `error`.
+class PendingWrite:
+    """A write that waits for its commit. The writer's thread sets `value` or `error`.
 
-    It has no telling repr: aiosqlite's debug log would print what people said.
+    It has no repr of its fields: aiosqlite's debug log would print what people wrote.
     """
 
     name: str
@@ -31,20 +31,20 @@ class Job:
     error: BaseException | None = None
 
 
-def commit_together(
-    connection: sqlite3.Connection, jobs: Sequence[Job], observe: Observer | None
+def commit_group(
+    connection: sqlite3.Connection, writes: Sequence[PendingWrite], observe: Observer | None
 ) -> None:
-    """Run every job and commit those that succeeded; one that fails is rolled back alone.
+    """Run every write and commit those that succeeded; a failed one is rolled back alone.
 
-    Raises `sqlite3.Error` when the transaction as a whole could not begin or commit, and
-    `StoreError` when a job ended it: nothing of any job may then be taken as written.
+    Raises `sqlite3.Error` if the transaction as a whole can't begin or commit, and `StoreError`
+    if a write ended it: then nothing of any write counts as stored.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
-        is_alone = len(jobs) == 1
-        for job in jobs:
-            _attempt(connection, job, is_alone=is_alone)
-        names = tuple(job.name for job in jobs if job.error is None)
+        is_alone = len(writes) == 1
+        for write in writes:
+            _attempt(connection, write, is_alone=is_alone)
+        names = tuple(write.name for write in writes if write.error is None)
         if not names:
             connection.execute("ROLLBACK")
             return
@@ -59,45 +59,54 @@ def commit_together(
         observe("committed", names)
 
 
-def _attempt(connection: sqlite3.Connection, job: Job, *, is_alone: bool) -> None:
-    """Run one job under a savepoint; alone, it has the whole transaction for that."""
+def _attempt(connection: sqlite3.Connection, write: PendingWrite, *, is_alone: bool) -> None:
+    """Run one write under a savepoint; a single write needs none."""
     if not is_alone:
-        connection.execute("SAVEPOINT job")
+        connection.execute("SAVEPOINT write")
     try:
-        job.value = job.work(connection)
-    except BaseException as error:  # not eaten: it is raised in the caller that sent the job
+        write.value = write.work(connection)
+    except BaseException as error:  # raised again in the caller that sent the write
         if not connection.in_transaction:
-            # A full or failing disk makes SQLite roll back the whole transaction by itself.
+            # On a full or failing disk, SQLite rolls back the whole transaction itself.
             raise
         # The frames of the error may hold a cursor in the middle of an UPDATE ... RETURNING,
         # and SQLite refuses to commit while a writing statement is open.
         traceback.clear_frames(error.__traceback__)
-        job.error = error
+        write.error = error
     if not connection.in_transaction:
-        raise StoreError(f"the work {job.name!r} ended the transaction that it was given")
+        raise StoreError(f"the write {write.name!r} ended its transaction")
     if not is_alone:
-        if job.error:
-            connection.execute("ROLLBACK TO job")
-        connection.execute("RELEASE job")
+        if write.error:
+            connection.execute("ROLLBACK TO write")
+        connection.execute("RELEASE write")
 
 
 T = TypeVar("T")
 
+
+async def fetch_value(connection: aiosqlite.Connection, sql: str) -> Any:
+    """Run a statement and return the first column of its first row, None without rows."""
+    async with connection.execute(sql) as cursor:
+        row = await cursor.fetchone()
+    return row[0] if row else None
+
+
 BUSY_TIMEOUT_SECONDS = 5.0
-"""How long a statement waits for a foreign lock; only a foreign program can hold one."""
+"""How long a statement waits for the lock of another program."""
 _CACHED_STATEMENTS = 256
-_STEPS_BETWEEN_LOOKS = 100_000
-"""Instructions of SQLite's machine, some milliseconds of them, after which a statement looks
-whether the connection is closing."""
+_STEPS_BETWEEN_CHECKS = 100_000
+"""Instructions of SQLite's virtual machine, a few milliseconds, between two checks whether the
+connection is closing."""
 
 
 class ThreadedConnection:
-    """A connection whose work is done on a thread of its own, one function after another."""
+    """A connection that runs functions on its own thread, one after another."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
+        self.sqlite = connection
+        """The connection itself, for single statements where speed does not matter."""
         self.load = 0
-        """How many functions wait for the thread or run on it."""
+        """Functions that wait for the thread or run on it."""
         self._is_closing = False
 
     @classmethod
@@ -114,7 +123,7 @@ class ThreadedConnection:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            # Its thread would keep the process alive for ever.
+            # Its thread would keep the process alive forever.
             await asyncio.wait({opening})
             if opening.exception() is None:
                 await opening.result().close()
@@ -132,7 +141,7 @@ class ThreadedConnection:
         opened = cls(connection)
         # Unlike an interrupt from outside, this can't come too early for a statement that is
         # about to begin.
-        await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_LOOKS)
+        await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_CHECKS)
         return opened
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -142,15 +151,14 @@ class ThreadedConnection:
         """
         self.load += 1
         try:
-            # aiosqlite has no public way to run a function of ours on its thread. Its own
-            # methods all are `_execute` with a bound method; a hop a statement is 8 times
-            # slower. This is the one place that leans on it.
-            execute: Callable[..., Awaitable[T]] = self._connection._execute
-            return await execute(work, self._connection._conn)
+            # aiosqlite has no public call that runs a function of ours on its thread, and one
+            # hop per statement takes 8 times as long. Nothing else uses its private names.
+            execute: Callable[..., Awaitable[T]] = self.sqlite._execute
+            return await execute(work, self.sqlite._conn)
         finally:
             self.load -= 1
 
     async def close(self) -> None:
-        """Break off what still runs, with an "interrupted", and end the thread."""
+        """Interrupt the running statement and end the thread."""
         self._is_closing = True
-        await self._connection.close()
+        await self.sqlite.close()

@@ -1,4 +1,4 @@
-"""The one database of a home: one writer that commits in groups, and readers beside it."""
+"""The database of a home: one writer that commits in groups, and concurrent readers."""
 
 import asyncio
 import logging
@@ -13,7 +13,12 @@ from typing import TypeVar, cast
 
 from agent_core.errors import StoreDamaged, StoreError, StoreFull
 from agent_core.state.engine.backup import choose_target, copy_database
-from agent_core.state.engine.connection import Job, Observer, ThreadedConnection, commit_together
+from agent_core.state.engine.connection import (
+    Observer,
+    PendingWrite,
+    ThreadedConnection,
+    commit_group,
+)
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.opening import connect, explain_error, prepare_folder
 from agent_core.state.engine.recovery import is_fatal, translate_error
@@ -24,15 +29,15 @@ Connection = sqlite3.Connection
 T = TypeVar("T")
 
 LARGEST_GROUP = 256
-"""Jobs in one commit, so that the first of a crowd does not wait for all of it."""
-LARGEST_STROKE = 16
-"""Callers that go on in one round of the event loop, few enough not to hold it up."""
+"""Writes in one commit, so that the first of many does not wait for all of them."""
+WAKEUPS_PER_ROUND = 16
+"""Callers that continue in one round of the event loop, few enough not to delay it."""
 
 _log = logging.getLogger(__name__)
 
 
 class Database:
-    """All that Talaria knows, in one SQLite file. Use it from one event loop."""
+    """All data of a deployment, in one SQLite file. Use it from one event loop."""
 
     def __init__(
         self,
@@ -48,23 +53,23 @@ class Database:
         self._observe = observe
         self.retry_pause = retry_pause
         """Seconds between two attempts of work that the store refused."""
-        self._jobs: deque[Job] = deque()
-        self._has_jobs = asyncio.Event()
+        self._pending: deque[PendingWrite] = deque()
+        self._has_pending = asyncio.Event()
         self._is_closed = False
         self._is_damaged = False
         self._failure = ""
-        self._last_word = ""
+        self._stop_reason = ""
         self._writing = asyncio.create_task(self._write_groups(), name="state-writer")
 
     @classmethod
     async def open(
         cls, path: Path, *, observe: Observer | None = None, retry_pause: float = 5.0
     ) -> "Database":
-        """Open or create the file and the folder it lies in, and bring its schema up to date.
+        """Open or create the file and its folder, and upgrade the schema.
 
-        After a stop that was not clean the whole file is checked first. Raises `StoreBusy` if
+        After an unclean shutdown, the whole file is checked first. Raises `StoreBusy` if
         another process has it open, `StoreDamaged`, `StoreTooNew`, `StoreFull`, and
-        `StoreError` if the place can't be used; the file is then as it was.
+        `StoreError` if the place can't be used; the file is then unchanged.
         """
         path = prepare_folder(path)
         lock = HomeLock.acquire(path.with_suffix(".lock"), guarded=path)
@@ -86,29 +91,29 @@ class Database:
     ) -> T:
         """Run `work` in a transaction; return its result when the commit is on the disk.
 
-        `patience` is how many seconds it may wait for others to share their commit with: for
-        what nobody waits for. `name` is for the observer. `work` runs on the writer's thread,
-        together with others in one transaction but rolled back alone; it must not end the
-        transaction, and what it raises is raised here, sqlite3's errors as `StoreError`.
-        Raises `StoreError` after `close` and, until a restart, after the disk failed once. A
-        cancelled call may still commit.
+        `patience` is the number of seconds that it may wait for other writes, to share a commit:
+        for writes that nobody waits for. `name` is for the observer. `work` runs on the writer's
+        thread, with others in one transaction but rolled back alone. It must not end the
+        transaction. Its errors are raised here, those of sqlite3 as `StoreError`. Raises
+        `StoreError` after `close` and, until a restart, after a failure of the disk. A cancelled
+        call may still commit.
         """
         self._refuse_if_closed()
-        if self._last_word:
-            raise StoreError(self._last_word)
+        if self._stop_reason:
+            raise StoreError(self._stop_reason)
         loop = asyncio.get_running_loop()
-        job = Job(name=name, work=_in_context(work), done=loop.create_future())
-        self._jobs.append(job)
+        write = PendingWrite(name=name, work=_in_context(work), done=loop.create_future())
+        self._pending.append(write)
         if patience:
-            loop.call_later(patience, self._has_jobs.set)
+            loop.call_later(patience, self._has_pending.set)
         else:
-            self._has_jobs.set()
-        await job.done
-        if isinstance(job.error, sqlite3.Error):
-            raise translate_error(job.error, self._path) from job.error
-        if job.error is not None:
-            raise job.error
-        return cast("T", job.value)
+            self._has_pending.set()
+        await write.done
+        if isinstance(write.error, sqlite3.Error):
+            raise translate_error(write.error, self._path) from write.error
+        if write.error is not None:
+            raise write.error
+        return cast("T", write.value)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on one snapshot, which holds every write that has returned.
@@ -140,9 +145,9 @@ class Database:
             await asyncio.sleep(self.retry_pause)
 
     async def browse(self, work: Callable[[Connection], T]) -> T:
-        """Run a long reading on a connection and a thread of its own: nobody waits behind it.
+        """Run a long read on its own connection and thread, so that nobody waits for it.
 
-        It sees one moment of the database. Cancelling breaks it off at its next statement.
+        It sees one moment of the database. Cancelling interrupts its next statement.
         Raises as `read` does.
         """
         self._refuse_if_closed()
@@ -155,23 +160,23 @@ class Database:
             raise translate_error(error, self._path) from error
 
     async def tidy(self, work: Callable[[Connection], T]) -> T:
-        """Run what no transaction may hold (a checkpoint) on the writer's thread.
+        """Run what no transaction may contain (a checkpoint) on the writer's thread.
 
-        Writes wait for it. Raises `StoreError`; what `work` has not done can be done later.
+        Writes wait for it. Raises `StoreError`; unfinished work may be repeated.
         """
         self._refuse_if_closed()
-        if self._last_word:
-            raise StoreError(self._last_word)
+        if self._stop_reason:
+            raise StoreError(self._stop_reason)
         try:
             return await self._writer.run(work)
         except sqlite3.Error as error:
-            self._take_note(error)
+            self._record_failure(error)
             raise translate_error(error, self._path) from error
 
     async def back_up(self, target: Path) -> None:
-        """Copy the database as it is now; the name `target` appears when the copy is whole.
+        """Copy the database as it is now; the name `target` appears when the copy is complete.
 
-        Takes as long as the file needs; reads and writes go on. Raises `StoreError` if the
+        Reads and writes continue meanwhile. Raises `StoreError` if the
         place can't be written or is the database itself, `StoreFull`, `StoreDamaged`.
         """
         self._refuse_if_closed()
@@ -180,20 +185,20 @@ class Database:
             async with AsyncExitStack() as stack:
                 source = await ThreadedConnection.open(self._path, mode="peek")
                 stack.push_async_callback(source.close)
-                await source.run(partial(copy_database, target=target))
+                await copy_database(source.sqlite, target)
         except sqlite3.Error as error:
             raise translate_error(error, self._path) from error
 
     def failure(self) -> str:
-        """Why nothing can be written at the moment; "" while writes succeed."""
-        return self._last_word or self._failure
+        """Return the reason why writes fail at the moment; "" while they succeed."""
+        return self._stop_reason or self._failure
 
     def has_stopped(self) -> bool:
-        """True once nothing will be written any more until a restart: the disk failed."""
-        return bool(self._last_word)
+        """Return whether writes stay refused until a restart, because the disk failed."""
+        return bool(self._stop_reason)
 
     async def close(self) -> None:
-        """Write what was asked for before, checkpoint, and leave the mark of a clean stop.
+        """Finish the pending writes, checkpoint, and record a clean shutdown.
 
         A second call does nothing. Raises `StoreError` if the checkpoint failed, with all
         connections closed and the lock released.
@@ -201,7 +206,7 @@ class Database:
         if self._is_closed:
             return
         self._is_closed = True
-        self._has_jobs.set()
+        self._has_pending.set()
         is_clean = False
         try:
             async with AsyncExitStack() as writer:
@@ -211,7 +216,7 @@ class Database:
                         readers.push_async_callback(reader.close)
                     await self._writing
                 await self._writer.run(_checkpoint)
-            is_clean = not (self._last_word or self._is_damaged)
+            is_clean = not (self._stop_reason or self._is_damaged)
         except sqlite3.Error as error:
             raise translate_error(error, self._path) from error
         finally:
@@ -222,8 +227,8 @@ class Database:
             raise StoreError(f"{self._path} is closed")
 
     async def _write_groups(self) -> None:
-        """Commit whatever has gathered, until the database is closed and nothing is left."""
-        group: list[Job] = []
+        """Commit pending writes in groups, until the database is closed and none is left."""
+        group: list[PendingWrite] = []
         try:
             while True:
                 group = self._take_group()
@@ -232,64 +237,64 @@ class Database:
                 elif self._is_closed:
                     return
                 else:
-                    await self._has_jobs.wait()
+                    await self._has_pending.wait()
         finally:
             # Only a writer that was cancelled or broke leaves someone waiting here. The jobs
             # themselves may still be in the hands of the writer's thread.
-            for job in (*group, *self._jobs):
-                if not job.done.done():
-                    job.done.set_exception(
+            for write in (*group, *self._pending):
+                if not write.done.done():
+                    write.done.set_exception(
                         StoreError("the writer was stopped before its commit was known")
                     )
             if not self._is_closed:
-                self._last_word = f"the writer of {self._path} was stopped"
+                self._stop_reason = f"the writer of {self._path} was stopped"
 
-    def _take_group(self) -> list[Job]:
-        group: list[Job] = []
-        while self._jobs and len(group) < LARGEST_GROUP:
-            job = self._jobs.popleft()
-            if not job.done.done():  # else its caller was cancelled before anything began
-                group.append(job)
-        if not self._jobs:
-            self._has_jobs.clear()
+    def _take_group(self) -> list[PendingWrite]:
+        group: list[PendingWrite] = []
+        while self._pending and len(group) < LARGEST_GROUP:
+            write = self._pending.popleft()
+            if not write.done.done():  # else its caller was cancelled before anything began
+                group.append(write)
+        if not self._pending:
+            self._has_pending.clear()
         return group
 
-    async def _commit(self, group: list[Job]) -> None:
-        if self._last_word:
-            error: sqlite3.Error | StoreError | None = StoreError(self._last_word)
+    async def _commit(self, group: list[PendingWrite]) -> None:
+        if self._stop_reason:
+            error: sqlite3.Error | StoreError | None = StoreError(self._stop_reason)
         else:
             error = await self._run(group)
         self._failure = str(self._translate(error)) if error else ""
-        for number, job in enumerate(group, 1):
-            if job.error is None:
-                job.error = error
-            if job.error is not None:
-                self._take_note(job.error)
-            if not job.done.done():
-                job.done.set_result(None)
-            if number % LARGEST_STROKE == 0:
+        for number, write in enumerate(group, 1):
+            if write.error is None:
+                write.error = error
+            if write.error is not None:
+                self._record_failure(write.error)
+            if not write.done.done():
+                write.done.set_result(None)
+            if number % WAKEUPS_PER_ROUND == 0:
                 await asyncio.sleep(0)
 
-    async def _run(self, group: list[Job]) -> sqlite3.Error | StoreError | None:
-        """Return what kept the whole group from being committed."""
+    async def _run(self, group: list[PendingWrite]) -> sqlite3.Error | StoreError | None:
+        """Run a group; return the error that prevented its commit, if any."""
         try:
-            await self._writer.run(partial(commit_together, jobs=group, observe=self._observe))
+            await self._writer.run(partial(commit_group, writes=group, observe=self._observe))
         except (sqlite3.Error, StoreError) as error:
             return error
         return None
 
-    def _take_note(self, error: BaseException) -> None:
-        """Stop for good after a failure of the disk; remember a full one."""
-        if is_fatal(error) and not self._last_word:
-            self._last_word = (
+    def _record_failure(self, error: BaseException) -> None:
+        """Refuse writes after a failure of the disk; record a full disk."""
+        if is_fatal(error) and not self._stop_reason:
+            self._stop_reason = (
                 f"{self._translate(error)}; nothing more is written until Talaria is restarted"
             )
-            _log.critical("%s", self._last_word)
+            _log.critical("%s", self._stop_reason)
         elif isinstance(self._translate(error), StoreFull):
             self._failure = str(self._translate(error))
 
     def _translate(self, error: BaseException) -> BaseException:
-        """What the caller of a write is given: never the same object as another caller."""
+        """Translate an error for one caller: each gets its own object."""
         if isinstance(error, sqlite3.Error):
             return translate_error(error, self._path)
         return error

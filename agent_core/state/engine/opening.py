@@ -1,4 +1,4 @@
-"""Opens a database: looked at before it is touched, prepared, and brought up to date."""
+"""Open a database: inspect it first, set its pragmas, and upgrade it."""
 
 import asyncio
 import logging
@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
+import aiosqlite
+
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.state.engine.connection import ThreadedConnection
+from agent_core.state.engine.connection import ThreadedConnection, fetch_value
 from agent_core.state.engine.recovery import (
     check,
     choose_check,
@@ -29,19 +30,19 @@ from agent_core.state.engine.upgrade import (
 
 READERS = 2
 _LONGEST_KEPT_WAL = 16 << 20
-"""Bytes. A WAL that a long read let grow is cut back to this by the next checkpoint."""
+"""Bytes. The next checkpoint truncates a WAL to this that grew during a long read."""
 
 _CHECKPOINT_PAGES = 4000
-"""Pages of 4 KB in the WAL at which it is copied into the file. Most turns write to the same
-pages: the rarer it happens, the fewer of them are copied in vain."""
+"""Pages of 4 KB in the WAL that start a checkpoint. Most turns write to the same pages, so rarer
+checkpoints copy fewer of them repeatedly."""
 
 _log = logging.getLogger(__name__)
 
 
 def prepare_folder(path: Path) -> Path:
-    """Make the folder of a database; return the database's absolute path.
+    """Create the folder of a database; return the absolute path of the database.
 
-    Raises `StoreError` if the folder can't be made or the path is one itself.
+    Raises `StoreError` if the folder can't be created or the path is a folder.
     """
     path = path.absolute()
     try:
@@ -56,9 +57,9 @@ def prepare_folder(path: Path) -> Path:
 async def connect(
     path: Path, stack: AsyncExitStack, *, is_trusted: bool
 ) -> list[ThreadedConnection]:
-    """The writer and then the readers; `stack` closes them.
+    """Open the writer and then the readers; `stack` closes them.
 
-    A file that is not trusted is checked as a whole first. Raises `sqlite3.Error` and
+    A file that is not trusted is checked completely first. Raises `sqlite3.Error` and
     `StoreError`.
     """
     migrations = load_migrations(FOLDER)
@@ -66,19 +67,19 @@ async def connect(
     if not is_new:
         await _inspect(path, migrations, is_trusted=is_trusted)
     writer = await _open(path, stack)
-    await writer.run(partial(_prepare_writer, path=path, is_new=is_new))
-    now = datetime.now(UTC)
-    await writer.run(partial(upgrade, migrations=migrations, backups=_name_backups(path), now=now))
+    await _prepare_writer(writer.sqlite, path, is_new=is_new)
+    await upgrade(writer.sqlite, migrations, _name_backups(path), datetime.now(UTC))
     connections = [writer]
     for _ in range(READERS):
         reader = await _open(path, stack)
-        await reader.run(_prepare_reader)
+        for setting in ("query_only = ON", "temp_store = MEMORY"):
+            await reader.sqlite.execute(f"PRAGMA {setting}")
         connections.append(reader)
     return connections
 
 
 def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Why a database could not be opened, with the way out if it is damaged."""
+    """Explain why a database could not be opened, with the remedy if it is damaged."""
     mishap = translate_error(error, path)
     if isinstance(mishap, StoreDamaged):
         return StoreDamaged(describe_damage(path, str(error), _name_backups(path)))
@@ -92,39 +93,36 @@ async def _open(path: Path, stack: AsyncExitStack) -> ThreadedConnection:
 
 
 async def _inspect(path: Path, migrations: Sequence[Migration], *, is_trusted: bool) -> None:
-    """Raise `StoreDamaged` or `StoreTooNew` while the file is as it was."""
+    """Raise `StoreDamaged` or `StoreTooNew` before anything in the file changes."""
     async with AsyncExitStack() as stack:
         connection = await ThreadedConnection.open(path, mode="peek")
         stack.push_async_callback(connection.close)
         if not is_trusted:
             name = choose_check(path)
             _log.warning("%s was not closed in order; running its %s", path, name)
-            fault = await connection.run(partial(check, name=name))
+            fault = await check(connection.sqlite, name)
             if fault:
                 raise StoreDamaged(describe_damage(path, fault, _name_backups(path)))
-        refuse_newer(await connection.run(read_version), migrations, path)
+        refuse_newer(await read_version(connection.sqlite), migrations, path)
 
 
-def _prepare_writer(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
+async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_new: bool) -> None:
     if is_new:
-        path.chmod(0o600)  # SQLite gives the WAL the same rights when it makes it
-    mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-    if mode != "wal":
+        # SQLite gives the WAL the same rights when it creates it.
+        await asyncio.to_thread(path.chmod, 0o600)
+    if await fetch_value(connection, "PRAGMA journal_mode = WAL") != "wal":
         raise StoreError(f"{path} lies on a disk without shared memory; use a local one")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    # What was deleted or replaced is overwritten, so that forgetting leaves nothing to be found.
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-    connection.execute(f"PRAGMA journal_size_limit = {_LONGEST_KEPT_WAL}")
-
-
-def _prepare_reader(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA query_only = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
+    for setting in (
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "temp_store = MEMORY",
+        "secure_delete = ON",  # overwrites deleted bytes, so that a redaction leaves none
+        f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
+        f"journal_size_limit = {_LONGEST_KEPT_WAL}",
+    ):
+        await connection.execute(f"PRAGMA {setting}")
 
 
 def _name_backups(path: Path) -> Path:
-    """The folder of the copies that are set aside before a migration."""
+    """Return the folder of the copies that are set aside before a migration."""
     return path.parent / "backups"

@@ -5,7 +5,10 @@ import sqlite3
 import zlib
 from pathlib import Path
 
+import aiosqlite
+
 from agent_core.errors import StoreDamaged, StoreError, StoreFull
+from agent_core.state.engine.connection import fetch_value
 
 
 def checksum(*values: str | int | None) -> int:
@@ -97,10 +100,10 @@ def choose_check(path: Path) -> str:
     return "integrity_check" if path.stat().st_size <= LARGEST_FULL_CHECK else "quick_check"
 
 
-def check(connection: sqlite3.Connection, name: str) -> str:
+async def check(connection: aiosqlite.Connection, name: str) -> str:
     """Return the first fault that the named check finds, "" for none."""
     try:
-        finding: str = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
+        finding: str = await fetch_value(connection, f"PRAGMA {name}(1)")
     except sqlite3.DatabaseError as error:
         if not isinstance(translate_error(error, Path()), StoreDamaged):
             raise

@@ -1,6 +1,6 @@
 """Upgrade a database by numbered migrations, after setting a copy aside."""
 
-import sqlite3
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,8 +8,11 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import aiosqlite
+
 from agent_core.errors import StoreError, StoreTooNew
 from agent_core.state.engine.backup import copy_database
+from agent_core.state.engine.connection import fetch_value
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.tokenizer import index_text
 
@@ -46,9 +49,9 @@ def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
     return migrations
 
 
-def read_version(connection: sqlite3.Connection) -> int:
+async def read_version(connection: aiosqlite.Connection) -> int:
     """Return the number of the last applied migration, 0 for an empty file."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    return int(await fetch_value(connection, "PRAGMA user_version"))
 
 
 def refuse_newer(version: int, migrations: Sequence[Migration], path: Path) -> None:
@@ -60,54 +63,58 @@ def refuse_newer(version: int, migrations: Sequence[Migration], path: Path) -> N
         )
 
 
-def upgrade(
-    connection: sqlite3.Connection, migrations: Sequence[Migration], backups: Path, now: datetime
+async def upgrade(
+    connection: aiosqlite.Connection, migrations: Sequence[Migration], backups: Path, now: datetime
 ) -> None:
     """Apply the missing migrations, each in its own transaction.
 
     An existing database is copied to `backups` first; `now` (UTC) names the copy. Raises
     `sqlite3.Error` and `StoreError`; a failed migration leaves no change.
     """
-    version = read_version(connection)
+    version = await read_version(connection)
     missing = migrations[version:]
     if not missing:
         return
     if version > 0:
-        _set_aside(connection, backups, before=missing[0].number, now=now)
-    connection.create_function("index_text", 5, index_text, deterministic=True)
-    # A table is rebuilt by making a new one and dropping the old, which its children survive
-    # only while nobody enforces the keys; they are checked before each commit instead.
-    connection.execute("PRAGMA foreign_keys = OFF")
+        await _set_aside(connection, backups, before=missing[0].number, now=now)
+    await connection.create_function("index_text", 5, index_text, deterministic=True)
+    # A migration rebuilds a table by dropping the old one, which enforced foreign keys forbid.
+    # They are checked before each commit instead.
+    await connection.execute("PRAGMA foreign_keys = OFF")
     for migration in missing:
-        _apply(connection, migration)
-    connection.execute("PRAGMA foreign_keys = ON")
+        await _apply(connection, migration)
+    await connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+async def _apply(connection: aiosqlite.Connection, migration: Migration) -> None:
     try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}")
-        orphan = connection.execute("PRAGMA foreign_key_check").fetchone()
+        await connection.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}")
+        async with connection.execute("PRAGMA foreign_key_check") as cursor:
+            orphan = await cursor.fetchone()
         if orphan:
             raise StoreError(
                 f"migration {migration.name} would leave row {orphan[1]} of {orphan[0]}"
                 f" without its row of {orphan[2]}; nothing was changed"
             )
-        connection.execute(f"PRAGMA user_version = {migration.number}")
-        connection.execute("COMMIT")
+        await connection.execute(f"PRAGMA user_version = {migration.number}")
+        await connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
-            connection.execute("ROLLBACK")
+            await connection.execute("ROLLBACK")
         raise
 
 
-def _set_aside(
-    connection: sqlite3.Connection, backups: Path, *, before: int, now: datetime
+async def _set_aside(
+    connection: aiosqlite.Connection, backups: Path, *, before: int, now: datetime
 ) -> None:
     try:
-        backups.mkdir(mode=0o700, exist_ok=True)
-        copy_database(connection, backups / f"state-before-{before}-{now:%Y%m%dT%H%M%SZ}.db")
-        copies = sorted(backups.glob(f"state-before-{before}-*.db"))
-        for old in copies[:-KEPT_COPIES]:
-            old.unlink()
+        await asyncio.to_thread(backups.mkdir, mode=0o700, exist_ok=True)
+        await copy_database(connection, backups / f"state-before-{before}-{now:%Y%m%dT%H%M%SZ}.db")
+        await asyncio.to_thread(_drop_old_copies, backups, f"state-before-{before}-*.db")
     except OSError as error:
         raise translate_os_error(error, backups) from error
+
+
+def _drop_old_copies(backups: Path, pattern: str) -> None:
+    for old in sorted(backups.glob(pattern))[:-KEPT_COPIES]:
+        old.unlink()

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent_core.state.engine.connection import BUSY_TIMEOUT_SECONDS
 from agent_core.state.engine.lock import read_note
 from agent_core.state.engine.opening import explain_error
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, read_version, refuse_newer
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, refuse_newer
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 
@@ -44,7 +44,7 @@ def peek(path: Path) -> DatabaseInfo | None:
     note = read_note(path.with_suffix(".lock"))
     try:
         with closing(sqlite3.connect(_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)) as c:
-            schema = read_version(c)
+            schema = int(c.execute("PRAGMA user_version").fetchone()[0])
             is_known = _MIRRORED <= schema <= len(migrations)
             backlogs = tuple(external_sync.count_all(c)) if is_known else ()
     except sqlite3.Error as error:

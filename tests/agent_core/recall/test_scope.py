@@ -13,12 +13,12 @@ from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.recall.query import read_query
 from agent_core.recall.search import search_messages
 from agent_core.state.conversations import messages
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import UNINDEXED, cut
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.schema import migrate
 
 PEOPLE = 20
 SAYINGS = 25
@@ -66,7 +66,7 @@ class Town:
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     folder = tmp_path_factory.mktemp("town")
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
-    upgrade(connection, load_migrations(FOLDER), folder, datetime.now(UTC))
+    migrate(connection)
     chance = random.Random(7)
     said = []
     connection.execute("BEGIN")

@@ -11,17 +11,17 @@ from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.recall.query import read_query
 from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, search_messages
 from agent_core.state.conversations import messages
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.schema import migrate
 
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
     connection.execute("PRAGMA synchronous = OFF")
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     yield connection
     connection.close()
 

@@ -95,7 +95,7 @@ class Desk:
 
     def is_queued(self) -> bool:
         """True once a write waits behind the one that is under way."""
-        return any(job.name == "jobs.change" for job in self.database._jobs)
+        return any(write.name == "jobs.change" for write in self.database._pending)
 
     async def find(self) -> Job:
         found = await self.database.read(lambda c: jobs.find(c, job_id=self.job.id))

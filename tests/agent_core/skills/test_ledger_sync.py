@@ -5,7 +5,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,10 +24,10 @@ from agent_core.skills.catalog import (
 from agent_core.skills.curator import CuratorRules, plan_steps
 from agent_core.skills.snapshots import is_whole, read_snapshot, write_back
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.state.schema import MIGRATIONS, migrate
 
 NOW = 1_000
 HAND = Origin(actor="hand", now=NOW, evidence="found so at the start")
@@ -37,9 +36,7 @@ CURATOR = Origin(actor="curator", now=NOW, evidence="not used for 90 days")
 
 def make_store(home: Path) -> Connection:
     connection = sqlite3.connect(home / "state.db", isolation_level=None)
-    upgrade(
-        connection, load_migrations(FOLDER), home / "backups", datetime(2026, 11, 22, tzinfo=UTC)
-    )
+    migrate(connection)
     return connection
 
 
@@ -84,9 +81,8 @@ def state_of(connection: Connection, name: str) -> str:
 
 
 def test_rows_from_before_skills_had_numbers_stay_as_they_were(tmp_path: Path) -> None:
-    when = datetime(2026, 11, 22, tzinfo=UTC)
     with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as store:
-        upgrade(store, load_migrations(FOLDER)[:9], tmp_path, when)
+        migrate(store, MIGRATIONS[:9])
         store.execute("INSERT INTO skills (name, seen_at, uses) VALUES ('tidy', 5, 3)")
         team = blocks.make_team(store, now=NOW)
         change = Change(operation="add", position=0, before=None, after="tea")
@@ -94,7 +90,7 @@ def test_rows_from_before_skills_had_numbers_stay_as_they_were(tmp_path: Path) -
         undone = replace(HAND, undoes=first.id)
         change = replace(change, operation="remove", before="tea", after=None)
         second = ledger.record(store, person_id=team, target="memory", change=change, origin=undone)
-        upgrade(store, load_migrations(FOLDER), tmp_path, when)
+        migrate(store)
         kept = ledger.find_entries(store, person_id=team, target="memory")
         assert kept == [first, second]
         row = skills.find(store, name="tidy")

@@ -5,13 +5,12 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agent_core.state.engine.database import Database
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from tests.agent_core.state.schema import migrate
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """A bare connection to a migrated database, for queries one at a time."""
     connection = sqlite3.connect(tmp_path / "bare.db", isolation_level=None)
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     yield connection
     connection.close()
 

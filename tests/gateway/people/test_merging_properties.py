@@ -3,7 +3,6 @@
 import random
 import sqlite3
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -22,7 +21,6 @@ from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.questions import Question
 from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Database
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import account_links, people
@@ -34,6 +32,7 @@ from agent_core.transcript import Message, TextPart
 from gateway.people.merging import YES, AccountMerging, UnlinkRequest
 from tests.agent_core.state.lifecycle.test_merge_people import check_index
 from tests.agent_core.state.rows import PROMPT, add_person
+from tests.agent_core.state.schema import migrate
 
 ACCOUNTS = 5
 STEPS = 60
@@ -234,7 +233,7 @@ class Town:
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     yield connection
     connection.close()
 

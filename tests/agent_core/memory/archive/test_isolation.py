@@ -3,7 +3,6 @@
 import random
 import sqlite3
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 
@@ -14,13 +13,13 @@ from agent_core.memory.archive.entries import Content
 from agent_core.recall import search as recall
 from agent_core.recall.query import read_query
 from agent_core.state.conversations import messages
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.schema import migrate
 
 PEOPLE, SEARCHES, EACH, FUZZED = 20, 1000, 25, 2000
 WORDS = (
@@ -38,7 +37,7 @@ def crowd(
     """Twenty people who have said and kept the same things; each has a word of their own, too."""
     folder = tmp_path_factory.mktemp("crowd")
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
-    upgrade(connection, load_migrations(FOLDER), folder, datetime.now(UTC))
+    migrate(connection)
     connection.execute("BEGIN")
     dice = random.Random(1)
     talks = [add_talk(connection, add_person(connection, f"p{n}")) for n in range(PEOPLE)]

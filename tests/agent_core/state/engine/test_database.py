@@ -12,7 +12,7 @@ import pytest
 from agent_core.errors import StoreError, StoreFull
 from agent_core.state.engine import database as database_module
 from agent_core.state.engine import meta
-from agent_core.state.engine.database import LARGEST_STROKE, Connection, Database
+from agent_core.state.engine.database import WAKEUPS_PER_ROUND, Connection, Database
 
 WAIT_SECONDS = 10
 
@@ -163,7 +163,7 @@ async def test_a_crowd_goes_on_a_few_at_a_time(observed: Database, commits: Comm
     went_on = Counter(await asyncio.gather(*(write(number) for number in range(100))))
     counting.cancel()
     assert [len(names) for names in commits.groups] == [100]
-    assert max(went_on.values()) == LARGEST_STROKE
+    assert max(went_on.values()) == WAKEUPS_PER_ROUND
 
 
 async def test_the_observer_is_told_before_and_after_on_the_thread_of_the_writer(
@@ -286,7 +286,7 @@ async def test_a_commit_that_fails_is_told_to_everyone_in_it(database: Database)
 
 
 async def test_a_work_may_not_end_the_transaction(database: Database) -> None:
-    with pytest.raises(StoreError, match="'cheat' ended the transaction"):
+    with pytest.raises(StoreError, match="'cheat' ended its transaction"):
         await database.write("cheat", lambda connection: connection.execute("COMMIT"))
     await database.write("honest", put("honest"))
     assert await keys(database) == {"honest"}

@@ -4,7 +4,6 @@ import inspect
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,6 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.jobs import job_history, job_owners, job_runs, jobs
 from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.jobs import Job, Options
@@ -95,6 +93,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.transcript import Message, TextPart
+from tests.agent_core.state.schema import migrate
 
 GROWING = (
     *(
@@ -469,7 +468,7 @@ QUERIES = _queries()
 @pytest.fixture
 def recording(tmp_path: Path) -> Iterator[Recording]:
     connection = sqlite3.connect(tmp_path / "plans.db", isolation_level=None, factory=Recording)
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     # A plan shows walks that the keys would need only if a row were missing its parent.
     connection.execute("PRAGMA foreign_keys = OFF")
     search.index_message(connection, message_id=MessageId(1), indexed="p1_a")  # can be let go of

@@ -4,7 +4,6 @@ import asyncio
 import signal
 import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
@@ -27,6 +25,7 @@ from agent_core.state.tokenizer import index_text, stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.schema import migrate
 
 SPENT = ModelCall(
     purpose="turn",
@@ -472,7 +471,7 @@ class Failing(sqlite3.Connection):
 
 def test_a_join_that_fails_at_any_statement_changes_nothing(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None, factory=Failing)
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     ann, ben = add_person(connection, "ann"), add_person(connection, "ben")
     for person in (ann, ben):
         give_account(connection, person)

@@ -7,7 +7,6 @@ is about to do, does it, and writes down how it went.
 import sqlite3
 import tempfile
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import settings
@@ -15,13 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent_core.ids import InboxId, OutboxId, TurnId
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.queues import dead_letters, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.schema import migrate
 
 QUICK = settings(max_examples=30, stateful_step_count=50, deadline=None)
-MIGRATIONS = load_migrations(FOLDER)
 CHATS = ("one", "two")
 chats = st.sampled_from(CHATS)
 
@@ -40,7 +38,7 @@ class Home(RuleBasedStateMachine):
         folder = Path(self._folder.name)
         connection = sqlite3.connect(folder / "state.db", isolation_level=None)
         connection.execute("PRAGMA synchronous = OFF")
-        upgrade(connection, MIGRATIONS, folder, datetime.now(UTC))
+        migrate(connection)
         return connection
 
     def restart(self) -> None:

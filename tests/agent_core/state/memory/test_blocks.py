@@ -2,23 +2,22 @@
 
 import sqlite3
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import Block, NewBlock
 from agent_core.state.people import owners, people
 from agent_core.state.people.people import Person
+from tests.agent_core.state.schema import migrate
 
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    migrate(connection)
     yield connection
     connection.close()
 
