@@ -10,7 +10,7 @@ AttachmentKind = Literal["image", "voice", "audio", "video", "document", "sticke
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawEvent:
-    """One event as the platform sent it. `payload` is JSON text, kept until the event is done."""
+    """An event as the platform sent it. `payload` is JSON text, kept until the event is done."""
 
     event_id: EventId
     payload: str
@@ -57,7 +57,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
-    """One message from a person, or the new text of an edited one."""
+    """A message from a person, or the new text of an edited one."""
 
     address: Address
     message_id: PlatformMessageId
@@ -99,7 +99,7 @@ ButtonStyle = Literal["plain", "good", "danger"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """One button. `key` is at most 40 characters of `[A-Za-z0-9:_-]`, `label` at most 60."""
+    """A button. `key` is at most 40 characters of `[A-Za-z0-9:_-]`, `label` at most 60."""
 
     key: str
     label: str
@@ -120,7 +120,7 @@ StepState = Literal["running", "done", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of a running turn, for platforms that list steps."""
+    """A step of a running turn, for platforms that list steps."""
 
     key: str
     title: str
@@ -129,7 +129,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
-    """One message to send. `text` is Markdown that `split` returned."""
+    """A message to send. `text` is Markdown that `split` returned."""
 
     address: Address
     text: str

@@ -24,7 +24,7 @@ _LONGEST_MESSAGE = 100_000
 
 
 class ConsoleAdapter:
-    """One conversation between the home's owner and the gateway, over any number of clients."""
+    """A conversation between the home's owner and the gateway, over any number of clients."""
 
     name = "console"
     pace = Pace(chat_interval=0, edit_interval=0.1, per_second=0)

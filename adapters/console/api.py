@@ -20,7 +20,7 @@ Hear = Callable[[str, "Client"], Awaitable[None]]
 
 
 class Client:
-    """One connection."""
+    """A connection."""
 
     shows_buttons = False
 

@@ -37,7 +37,7 @@ _STEADY = 60.0
 
 
 class DiscordAdapter:
-    """One bot account, with every ability except lists of steps."""
+    """A bot account, with every ability except lists of steps."""
 
     name = "discord"
     typing_lasts = 10.0

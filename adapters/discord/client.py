@@ -191,7 +191,7 @@ class HttpClient(HTTPClient):
 
 
 class Client(discord.Client):
-    """One session. Caches servers, roles and channels, but neither people nor messages.
+    """A session. Caches servers, roles and channels, but neither people nor messages.
 
     Events go to the listener raw, before discord.py builds objects from them: its one task per
     event would lose their order, and an event that it cannot parse would end the connection. For

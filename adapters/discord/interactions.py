@@ -47,14 +47,14 @@ class Acknowledgements:
         except (AdapterError, ValueError) as error:
             _log.warning("a command or press on Discord could not be acknowledged: %s", error)
         finally:
-            self._settle(id_in(interaction, "id"))
+            self._finish(id_in(interaction, "id"))
 
     def give_up(self) -> None:
         """Release all waiting answers; no connection is left to acknowledge with."""
         for interaction_id in [*self._pending]:
-            self._settle(interaction_id)
+            self._finish(interaction_id)
 
-    def _settle(self, interaction_id: str) -> None:
+    def _finish(self, interaction_id: str) -> None:
         pending = self._pending.pop(interaction_id, None)
         if pending is not None:
             pending.set()

@@ -1,4 +1,4 @@
-"""One session with Discord: its gateway connection and its API calls, each with a timeout."""
+"""A session with Discord: its gateway connection and its API calls, each with a timeout."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ class Expired(AdapterError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call. `path` has names in braces, filled from `ids`.
+    """A call. `path` has names in braces, filled from `ids`.
 
     `lost` is raised when the call got no clear answer. A call with `is_single` is made once:
     discord.py would retry a 5xx, which sends a message twice where Discord supports no nonce.
@@ -52,7 +52,7 @@ class Call:
 
 
 class Connection:
-    """One session. Every method raises `AdapterError`."""
+    """A session. Every method raises `AdapterError`."""
 
     def __init__(
         self, settings: DiscordSettings, listener: EventListener, session_limit: SessionLimit

@@ -36,7 +36,7 @@ _DEAF = 4.0
 
 
 class SlackAdapter:
-    """One app in one workspace, with every ability."""
+    """An app in one workspace, with every ability."""
 
     name = "slack"
     command_prefix = "/talaria "
@@ -114,7 +114,7 @@ class SlackAdapter:
             self._foreign.put(place.channel, None)
             return await self._ephemeral.send(message, ticket)
         self._activity.note_sent(place.channel, ts)
-        await self._settle(message, place, was_edit=False)
+        await self._finish(message, place, was_edit=False)
         return PlatformMessageId(ts)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
@@ -130,7 +130,7 @@ class SlackAdapter:
             place = _spot(message.address)
             if not await self._streams.carry(message, place.channel, message_id):
                 await self._update(message, place.channel, message_id)
-            await self._settle(message, place, was_edit=True)
+            await self._finish(message, place, was_edit=True)
 
     async def type(self, address: Address) -> None:
         """Show that the bot is working, if the app has a way to. Raises `AdapterError`."""
@@ -215,7 +215,7 @@ class SlackAdapter:
             await self._streams.stop(channel, ts)
             await self._api.update(channel, ts, update_of(message))
 
-    async def _settle(self, message: OutboundMessage, place: Place, *, was_edit: bool) -> None:
+    async def _finish(self, message: OutboundMessage, place: Place, *, was_edit: bool) -> None:
         """Clear the status with the last words, or show that a question waits for an answer."""
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)

@@ -16,7 +16,7 @@ BUTTON = "t:"
 """The prefix of our buttons' action ids; the button's key follows."""
 SHORTCUT = "ask_about_message"
 
-_TALK = (None, "file_share", "me_message", "thread_broadcast")
+_MESSAGES = (None, "file_share", "me_message", "thread_broadcast")
 """Subtypes of messages that a person writes."""
 _SLACKBOT = "USLACKBOT"
 _ABOUT_A_MESSAGE = (
@@ -56,7 +56,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackEvent:
-    """One action of a person, reduced to what parsing needs."""
+    """An action of a person, reduced to what parsing needs."""
 
     kind: Kind
     event_id: EventId
@@ -99,8 +99,8 @@ def sort_event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
 def sort_message(event: Json, me: BotIdentity, ours: Threads, channel: str) -> SlackEvent | None:
     """Classify a message from an event or a history. Raises `ValueError`."""
     user, ts = words_in(event, "user"), words_in(event, "ts")
-    is_talk = event.get("subtype") in _TALK and not event.get("hidden")
-    if not is_talk or not user or event.get("bot_id") or user in (me.user_id, _SLACKBOT):
+    is_conversation = event.get("subtype") in _MESSAGES and not event.get("hidden")
+    if not is_conversation or not user or event.get("bot_id") or user in (me.user_id, _SLACKBOT):
         return None
     if not is_ts(ts):
         raise ValueError(f'"{ts}" is no time of Slack')

@@ -76,8 +76,8 @@ def _styled(run: Run) -> str:
     for style, mark in (("code", "`"), ("strike", "~"), ("italic", "_"), ("bold", "*")):
         if style in run.styles:
             core = f"{mark}{core}{mark}"
-    lead = text[: len(text) - len(text.lstrip())]
-    return lead + core + text[len(text.rstrip()) :]
+    prefix = text[: len(text) - len(text.lstrip())]
+    return prefix + core + text[len(text.rstrip()) :]
 
 
 def _escape(text: str) -> str:

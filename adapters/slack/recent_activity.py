@@ -9,7 +9,7 @@ class RecentActivity:
     def __init__(self) -> None:
         self.threads: BoundedDict[tuple[str, str], None] = BoundedDict()
         """Threads where every message addresses the bot, see `places.mark_of`."""
-        self.talks: BoundedDict[str, None] = BoundedDict()
+        self.direct_chats: BoundedDict[str, None] = BoundedDict()
         """Direct chats with the bot; Slack does not report those of other people."""
         self._newest: BoundedDict[str, str] = BoundedDict()
         self._speakers: BoundedDict[tuple[str, str | None], str] = BoundedDict()

@@ -31,7 +31,7 @@ _DESCRIPTION_LIMIT = 256
 
 
 class TelegramAdapter:
-    """One bot account, with every ability except lists of steps."""
+    """A bot account, with every ability except lists of steps."""
 
     name = "telegram"
     typing_lasts = 5.0

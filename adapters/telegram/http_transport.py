@@ -96,7 +96,7 @@ class HttpTransport(BaseRequest):
         timeout = aiohttp.ClientTimeout(total=total, connect=CONNECT_TIMEOUT)
         body, headers = _write_body(request_data)
         async with self._slots:
-            with self._door() as session:
+            with self._open_session() as session:
                 async with session.request(
                     method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
                 ) as response:
@@ -114,7 +114,7 @@ class HttpTransport(BaseRequest):
         """
         limits = aiohttp.ClientTimeout(total=timeout, connect=CONNECT_TIMEOUT, sock_read=_SILENCE)
         async with self._slots:
-            with self._door() as session:
+            with self._open_session() as session:
                 async with session.get(url, timeout=limits, allow_redirects=False) as answer:
                     _check_status(answer)
                     data = await read_at_most(answer, most_bytes)
@@ -123,7 +123,7 @@ class HttpTransport(BaseRequest):
         return data
 
     @contextmanager
-    def _door(self) -> Iterator[aiohttp.ClientSession]:
+    def _open_session(self) -> Iterator[aiohttp.ClientSession]:
         """Yield the session and map its errors to the SDK's."""
         if self._session is None:
             raise NeverLeft("not connected yet, or not any more")

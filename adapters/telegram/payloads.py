@@ -23,7 +23,7 @@ _ROW_BUTTONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """One inline button. `data` is at most 64 bytes (Bot API, InlineKeyboardButton)."""
+    """An inline button. `data` is at most 64 bytes (Bot API, InlineKeyboardButton)."""
 
     label: str
     data: str
@@ -62,7 +62,7 @@ FILE_LIMIT = 50_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """One message to send; with a file, the page is its caption."""
+    """A message to send; with a file, the page is its caption."""
 
     chat_id: int
     thread_id: int | None

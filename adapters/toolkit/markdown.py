@@ -1,4 +1,4 @@
-"""Reads Markdown once into a small neutral tree that every platform renders in its own way."""
+"""Parses Markdown once into a small neutral tree that each platform renders."""
 
 import re
 import unicodedata
@@ -13,8 +13,10 @@ Style = Literal["bold", "italic", "strike", "code"]
 Alignment = Literal["left", "center", "right"]
 
 _DEEPEST = 40
-"""Nested quotes and lists are read this deep. markdown-it drops what lies deeper, and each
-level costs several frames of Python's stack; deeper text is therefore not read as Markdown."""
+"""Parsing depth of quotes and lists. markdown-it drops deeper content, and each level costs
+several
+stack frames; deeper text is therefore not parsed as Markdown.
+"""
 
 _MARKUP = re.compile(
     r"[*_`~\[<\\|\r\x00]"  # what may open something within a line
@@ -26,8 +28,9 @@ _MARKUP = re.compile(
 )
 _STYLES: dict[str, Style] = {"strong": "bold", "em": "italic", "s": "strike"}
 _TOO_WIDE = re.compile(r"(?:\|[^|\n]*){25}")
-"""No chat shows 24 columns, and the parser fills up every short row to the header's width: 3 kB
-of text can make 65,000 cells and hold the event loop for a second."""
+"""No chat shows 24 columns. The parser pads every short row to the header's width, so 3 kB of text
+can produce 65,000 cells and block the event loop for a second.
+"""
 _BLANK_LINES = re.compile(r"\n{2,}")
 
 # Left out on purpose: HTML (shown as it was typed), reference definitions (they vanish from
@@ -42,7 +45,7 @@ _PARSER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Words of one look; a line break is a newline character."""
+    """Text with one format; a line break is a newline character."""
 
     text: str
     styles: frozenset[Style] = frozenset()
@@ -66,7 +69,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeBlock:
-    """Text to be shown letter by letter; `language` is empty when it was not named."""
+    """Preformatted text; `language` is empty when unnamed."""
 
     text: str
     language: str
@@ -74,7 +77,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Blocks that somebody else said."""
+    """Quoted blocks."""
 
     blocks: tuple["Block", ...]
 
@@ -90,7 +93,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of cells, the first one being the header; each row has a cell for each column."""
+    """Rows of cells, the header first; each row has a cell for each column."""
 
     rows: tuple[tuple[tuple[Run, ...], ...], ...]
     alignments: tuple[Alignment, ...]
@@ -98,22 +101,23 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A line across the page."""
+    """A horizontal rule."""
 
 
 Block = Paragraph | Heading | CodeBlock | Quote | Listing | Table | Rule
 
 
 def is_plain(text: str) -> bool:
-    """True when nothing in the text can be markup; then parsing it costs microseconds."""
+    """True when a text contains no possible markup; parsing it then costs microseconds."""
     return _MARKUP.search(text) is None
 
 
 def parse(text: str) -> tuple[Block, ...]:
-    """Read CommonMark with tables and strikethrough; never raises, loses no words.
+    """Parse CommonMark with tables and strikethrough; never raises and keeps every word.
 
-    Text nested deeper than 40 quotes and lists, or with a table of more than 24 columns, is
-    taken as it stands.
+    Text nested deeper than 40 quotes and lists, or with a table of more than 24 columns, stays as
+    it
+    is.
     """
     if is_plain(text) or _TOO_WIDE.search(text):
         return _plain(text)
@@ -129,14 +133,14 @@ def _plain(text: str) -> tuple[Block, ...]:
 
 
 class _Reader:
-    """Walks markdown-it's flat list of tokens and builds the tree."""
+    """Walks markdown-it's flat token list and builds the tree."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
         self._at = 0
 
     def blocks(self, closing: str = "") -> tuple[Block, ...]:
-        """All blocks up to the closing token, which is passed over."""
+        """Parse blocks up to the closing token and skip it."""
         found: list[Block] = []
         while self._at < len(self._tokens):
             token = self._next()
@@ -219,7 +223,7 @@ def _alignment(token: Token) -> Alignment:
 
 
 def _runs(tokens: Sequence[Token]) -> tuple[Run, ...]:
-    """The runs of one line of thought; neighbours that look the same become one."""
+    """Build the runs of one line; merges neighbours with the same format."""
     found: list[Run] = []
     open_styles: list[Style] = []
     links: list[str] = []
@@ -259,9 +263,9 @@ def _runs(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 def draw(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str:
-    """The table as lines, each column as wide as its widest cell.
+    """Draw a table as text, each column as wide as its widest cell.
 
-    `spell` says what the runs of a cell read like without any look.
+    `spell` converts the runs of a cell to plain text.
     """
     rows = [[spell(cell).replace("\n", " ") for cell in row] for row in table.rows]
     widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -277,7 +281,7 @@ def _pad(text: str, width: int, alignment: Alignment) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that a text takes in letters of one width: 2 for wide ones, 0 for marks."""
+    """Return the columns of a text in a monospaced font: 2 for wide characters, 0 for marks."""
     if text.isascii():
         return len(text)
     return sum(

@@ -1,4 +1,4 @@
-"""What a media type makes of an attachment, and how attachments are told in words; pure."""
+"""Attachment kinds by media type, and their short description; pure."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,11 @@ _BY_MEDIA_TYPE: tuple[tuple[str, AttachmentKind], ...] = (
 
 
 def kind_of(media_type: str | None) -> AttachmentKind:
-    """The kind of a file; a document where its media type says nothing better."""
+    """Return the kind of a file; a document if the media type is unknown."""
     said = media_type or ""
     return next((kind for start, kind in _BY_MEDIA_TYPE if said.startswith(start)), "document")
 
 
 def gist_of(attachments: Iterable[Attachment]) -> str:
-    """The names of attachments in brackets, for where a message has no words."""
+    """List attachments' names in brackets, for messages without text."""
     return " ".join(f"[{attachment.name or attachment.kind}]" for attachment in attachments)

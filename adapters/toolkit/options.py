@@ -1,14 +1,16 @@
-"""Reads what people set about a platform, and says in a sentence what can't be used; pure."""
+"""Parses a platform's options and reports invalid ones in a sentence; pure."""
 
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
 
 class Options:
-    """The settings of one platform, as strings. Every method raises `ValueError`."""
+    """The options of one platform, as strings. Every method raises `ValueError`."""
 
     def __init__(self, platform: str, given: Mapping[str, str], *, known: Collection[str]) -> None:
-        """`platform` is its name in sentences. Raises `ValueError` on a key that is not `known`."""
+        """Name the platform as sentences should. Raises `ValueError` on a key that is not
+        `known`.
+        """
         for key in given:
             if key not in known:
                 raise ValueError(f'{platform} has no setting "{key}"; it has {", ".join(known)}.')
@@ -16,11 +18,11 @@ class Options:
         self._given = given
 
     def text(self, key: str, default: str = "") -> str:
-        """A text without blanks around it; the default also where it is empty."""
+        """Return a trimmed text, or the default if it is empty."""
         return self._given.get(key, "").strip() or default
 
     def number(self, key: str, default: float, *, least: float = 0, most: float = 86_400) -> float:
-        """A number within bounds; durations are in seconds, of a day at most."""
+        """Return a number within bounds; durations are in seconds, at most a day."""
         text = self._given.get(key)
         if text is None:
             return default
@@ -33,7 +35,7 @@ class Options:
         return number
 
     def switch(self, key: str, *, default: bool) -> bool:
-        """True or false."""
+        """Return a boolean."""
         text = self._given.get(key)
         if text is None:
             return default
@@ -51,9 +53,9 @@ class Options:
         ending: str = "",
         hint: str = "",
     ) -> str:
-        """The address of a server, whose path is to end in `ending`.
+        """Return a server's address; its path must end in `ending`.
 
-        `hint` says at a sentence's end what is special about it.
+        The sentence about an invalid address ends with `hint`.
         """
         text = self._given.get(key) or default
         parts = urlsplit(text)

@@ -1,4 +1,4 @@
-"""Cuts Markdown into parts that fit a platform's limit, at the place that hurts least."""
+"""Splits Markdown into parts within a platform's limit, at the least disruptive places."""
 
 import re
 import unicodedata
@@ -17,16 +17,16 @@ _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _BLANK = re.compile(r"\s")
 
 _LONGEST_LANGUAGE = 32
-"""A language's name is repeated in every part of its block; a longer "name" is none."""
+"""A fence's language is repeated in every part of its block; a longer "name" is none."""
 _LONGEST_CLUSTER = 64
-"""Code points searched for the border of a grapheme; the longest emoji of Unicode has 10."""
+"""Code points searched for a grapheme boundary; Unicode's longest emoji has 10."""
 _PATIENT_TRIES = 8
-"""Guesses by proportion before a part is simply halved until it fits."""
+"""Proportional guesses before a part is halved until it fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fence:
-    """A block of code: how it begins, where its first line starts and where its code does."""
+    """A code block: its opening line, and where its first line and its code start."""
 
     quote: str
     indent: int
@@ -38,9 +38,9 @@ class _Fence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """A text with the places of its blocks of code.
+    """A text with the positions of its code blocks.
 
-    `fences[i]` holds from `borders[i]` on; None stands for running text.
+    `fences[i]` applies from `borders[i]` on; None stands for running text.
     """
 
     text: str
@@ -52,12 +52,12 @@ class _Source:
 
 
 def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> tuple[str, ...]:
-    """Cut a text into parts of which `measure(part) <= limit`; blank text is one empty part.
+    """Split a text into parts with `measure(part) <= limit`; a blank text is one empty part.
 
-    A cut goes between paragraphs, or else lines, words, graphemes; a block of code that is cut
-    is closed and opened again with its language. Nothing but blanks at a cut is lost. Takes
-    time in proportion to the text if `measure` does. A part exceeds the limit only when a
-    single character of it does.
+    It splits between paragraphs, otherwise lines, words or graphemes. A split code block is closed
+    and reopened with its language. Only blanks at a split are lost. The time is linear if
+    `measure`
+    is. A part exceeds the limit only if a single character does.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
@@ -76,7 +76,7 @@ def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> t
 
 
 def _survey(text: str) -> _Source:
-    """Find the blocks of code."""
+    """Find the code blocks."""
     borders: list[int] = [0]
     fences: list[_Fence | None] = [None]
     fence: _Fence | None = None
@@ -125,7 +125,7 @@ def _closes(line: str, fence: _Fence) -> bool:
 
 
 def _skip(source: _Source, place: int) -> int:
-    """Where the next part begins: blanks between two parts are seen by nobody."""
+    """Skip the blanks between two parts; they are invisible."""
     text = source.text
     fence = source.fence_at(place)
     if fence is not None:
@@ -150,7 +150,7 @@ def _skip(source: _Source, place: int) -> int:
 def _take(
     source: _Source, start: int, limit: int, measure: Callable[[str], int]
 ) -> tuple[str, int]:
-    """The next part, as long as it may be without being measured often, and where it ends."""
+    """Return the next part, with few measurements, and its end."""
     window = limit
     tries = 0
     while True:
@@ -166,7 +166,7 @@ def _take(
 
 
 def _build(source: _Source, start: int, end: int) -> str:
-    """The part from `start` to `end`: open blocks of code are opened and closed again."""
+    """Build the part from `start` to `end`; open code blocks are reopened and closed."""
     part = source.text[start:end]
     first = source.fence_at(start)
     last = source.fence_at(end) if end < len(source.text) else None
@@ -182,7 +182,7 @@ def _build(source: _Source, start: int, end: int) -> str:
 
 
 def _dedent_code(part: str, fence: _Fence) -> str:
-    """A block opened again begins at the margin, therefore its lines move there as well."""
+    """Move a reopened block and its lines to the margin."""
     if not fence.indent:
         return part
     lines = part.split("\n")
@@ -195,7 +195,7 @@ def _dedent_code(part: str, fence: _Fence) -> str:
 
 
 def _dedent_items(part: str, indent: str) -> str:
-    """Items of an inner list that begin a part would be read as code: move them to the margin."""
+    """Move inner list items at the start of a part to the margin; they would become code."""
     lines = part.split("\n")
     for index, line in enumerate(lines):
         if line.strip() and not line.startswith(indent):
@@ -205,7 +205,7 @@ def _dedent_items(part: str, indent: str) -> str:
 
 
 def _cut(source: _Source, start: int, window: int) -> int:
-    """The best place for a cut in `(start, start + window]`."""
+    """Return the best split position in `(start, start + window]`."""
     text = source.text
     end = start + window
     if end >= len(text):
@@ -228,7 +228,7 @@ def _cut(source: _Source, start: int, window: int) -> int:
 
 
 def _last_paragraph(source: _Source, start: int, end: int) -> int | None:
-    """Behind the last blank line of running text, or the last block of code that ends here."""
+    """Return the position after the last blank line of text or the last complete code block."""
     found = None
     for match in _PARAGRAPH_END.finditer(source.text, start, end):
         if source.fence_at(match.start() + 1) is None:
@@ -249,7 +249,7 @@ def _last_blank(text: str, start: int, end: int) -> int | None:
 
 
 def _border(text: str, start: int, end: int) -> int:
-    """The last border of a grapheme in `(start, end]`; `end` if there is none near it."""
+    """Return the last grapheme boundary in `(start, end]`; `end` if none is near."""
     for place in range(end, max(start, end - _LONGEST_CLUSTER), -1):
         if not _joins(text, start, place):
             return place
@@ -257,7 +257,7 @@ def _border(text: str, start: int, end: int) -> int:
 
 
 def _joins(text: str, start: int, place: int) -> bool:
-    """True when the characters before and behind `place` are one for the reader (UAX 29)."""
+    """True when the characters around `place` form one grapheme (UAX 29)."""
     before, behind = text[place - 1], text[place]
     if before == "\u200d" or _extends(behind):
         return True

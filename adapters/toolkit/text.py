@@ -1,4 +1,4 @@
-"""Reads untrusted JSON field by field: what is not as it should be is a `ValueError`; pure."""
+"""Reads untrusted JSON field by field, and cleans text and names; pure."""
 
 import re
 import unicodedata
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONGEST_NAME = 80
-"""Letters. Platforms allow up to 128 for a chat; a prompt needs no more."""
+"""Characters. Platforms allow up to 128 for a chat; a prompt needs no more."""
 
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 _JOINERS = "\u200c\u200d"
-"""Invisible, but part of the spelling in Persian and of many emoji."""
+"""Invisible joiners that belong to Persian spelling and to many emoji."""
 
 
 def plain_text(text: str) -> str:
-    """Text that every store and model takes: no NUL, no half of a surrogate pair."""
+    """Remove NUL and unpaired surrogates, which stores and models reject."""
     return _UNREADABLE.sub("\ufffd", text)
 
 
 def plain_name(text: str) -> str:
-    """A name on one line that can't turn around, hide or imitate what stands beside it."""
+    """Reduce a name to one line that cannot reverse, hide or imitate its surroundings."""
     if text.isascii() and text.isprintable():
         return " ".join(text.split())[:_LONGEST_NAME].strip()
     kept = "".join(
@@ -34,7 +34,7 @@ def plain_name(text: str) -> str:
 
 
 def count_units(text: str) -> int:
-    """The length of a text in UTF-16 units, as most platforms count."""
+    """Return a text's length in UTF-16 units, as most platforms count."""
     if text.isascii():
         return len(text)
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
@@ -45,7 +45,7 @@ _BEHIND_NAME = " .,:;!?\n"
 
 
 def join_around_name(pieces: Sequence[str]) -> str:
-    """The pieces of a text that stood around the bot's name, without the gaps it leaves."""
+    """Join the pieces around the bot's name without the gaps it leaves."""
     text, *rest = pieces
     for piece in rest:
         if not text.strip():
@@ -61,7 +61,7 @@ Json = dict[str, Any]
 
 
 def part(source: Json, key: str) -> Json | None:
-    """An object within an object, None if it is not there. Raises `ValueError`."""
+    """Return a nested object, or None. Raises `ValueError`."""
     value = source.get(key)
     if value is not None and not isinstance(value, dict):
         raise ValueError(f'"{key}" should be an object')
@@ -69,12 +69,12 @@ def part(source: Json, key: str) -> Json | None:
 
 
 def inside(source: Json, key: str) -> Json:
-    """An object within an object, an empty one if it is not there. Raises `ValueError`."""
+    """Return a nested object, or an empty one. Raises `ValueError`."""
     return part(source, key) or {}
 
 
 def parts(source: Json, key: str) -> list[Json]:
-    """A list of objects, empty if it is not there. Raises `ValueError`."""
+    """Return a list of objects, or an empty one. Raises `ValueError`."""
     value = source.get(key) or []
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(f'"{key}" should be a list of objects')
@@ -82,7 +82,7 @@ def parts(source: Json, key: str) -> list[Json]:
 
 
 def number_in(source: Json, key: str, *, default: int | None = None) -> int:
-    """A whole number. Raises `ValueError`, also when it is not there and has no default."""
+    """Return an integer. Raises `ValueError`, also when it is missing without a default."""
     value = source.get(key)
     if value is None:
         value = default
@@ -92,7 +92,7 @@ def number_in(source: Json, key: str, *, default: int | None = None) -> int:
 
 
 def text_in(source: Json, *keys: str) -> str:
-    """The text under the first of the keys that is there. Raises `ValueError` without one."""
+    """Return the text under the first present key. Raises `ValueError` if none is present."""
     value = _first(source, keys)
     if not isinstance(value, str):
         raise ValueError(f'"{keys[0]}" should be a text')
@@ -100,9 +100,9 @@ def text_in(source: Json, *keys: str) -> str:
 
 
 def words_in(source: Json, *keys: str) -> str:
-    """The text under the first of the keys that is there, empty without one.
+    """Return the text under the first present key, empty if none is.
 
-    Raises `ValueError` where something else stands.
+    Raises `ValueError` for another type.
     """
     return "" if _first(source, keys) is None else text_in(source, *keys)
 

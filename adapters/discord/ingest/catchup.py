@@ -84,7 +84,7 @@ class Backlog:
         """Return held events although older messages are still missing."""
         return [heard for channel in channels for heard in self._held.pop(channel, [])]
 
-    def note_talk(self, channel: str) -> None:
+    def note_conversation(self, channel: str) -> None:
         """Start tracking a read position: somebody addressed the bot in this channel."""
         self._known.add(channel)
         self._noise.pop(channel, None)
@@ -149,7 +149,7 @@ class Start:
 
 
 class Catchup:
-    """One pass over several channels, newest read positions first."""
+    """A pass over several channels, newest read positions first."""
 
     def __init__(
         self,

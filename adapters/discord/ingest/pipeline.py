@@ -162,7 +162,7 @@ class EventPipeline:
         if kind != "interaction" and not is_for_us(data, context):
             return self._pass_over(kind, channel, data)
         if kind == "message":
-            self._backlog.note_talk(channel)
+            self._backlog.note_conversation(channel)
         return HeardEvent(kind=kind, channel=channel, data=data, context=context)
 
     def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> HeardEvent | None:

@@ -52,7 +52,7 @@ class _Waiting:
 
 
 class EventPipeline:
-    """One queue for all sockets; events that gather during a write are stored together."""
+    """A queue for all sockets; events that gather during a write are stored together."""
 
     def __init__(self, api: Api, activity: RecentActivity) -> None:
         self._api = api
@@ -83,11 +83,11 @@ class EventPipeline:
                     batch.append(self._queue.get_nowait())
                 batch = _in_order(batch)
                 slack_events = [waiting.slack_event for waiting in batch]
-                _settle(batch, is_kept=await self._insist(inlet, me, slack_events, gaps))
+                _finish(batch, is_kept=await self._insist(inlet, me, slack_events, gaps))
         finally:
             while not self._queue.empty():
                 batch.append(self._queue.get_nowait())
-            _settle(batch, is_kept=False)
+            _finish(batch, is_kept=False)
 
     async def _insist(
         self, inlet: Inlet, me: BotIdentity, slack_events: Sequence[SlackEvent], gaps: Gaps
@@ -137,7 +137,7 @@ class EventPipeline:
             if thread is not None and is_ours:
                 self._activity.threads.put((channel, thread), None)
             if is_im(channel):
-                self._activity.talks.put(channel, None)
+                self._activity.direct_chats.put(channel, None)
 
     def note(self, slack_event: SlackEvent) -> None:
         """Learn from a message at once, because parsing the next one depends on it."""
@@ -149,7 +149,7 @@ class EventPipeline:
         if slack_event.is_ours and slack_event.thread is not None:
             self._activity.threads.put((slack_event.channel, slack_event.thread), None)
         if is_im(slack_event.channel):
-            self._activity.talks.put(slack_event.channel, None)
+            self._activity.direct_chats.put(slack_event.channel, None)
 
     async def _facts(self, slack_event: SlackEvent) -> Json:
         """Collect the facts that parsing some kinds of events needs."""
@@ -158,7 +158,7 @@ class EventPipeline:
             "room": self._people.title(slack_event.channel),
         }
         if slack_event.kind in ("command", "shortcut"):
-            facts["is_own_talk"] = await self._is_own_talk(slack_event)
+            facts["is_own_talk"] = await self._is_own_chat(slack_event)
         if slack_event.kind == "command":
             facts["is_command"] = self._is_command(str(slack_event.event.get("text") or ""))
         return facts
@@ -171,10 +171,10 @@ class EventPipeline:
             return len(words) == 1 and words[0].isascii() and words[0].isalpha()
         return words[0] in self.commands
 
-    async def _is_own_talk(self, slack_event: SlackEvent) -> bool:
+    async def _is_own_chat(self, slack_event: SlackEvent) -> bool:
         """Tell whether a command's chat is the bot's own; two people can use one in theirs."""
         channel = slack_event.channel
-        if not is_im(channel) or channel in self._activity.talks:
+        if not is_im(channel) or channel in self._activity.direct_chats:
             return is_im(channel)
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -183,7 +183,7 @@ class EventPipeline:
             _log.info("slack: %s is taken for somebody else's talk: %s", channel, error)
             return False
         if room.get("is_im") and room.get("user") == slack_event.user:
-            self._activity.talks.put(channel, None)
+            self._activity.direct_chats.put(channel, None)
             return True
         return False
 
@@ -194,7 +194,7 @@ def _in_order(batch: list[_Waiting]) -> list[_Waiting]:
     return [next(timed) if waiting.slack_event.ts else waiting for waiting in batch]
 
 
-def _settle(batch: Sequence[_Waiting], *, is_kept: bool) -> None:
+def _finish(batch: Sequence[_Waiting], *, is_kept: bool) -> None:
     for waiting in batch:
         if not waiting.is_kept.done():
             waiting.is_kept.set_result(is_kept)

@@ -127,7 +127,7 @@ class _Crowded(Unreachable):
 
 
 class _Line:
-    """One websocket."""
+    """A websocket."""
 
     def __init__(
         self, app: AsyncApp, tasks: asyncio.TaskGroup, note_alive: Callable[[], None]
