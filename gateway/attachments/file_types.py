@@ -55,7 +55,7 @@ def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
         return "office", "application/rtf"
     if data.lstrip()[:5] == b"%PDF-":
         return "pdf", "application/pdf"
-    if _is_plain(data):  # before the signs, some of which a text may begin with
+    if _is_plain(data):  # before the signatures: a text may begin with one
         return "text", "text/plain"
     for sign, media_type in _IMAGES:
         if data.startswith(sign):
@@ -91,7 +91,7 @@ def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
     if data[:4] == b"\x1a\x45\xdf\xa3":
         return boxed, "audio/webm" if is_heard else "video/webm"
     if is_heard and data[0] == 0xFF and len(data) > 1 and data[1] & 0xE0 == 0xE0:
-        # A bare stream of frames has no name at its beginning: MP3, or AAC.
+        # MP3 and AAC streams have no signature, only frames.
         return "audio", "audio/aac" if data[1] & 0xF6 == 0xF0 else "audio/mpeg"
     return None
 
@@ -100,7 +100,7 @@ def _look_on(data: bytes) -> tuple[Kind, str]:
     if data.startswith(_FOREIGN):
         return "foreign_image", "image/*"
     if data.startswith(b"PK\x03\x04"):
-        # Never unpacked: the names of its members stand in it in plain.
+        # Never unpacked: the names of its members are readable without that.
         is_office = any(name in data for name in _OFFICE_NAMES)
         return ("office" if is_office else "archive"), "application/zip"
     if data.startswith(_OLD_OFFICE):
@@ -116,7 +116,7 @@ def _is_plain(data: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        is_cut = len(data) > _HEAD and error.start > _HEAD - 4  # within its last character
+        is_cut = len(data) > _HEAD and error.start > _HEAD - 4  # the limit cut its last character
         if not is_cut:
             return False
     return _has_few_controls(head)

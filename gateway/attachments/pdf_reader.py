@@ -29,7 +29,7 @@ def read(data: bytes, most: int) -> dict[str, object]:
     """Return the pages from the first one up to `most` characters, or the reason for no text."""
     try:
         pdf = pypdf.PdfReader(io.BytesIO(data))
-        # Many files are locked against changes only, which takes no password to read.
+        # Many files are locked only against changes, and can be read without a password.
         if pdf.is_encrypted and not pdf.decrypt(""):
             return {"fault": "encrypted"}
         texts: list[str] = []

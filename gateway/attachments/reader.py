@@ -94,7 +94,7 @@ class Reader:
         except* StoreError as faults:
             fault = _first(faults)
         if fault:
-            raise fault  # what is raised in there would come out as a group again
+            raise fault  # raised in there, it would leave as a group again
         readings = tuple(task.result() for task in tasks)
         if len(attachments) <= MOST_ATTACHMENTS:
             return readings
@@ -103,7 +103,7 @@ class Reader:
         return (*readings, Unreadable(note=left, sentence=told))
 
     async def _read_in_turn(self, platform: str, attachment: Attachment) -> Reading:
-        # What has no file is only a description, and what can't be used is not fetched.
+        # An attachment without a file is only described; an unusable one is not fetched.
         if not attachment.file_id or attachment.kind == "other":
             return _refuse(attachment, "other")
         if attachment.kind == "video":

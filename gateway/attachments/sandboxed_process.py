@@ -67,7 +67,7 @@ async def run(
 
 
 async def _feed(stdin: asyncio.StreamWriter, data: bytes) -> None:
-    # A program need not read to the end.
+    # A program may end before it has read all its input.
     with suppress(BrokenPipeError, ConnectionResetError):
         stdin.write(data)
         await stdin.drain()

@@ -91,16 +91,16 @@ def _look_at_home(home: Path) -> Finding:
     if not home.exists():
         parent = _nearest(home)
         if os.access(parent, os.W_OK | os.X_OK) and parent.is_dir():
-            return _finding("home", "ok", f"{home} is made at the first start")
-        return _finding("home", "fault", f"{home} can't be made: {parent} can't be written")
+            return _finding("home", "ok", f"{home} is created at the first start")
+        return _finding("home", "fault", f"{home} can't be created: {parent} is not writable")
     if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
-        return _finding("home", "fault", f"{home} can't be written by this user")
+        return _finding("home", "fault", f"{home} is not writable by this user")
     mode = stat.S_IMODE(home.stat().st_mode)
     if mode & _OTHERS:
         return _finding(
             "home", "note", f"{home} is open to other users (mode {mode:o}): chmod 700 {home}"
         )
-    return _finding("home", "ok", f"{home} is yours alone")
+    return _finding("home", "ok", f"{home} is private to you")
 
 
 def _look_at_space(home: Path) -> list[Finding]:
@@ -118,7 +118,7 @@ def _look_at_skills(home: Path) -> list[Finding]:
     except SkillBroken as error:
         return [_finding("skills", "note", str(error))]
     broken = [one.fault for one in own if one.fault]
-    told = "; ".join([f"{len(own)} of the home's own", *broken])
+    told = "; ".join([f"{len(own)} in the home directory", *broken])
     return [_finding("skills", "note" if broken else "ok", told)] if own else []
 
 
@@ -129,14 +129,14 @@ def _look_at_database(home: Path) -> Finding:
     except (StoreError, OSError) as error:
         return _finding("database", "fault", str(error))
     if glimpse is None:
-        return _finding("database", "ok", f"{path} is made at the first start")
+        return _finding("database", "ok", f"{path} is created at the first start")
     return _finding("database", "ok", f"{path}, {_describe_schema(glimpse)}")
 
 
 def _describe_schema(glimpse: DatabaseInfo) -> str:
     if glimpse.schema == glimpse.newest_schema:
         return f"schema {glimpse.schema}"
-    return f"schema {glimpse.schema}; the next start brings it to {glimpse.newest_schema}"
+    return f"schema {glimpse.schema}; the next start migrates it to {glimpse.newest_schema}"
 
 
 def _look_at_gateway(home: Path) -> Finding:
@@ -148,7 +148,7 @@ def _look_at_gateway(home: Path) -> Finding:
         return _finding("gateway", "note", str(error))
     problems = "; ".join(report.get("problems", ()))
     if is_well:
-        return _finding("gateway", "ok", f"runs for {report['uptime_seconds']:,.0f} s, is well")
+        return _finding("gateway", "ok", f"runs for {report['uptime_seconds']:,.0f} s, healthy")
     return _finding("gateway", "note", f"runs, but {problems}")
 
 
@@ -159,12 +159,12 @@ def _look_for_traces(home: Path) -> Finding:
     except (StoreError, OSError):
         glimpse = None  # told with the database
     if glimpse is None or glimpse.was_closed:
-        return _finding("gateway", "ok", "does not run")
+        return _finding("gateway", "ok", "not running")
     return _finding(
         "gateway",
         "note",
-        f"does not answer; process {glimpse.holder} opened the home and has not closed it"
-        " (it starts, hangs, or was cut off; a start after a cut checks the database first)",
+        f"does not answer; process {glimpse.holder} opened the home directory and has not closed it"
+        "(it is starting, hangs or was killed; the next start then checks the database first)",
     )
 
 
@@ -177,7 +177,7 @@ def _look_at_platforms(settings: Settings) -> list[Finding]:
         if not given:
             findings.append(_finding(name, "ok", f"off; {wanted} turns it on"))
         elif len(given) == len(tokens):
-            findings.append(_finding(name, "ok", "on; its token is tried at the start"))
+            findings.append(_finding(name, "ok", "on; the next start tests its token"))
         elif tokens[0] in given:
             findings.append(_finding(name, "fault", f"it needs all of {wanted}"))
         else:
@@ -205,7 +205,9 @@ def _look_at_model(settings: Settings) -> Finding:
             " or OPENAI_BASE_URL",
         )
     fallback = f", else {model.fallback}" if model.fallback else ""
-    return _finding("model", "ok", f"{model.provider}: {model.name}{fallback}; tried at the start")
+    return _finding(
+        "model", "ok", f"{model.provider}: {model.name}{fallback}; the next start tests it"
+    )
 
 
 def _look_at_outside(settings: Settings) -> list[Finding]:
@@ -222,9 +224,9 @@ def _look_at_outside(settings: Settings) -> list[Finding]:
         owed, dead = (backlog.owed, backlog.dead) if backlog else (0, 0)
         if name != provider and not (owed or dead):
             continue
-        text = f"{name} is {'on' if name == provider else 'off'}; {owed:,} still to be told"
+        text = f"{name} is {'on' if name == provider else 'off'}; {owed:,} not synced yet"
         if dead:
-            text += f", {dead:,} set aside: see the log"
+            text += f", {dead:,} failed: see the log"
         is_odd = dead or (owed and name != provider)
         findings.append(_finding("outside memory", "note" if is_odd else "ok", text))
     return findings

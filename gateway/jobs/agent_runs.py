@@ -60,7 +60,7 @@ def start_run(
     if not job.options.is_aware:
         sessions.end(connection, conversation_id=pending.conversation.id, now=now)
     payload = json.dumps({"run": run.id})
-    # Before 2026-11-22 a run could get the number of one that was forgotten.
+    # Before 2026-11-22 a run could get the number of a deleted one.
     inbox.drop_used(connection, platform=PLATFORM, event_id=_event_of(run))
     inbox.store(connection, platform=PLATFORM, events=[(_event_of(run), payload)], now=now)
     return _with_event(connection, pending, run)
@@ -185,7 +185,7 @@ def _describe_skills(
     They are not the person's words: they count as no evidence, and search does not find them.
     A skill edited since its last use is recorded in the ledger now.
     """
-    found = Origin(actor="hand", now=now, evidence=f"found so when job {job.id} began with it")
+    found = Origin(actor="hand", now=now, evidence=f"found when job {job.id} loaded it")
     for name in job.options.skills:
         try:
             note_loaded(connection, catalog.folder, name, found)

@@ -173,7 +173,7 @@ def _find_room(
     try:
         return find_room(known.connection, job, person, chat_refs)
     except UnknownRoom:
-        return None  # whoever reads it there, nobody there can search for it
+        return None  # it is delivered there, but no one there can search for it
 
 
 def _find_place(known: Recipients, saying: JobMessage, room_id: RoomId | None) -> TranscriptPlace:

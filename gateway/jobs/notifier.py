@@ -97,11 +97,11 @@ class Notifier:
         for key, found in groupby(sorted(due, key=_key_of), key=_key_of):
             group = list(found)
             person = known.find_person(group[0].person_id)
-            if person is None:  # damaged on disk: it is nobody's
+            if person is None:  # damaged on disk: its person is unknown
                 deferred_messages.drop(connection, ids=[one.id for one in group])
                 continue
             until = known.quiet_until(person)
-            if until is not None:  # their quiet time has become longer meanwhile
+            if until is not None:  # their quiet hours were extended meanwhile
                 deferred_messages.postpone(connection, ids=[one.id for one in group], at=until)
                 continue
             deferred_messages.drop(connection, ids=[one.id for one in group])
@@ -117,7 +117,7 @@ class Notifier:
         told = [(one.title, one.body) for one in words]
         lost = sum(not one.is_whole for one in group)
         if lost:
-            _log.error("%d messages held for person %d are damaged", lost, person.id)
+            _log.error("%d deferred messages of person %d are damaged", lost, person.id)
             told.append(job_results.describe_lost(lost))
         notification = Notification(
             person=person,

@@ -83,11 +83,11 @@ class Outcomes:
         self, connection: Connection, job: Job, run: Run, made: Made, now: int
     ) -> Sequence[OutboxRow]:
         """End a run as done, and deliver its result; a repeated call delivers nothing."""
-        # What the house's own works say is for the record; nobody is sent it.
+        # The report of a system job is only recorded, not sent.
         said = made.words.strip() if job.kind == "system" else ""
         if not job_runs.end(connection, run_id=run.id, state="done", now=now, reason=said):
             return ()
-        fresh = jobs.find(connection, job_id=job.id) or job  # it may have been changed meanwhile
+        fresh = jobs.find(connection, job_id=job.id) or job  # the job may have changed meanwhile
         if fresh.failures:
             jobs.change(connection, replace(fresh, failures=0))
         if job.kind == "system":
@@ -164,7 +164,9 @@ class Outcomes:
         if job.state != "active":
             return ()
         jobs.change(connection, replace(job, state="paused", reason=_DAMAGED))
-        _log.error("job %d is damaged on disk and paused; restore a backup, or drop it", job.id)
+        _log.error(
+            "job %d is damaged on disk and paused; restore a backup or delete the job", job.id
+        )
         report = partial(job_results.describe_damaged, job.id)
         return self._report(connection, job, None, report, now)
 
@@ -202,14 +204,14 @@ class Outcomes:
         turn = turns.find(connection, turn_id=made.turn_id) if made.turn_id else None
         if turn:
             sessions.set_title(connection, session_id=turn.session_id, title=job.title)
-        if turn and not job.options.is_aware:  # another run may wait to be begun in this talk
+        if turn and not job.options.is_aware:  # another run may wait for this conversation
             sessions.end(connection, conversation_id=turn.conversation_id, now=now)
         if ended.ending == "answered" or (ended.ending == "exhausted" and not ended.quota):
             return self.succeed(connection, job, run, made, now)
         if ended.ending == "stopped":
             job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="stopped")
             return ()
-        if ended.quota:  # a day's ceiling says nothing about the job: no failure is counted
+        if ended.quota:  # a daily limit is not the job's fault: it counts as no failure
             reason = made.words.removeprefix(ended.text).strip()
             return self.refuse(connection, job, run, reason, now)
         if ended.ending == "failed" and ended.reason != _CRASHED:

@@ -78,7 +78,7 @@ class Identity:
         person = await self._database.read(lambda connection: self._find(connection, asker))
         if person is None:
             person = await self._let_in(asker)
-        # What was read before people were to be read afresh may be out of date.
+        # A person read before the cache was dropped may be out of date.
         if person is not None and forgotten == self._forgotten:
             self._remember(key, person)
         return person
@@ -138,7 +138,7 @@ class Identity:
             told_lately = (
                 latest is not None
                 and now - latest.created_at < _STRANGER_PAUSE
-                # Who was told that there is no owner has no code: once there is one, they get it.
+                # A stranger who came before there was an owner got no code, and gets one now.
                 and not (has_owner and latest.expires_at == latest.created_at)
             )
             if told_lately or not message.address.is_direct:
@@ -151,7 +151,7 @@ class Identity:
                 code_hash=hash_code(code),
                 asker=(platform, sender.user_id, sender.display_name, chat),
                 now=now,
-                # A code that nobody is shown was never good: only its hour counts.
+                # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
             words = general.describe_stranger(code if has_owner else None)

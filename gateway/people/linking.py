@@ -136,7 +136,7 @@ class Linking:
             return people_texts.LINK_SAME(), []
         person = people.find(connection, person_id=link.person_id)
         if them and them.is_owner and not (person and person.is_owner):
-            # Whoever confirms gets everything: nobody may talk an owner into that with a code.
+            # The confirming side gets everything: a code must not trick an owner into that.
             note(connection, sent.asker, person, "link.refused", "an owner sent the code", now)
             rows = merging.end(connection, link, people_texts.LINK_REFUSED(), now)
             return people_texts.LINK_OWNER_FIRST(), rows

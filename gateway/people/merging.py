@@ -130,7 +130,7 @@ class AccountMerging:
             _close(connection, link, "over", person, now)
             return Outcome(words=people_texts.LINK_CHANGED())
         if them and them.is_owner and not person.is_owner:
-            _close(connection, link, "refused", person, now)  # they have become one since
+            _close(connection, link, "refused", person, now)  # they became an owner meanwhile
             return Outcome(words=people_texts.LINK_REFUSED())
         if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
             return Outcome(words=people_texts.BUSY(), stays_open=True)

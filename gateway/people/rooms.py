@@ -132,7 +132,7 @@ class Rooms:
             )
         if known is None or (title and title != known.title):
             known = await self._enter(platform, chat_id, title or "")
-        if reading == self._reading:  # else what was read may be older than what was forgotten
+        if reading == self._reading:  # otherwise the row may be older than the dropped cache
             self._known[platform, chat_id] = known
             _bound(self._known)
         return known

@@ -82,7 +82,7 @@ async def sync_at_start(services: SkillServices, now: int) -> None:
     try:
         found = await services.database.write(
             "skills.compare",
-            lambda c: record_manual_changes(c, services, now, "found so at the start"),
+            lambda c: record_manual_changes(c, services, now, "found at the start"),
         )
     except (SkillBroken, StoreDamaged) as error:
         _log.warning("the skills can't be compared with the ledger: %s", error)
@@ -127,7 +127,7 @@ class Curator:
             view, found = _look(connection, self._services, now)
             if not found.has_folder:
                 return found, []
-            hand = Origin(actor="hand", now=now, evidence="found so by the curator")
+            hand = Origin(actor="hand", now=now, evidence="found by the curator")
             note_found(connection, view, found.steps, hand)
             done = self._archive(connection, found, now)
             for step in done.steps:

@@ -21,8 +21,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Copy the database. Raises `Declined` instead of overwriting a file."""
     target = arguments.file.expanduser().absolute()
     if target.exists():
-        raise Declined(f"{target} is there already; name a new file.")
+        raise Declined(f"{target} exists already; name a new file.")
     home = load(environ).home
     perform(home, "backup", {"target": str(target)}, timeout=_PATIENCE)
-    print(f"{target} holds the database as it was just now ({target.stat().st_size:,} bytes).")
+    print(f"The database was copied to {target} ({target.stat().st_size:,} bytes).")
     return 0

@@ -16,8 +16,8 @@ from gateway.interfaces.terminal.server_discovery import chat_with_gateway
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add no argument: chatting needs only a home directory."""
     parser.epilog = (
-        "Joins the gateway that runs on the home; where none runs, opens one for this talk."
-        " The number of a button, typed alone, presses it. With input from a pipe, each line is a"
+        "Connects to the running gateway, or starts one for this chat."
+        " Type a button's number alone to press it. With input from a pipe, each line is a"
         " message, and only answers are printed."
     )
 
@@ -42,14 +42,14 @@ async def _talk(found: Settings, is_own_house: bool) -> int:
     )
     code = await prompt.hold()
     if is_own_house:
-        print("Closing the gateway of this talk.")
+        print("Stopping the gateway of this chat.")
     return code
 
 
 def _greet(found: Settings, *, is_own_house: bool) -> str:
     lines = [f"Talaria, {found.model.provider}: {found.model.name}"]
     if found.model.provider == "scripted":
-        lines.append("No model key is set: a stand-in answers, which is no language model.")
+        lines.append("No model key is set, so a stand-in answers. It is no language model.")
     if is_own_house:
-        lines.append("No gateway runs on this home; this talk opened one and closes it at its end.")
+        lines.append("No gateway was running; this chat started one and stops it at the end.")
     return "\n".join([*lines, ""])

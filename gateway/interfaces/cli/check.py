@@ -19,8 +19,8 @@ _DONE, _FAILED, _WRONG = 0, 1, 2
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add `--live` and `--json`."""
-    parser.add_argument("--live", action="store_true", help="ask the gateway that runs")
-    parser.add_argument("--json", action="store_true", help="print it for programs")
+    parser.add_argument("--live", action="store_true", help="ask the running gateway")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

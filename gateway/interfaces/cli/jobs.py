@@ -13,16 +13,16 @@ from gateway.interfaces.operations.runner import perform
 
 _HOME = "home"
 _CHANGES = {
-    "pause": ("a job waits until it is resumed", "paused"),
-    "resume": ("a paused job goes on with its next time", "on again"),
-    "run": ("a job is run once, besides its times", "run now, or as soon as Talaria runs"),
-    "drop": ("a job is no more", "gone"),
+    "pause": ("pause a job until it is resumed", "paused"),
+    "resume": ("resume a paused job", "on again"),
+    "run": ("run a job once, outside its schedule", "run now, or as soon as Talaria runs"),
+    "drop": ("delete a job", "deleted"),
 }
 _ALIASES = {"drop": ("rm", "delete")}
 _EPILOG = (
-    "Commands (--script) can be made here only, not from a chat: they run as the user of Talaria,"
-    " in its home, and whoever has this command line owns the machine anyway. Their output is"
-    " sent; where there is none, nothing is."
+    "Scripts (--script) can be added here only, not from a chat: they run as Talaria's user"
+    " in its home directory. Their output is"
+    " sent to the person; without output, no message is sent."
 )
 
 
@@ -30,27 +30,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verbs; the default is `list`."""
     parser.epilog = _EPILOG
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    listing = verbs.add_parser("list", help="jobs with their times; the usual verb")
+    listing = verbs.add_parser("list", help="list jobs with their schedules (the default)")
     for one in (parser, listing):
-        # What was said before the verb must not be undone by the defaults behind it.
+        # A verb's defaults must not override options given before the verb.
         silent = argparse.SUPPRESS
-        one.add_argument("--system", action="store_true", default=silent, help="the house's own")
-        one.add_argument("--person", metavar="SLUG", default=silent, help="of one person only")
-    show = verbs.add_parser("show", help="one job in full, with its last runs")
-    shown = verbs.add_parser("preview", help="what it made last, as each platform would show it")
+        one.add_argument("--system", action="store_true", default=silent, help="system jobs only")
+        one.add_argument("--person", metavar="SLUG", default=silent, help="one person's jobs only")
+    show = verbs.add_parser("show", help="show one job with its latest runs")
+    shown = verbs.add_parser("preview", help="show its latest result as each platform would")
     changes = [
         verbs.add_parser(name, help=told, aliases=_ALIASES.get(name, ()))
         for name, (told, _) in _CHANGES.items()
     ]
     for one in (show, shown, *changes):
         one.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
-    add = verbs.add_parser("add", help="make a job for a person", epilog=_EPILOG)
+    add = verbs.add_parser("add", help="add a job for a person", epilog=_EPILOG)
     _configure_add(add)
-    _configure_change(verbs.add_parser("change", help="a job is otherwise", epilog=_EPILOG))
+    _configure_change(
+        verbs.add_parser(
+            "change", help="change a job's schedule, text, model, tools or target", epilog=_EPILOG
+        )
+    )
 
 
 def _configure_add(add: argparse.ArgumentParser) -> None:
-    add.add_argument("--person", metavar="SLUG", required=True, help="whose it is")
+    add.add_argument("--person", metavar="SLUG", required=True, help="the person it belongs to")
     _configure_timing(add, is_needed=True)
     _configure_work(add, is_needed=True)
     _configure_ways(add)
@@ -74,43 +78,51 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
 
 def _configure_work(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
     what = parser.add_mutually_exclusive_group(required=is_needed)
-    what.add_argument("--message", metavar="TEXT", help="words that are sent as they stand")
-    what.add_argument("--prompt", metavar="TEXT", help="what the assistant is asked to do then")
+    what.add_argument("--message", metavar="TEXT", help="text to send as it is")
+    what.add_argument("--prompt", metavar="TEXT", help="task for the assistant")
     what.add_argument(
         "--script",
         action="store_true",
-        help="a command whose output is sent: it stands last, behind --",
+        help="send the output of a command, which comes last, after --",
     )
-    # Several words, but none where no script is made; "*" would be taken for none at once.
-    words = parser.add_argument("words", metavar="WORD", nargs="+", help="its command line")
+    # argparse would match "*" with no words before it sees the script's.
+    words = parser.add_argument(
+        "words", metavar="WORD", nargs="+", help="the script's command line"
+    )
     words.required = False
 
 
 def _configure_ways(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--title", metavar="TEXT", help="its name, if not its first words")
+    parser.add_argument("--title", metavar="TEXT", help="its title; the first words by default")
     parser.add_argument("--zone", metavar="ZONE", type=_check(find_zone), help="IANA name")
-    parser.add_argument("--late", choices=get_args(Late), help="what becomes of missed times")
+    parser.add_argument("--late", choices=get_args(Late), help="what to do with missed times")
     parser.add_argument(
-        "--urgent", action=argparse.BooleanOptionalAction, help="in quiet hours, too"
+        "--urgent", action=argparse.BooleanOptionalAction, help="deliver in quiet hours, too"
     )
     parser.add_argument(
         "--to",
         action="append",
         choices=(_HOME, *plugins.platforms()),
-        help="the home (as usual) or a platform of theirs; may be said again",
+        help="home (the default) or a platform of theirs; repeatable",
     )
-    parser.add_argument("--model", metavar="NAME", help='which thinks; "" is the usual one')
+    parser.add_argument("--model", metavar="NAME", help='model to use; "" is the default')
     parser.add_argument(
-        "--tools", metavar="NAMES", type=_split, help='what it may use, with commas; "" is all'
-    )
-    parser.add_argument(
-        "--skills", metavar="NAMES", type=_split, help='how it is done, with commas; "" is none'
-    )
-    parser.add_argument(
-        "--aware", action=argparse.BooleanOptionalAction, help="a run sees the ones before it"
+        "--tools",
+        metavar="NAMES",
+        type=_split,
+        help='tools it may use, comma-separated; "" means all',
     )
     parser.add_argument(
-        "--day-usd", metavar="USD", type=float, help="what a day's runs may cost; 0 is no ceiling"
+        "--skills",
+        metavar="NAMES",
+        type=_split,
+        help='skills to follow, comma-separated; "" means none',
+    )
+    parser.add_argument(
+        "--aware", action=argparse.BooleanOptionalAction, help="let a run see earlier runs"
+    )
+    parser.add_argument(
+        "--day-usd", metavar="USD", type=float, help="daily limit in dollars; 0 means no limit"
     )
 
 
@@ -149,7 +161,7 @@ def _split(text: str) -> list[str]:
 
 def _read_number(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of a job")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a job number")
     return int(text)
 
 
@@ -194,7 +206,7 @@ def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.script:
         return {"kind": "script", "words": arguments.words}
     if arguments.words:
-        raise Mistaken(f"{' '.join(arguments.words)} is no option; a command goes with --script.")
+        raise Mistaken(f"{' '.join(arguments.words)} is no option; put a command after --script.")
     if arguments.message is not None:
         return {"kind": "message", "text": arguments.message}
     return {} if arguments.prompt is None else {"kind": "prompt", "text": arguments.prompt}

@@ -23,15 +23,15 @@ _FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add `log`, `show`, `undo` and `restore`."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    log = verbs.add_parser("log", help="the newest changes, with their rows in the ledger")
+    log = verbs.add_parser("log", help="list the newest changes with their ledger rows")
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
-    show = verbs.add_parser("show", help="what is remembered, now or at a moment")
-    undo = verbs.add_parser("undo", help="take one change back; what built on it goes with it")
-    undo.add_argument("row", metavar="ROW", type=int, help="as `talaria memory log` names it")
-    restore = verbs.add_parser("restore", help="lead memory back to how it stood at a moment")
+    show = verbs.add_parser("show", help="show memory, now or at a moment")
+    undo = verbs.add_parser("undo", help="undo one change, and the changes derived from it")
+    undo.add_argument("row", metavar="ROW", type=int, help="row number from `talaria memory log`")
+    restore = verbs.add_parser("restore", help="restore memory to a moment")
     for verb in (log, show, restore):
-        verb.add_argument("--person", metavar="SLUG", help="one person, room, block or the team")
-    at = "2026-11-21 or '2026-11-21 18:30'; a day alone means its end"
+        verb.add_argument("--person", metavar="SLUG", help="one person, room or block, or the team")
+    at = "2026-11-21 or '2026-11-21 18:30'; a date alone means the end of that day"
     show.add_argument("--at", metavar="DATE", type=read_date, help=at)
     restore.add_argument("--at", metavar="DATE", type=read_date, required=True, help=at)
 
@@ -63,7 +63,7 @@ def read_date(text: str) -> datetime:
         return moment + timedelta(days=1) if len(text.strip()) <= _DAY else moment
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no date; write it as 2026-11-21 or '2026-11-21 18:30'"
+            f"{text!r} is not a date; write it as 2026-11-21 or '2026-11-21 18:30'"
         ) from None
 
 
@@ -73,7 +73,7 @@ def count_milliseconds(moment: datetime, zone: ZoneInfo) -> int:
 
 
 def _list_log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
-    return [_describe(row, zone) for row in answer["changes"]] or ["Nothing was learned yet."]
+    return [_describe(row, zone) for row in answer["changes"]] or ["Memory has not changed yet."]
 
 
 def _list_lists(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
@@ -84,15 +84,15 @@ def _list_lists(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
             words = entry["words"].replace("\n", "\n        ")
             lines.append(f"{entry['row'] or '-':>6}  {words}")
         lines.append("")
-    return lines[:-1] or ["Nothing is remembered."]
+    return lines[:-1] or ["Memory is empty."]
 
 
 def _tell_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     lines = ["Taken back:", _describe(answer["undone"], zone)]
-    for head, key in (("With it went:", "derived"), ("With it came:", "revived")):
+    for head, key in (("Removed with it:", "derived"), ("Restored with it:", "revived")):
         others = [row for row in answer[key] if row["row"] != answer["undone"]["row"]]
         lines += [head, *(_describe(row, zone) for row in others)] if others else []
-    lines += ["By this row, which `talaria memory undo` takes back in turn:"]
+    lines += ["This row records it; `talaria memory undo` reverts it:"]
     return [*lines, _describe(answer["row"], zone)]
 
 
@@ -101,19 +101,19 @@ def _tell_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
         f"{one['person']}, {_FILES[one['list']]}: {_count(one['changes'], 'change', 'changes')}"
         f" led back, {_count(one['entries'], 'entry stands', 'entries stand')}"
         + (
-            f"; {one['left_out']} forgotten since, or gone with an account."
+            f"; {one['left_out']} deleted meanwhile, or moved with an account."
             if one["left_out"]
             else "."
         )
         for one in answer["restored"]
     ]
     lines += [f"{one['person']}: {one['why']}" for one in answer["kept"]]
-    return lines or ["Nothing had to be changed."]
+    return lines or ["Nothing needed a change."]
 
 
 def _describe(row: Mapping[str, Any], zone: ZoneInfo) -> str:
     moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
-    undoes = f" (takes back {row['undoes']})" if row["undoes"] else ""
+    undoes = f" (undoes {row['undoes']})" if row["undoes"] else ""
     return (
         f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['person']:<16} {row['list']:<7}"
         f" {row['actor']:<12} {_describe_change(row)}{undoes}"
@@ -123,7 +123,7 @@ def _describe(row: Mapping[str, Any], zone: ZoneInfo) -> str:
 def _describe_change(row: Mapping[str, Any]) -> str:
     before, after = row["before"], row["after"]
     if before is None and after is None:
-        return "changes nothing that shows"
+        return "no visible change"
     if before is None:
         return f"+ {_shorten(after)}"
     if after is None:

@@ -17,14 +17,14 @@ _LONG = 3600.0
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verbs."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="who may talk, with their accounts")
-    verbs.add_parser("claim", help="a new code that makes an account the owner's")
-    approve = verbs.add_parser("approve", help="let in whoever was shown a pairing code")
+    verbs.add_parser("list", help="list people with their accounts")
+    verbs.add_parser("claim", help="make a code that turns an account into the owner's")
+    approve = verbs.add_parser("approve", help="let in the person with a pairing code")
     approve.add_argument("code", metavar="CODE")
-    export = verbs.add_parser("export", help="all that is somebody's, into a new zip archive")
-    erase = verbs.add_parser("erase", help="leave nothing of somebody; it can't be undone")
+    export = verbs.add_parser("export", help="export a person's data to a new zip archive")
+    erase = verbs.add_parser("erase", help="permanently delete a person's data")
     for verb in (export, erase):
-        verb.add_argument("slug", metavar="SLUG", help="the name of their folder, as `list` shows")
+        verb.add_argument("slug", metavar="SLUG", help="the person's folder name, from `list`")
     export.add_argument("file", metavar="FILE", type=Path)
     erase.add_argument("--yes", action="store_true", help="ask nothing")
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         answer = perform(home, "people.claim", {})
         print(
             f"{answer['code']}\nSend  /claim {answer['code']}  to the bot, in a direct message."
-            " It works once, within 24 hours; earlier codes no longer do."
+            " It works once, within 24 hours. Earlier codes are invalid now."
         )
     elif verb == "approve":
         print(f"{perform(home, 'people.approve', {'code': arguments.code})['name']} may talk now.")
@@ -57,11 +57,11 @@ def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
     if is_asked:
         found = perform(home, "people.look", {"slug": slug})
         print(
-            f"This leaves nothing of {found['name']}: talks, memory, archive, files, accounts."
-            " It can't be undone."
+            f"This permanently deletes all data of {found['name']}:"
+            " conversations, memory, archive, files and accounts."
         )
-        if input(f"Write {slug} to go on: ").strip() != slug:
-            raise Declined("Nothing was erased.")
+        if input(f"Type {slug} to continue: ").strip() != slug:
+            raise Declined("No data was deleted.")
     done = perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
     print(f"{done['name']} is erased. {describe_remains(done['backups'], done['outside'])}")
 

@@ -73,7 +73,7 @@ def compose_banner(opening: Opening) -> str:
 
 try:
     import uvloop
-except ImportError:  # a system without it
+except ImportError:  # Windows has no uvloop
     make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
 else:
     make_loop = uvloop.new_event_loop

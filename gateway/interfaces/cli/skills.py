@@ -17,10 +17,10 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
 
 _CHANGES = {
-    "archive": ("put one of the home's away, into skills/.archive/", "is put away as {kept}."),
-    "restore": ("take one back from there, by its name there", "is back."),
-    "pin": ("never put one away by itself", "is never put away by itself."),
-    "unpin": ("let it be put away again", "may be put away again."),
+    "archive": ("archive a skill in skills/.archive/", "is archived as {kept}."),
+    "restore": ("restore a skill by its name in the archive", "is back."),
+    "pin": ("keep the curator from archiving a skill", "is pinned."),
+    "unpin": ("let the curator archive a skill", "is not pinned any more."),
 }
 _SHOWN = 20
 _LONGEST = 100
@@ -30,20 +30,22 @@ _LONGEST = 100
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verbs; the default is `list`."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser("list", help="all of them and how they stand; the usual verb")
-    show = verbs.add_parser("show", help="one skill in full")
+    verbs.add_parser("list", help="list all skills with their state (the default)")
+    show = verbs.add_parser("show", help="show one skill in full")
     changes = [verbs.add_parser(name, help=told) for name, (told, _) in _CHANGES.items()]
     for one in (show, *changes):
-        one.add_argument("name", metavar="NAME", help="as `talaria skills list` shows it")
-    check = verbs.add_parser("check", help="read those of the home, or of a folder; 1 if broken")
+        one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
+    check = verbs.add_parser(
+        "check", help="check the skills of the home or of a folder; 1 if broken"
+    )
     check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
-    log = verbs.add_parser("log", help="the newest changes of them, with their rows in the ledger")
-    log.add_argument("name", metavar="NAME", nargs="?", help="one skill, also one that is gone")
+    log = verbs.add_parser("log", help="list the newest changes with their ledger rows")
+    log.add_argument("name", metavar="NAME", nargs="?", help="one skill, even a deleted one")
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
-    undo = verbs.add_parser("undo", help="take one change back")
-    undo.add_argument("row", metavar="ROW", type=int, help="as `talaria skills log` names it")
-    curate = verbs.add_parser("curate", help="have the curator look them over now")
-    curate.add_argument("--dry-run", action="store_true", help="only say what it would do")
+    undo = verbs.add_parser("undo", help="undo one change")
+    undo.add_argument("row", metavar="ROW", type=int, help="row number from `talaria skills log`")
+    curate = verbs.add_parser("curate", help="run the curator now")
+    curate.add_argument("--dry-run", action="store_true", help="only show its plan")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -68,7 +70,7 @@ def _check(path: Path) -> int:
     place = path.expanduser().absolute()
     place = place.parent if place.name == SKILL_FILE else place
     if not place.is_dir():
-        raise Mistaken(f"{place} is no folder of skills.")
+        raise Mistaken(f"{place} is not a folder of skills.")
     try:
         places = [place] if (place / SKILL_FILE).exists() else list_skill_folders(place)
     except SkillBroken as error:
@@ -88,7 +90,7 @@ def _check(path: Path) -> int:
 def _describe_good(skill: Skill) -> str:
     if not skill.unknown:
         return "good"
-    return f"good; it has fields that Agent Skills does not know: {', '.join(skill.unknown)}"
+    return f"good; fields unknown to Agent Skills: {', '.join(skill.unknown)}"
 
 
 def _list(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
@@ -122,22 +124,22 @@ def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
 def _curate(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
     if "lines" in answer:
         return list(answer["lines"])
-    look = f"`talaria jobs show {answer['job']}` tells what came of it."
-    return [f"The curator is run, as soon as Talaria runs; {look}"]
+    look = f"`talaria jobs show {answer['job']}` shows the result."
+    return [f"The curator runs now, or when Talaria starts; {look}"]
 
 
 def _log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
-    return [_describe_row(row, zone) for row in answer["changes"]] or ["Nothing has changed yet."]
+    return [_describe_row(row, zone) for row in answer["changes"]] or ["No skill has changed yet."]
 
 
 def _undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     derived = [_describe_row(row, zone) for row in answer["derived"]]
-    lost = ["Only its SKILL.md came back: what else lay in its folder was not in the archive."]
+    lost = ["Only its SKILL.md was restored: its other files were not in the archive."]
     return [
         "Taken back:",
         _describe_row(answer["undone"], zone),
-        *(["What became of it since:", *derived] if derived else []),
-        "By this row, which `talaria skills undo` takes back in turn:",
+        *(["Later changes:", *derived] if derived else []),
+        "This row records it; `talaria skills undo` reverts it:",
         _describe_row(answer["row"], zone),
         *(lost if answer["is_text_only"] else []),
     ]
@@ -145,7 +147,7 @@ def _undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
 
 def _describe_row(row: Mapping[str, Any], zone: ZoneInfo) -> str:
     moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
-    undoes = f" (takes back {row['undoes']})" if row["undoes"] else ""
+    undoes = f" (undoes {row['undoes']})" if row["undoes"] else ""
     why = f": {row['evidence']}" if row["evidence"] else ""
     return (
         f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['name']:<16} {row['actor']:<8}"
@@ -155,12 +157,12 @@ def _describe_row(row: Mapping[str, Any], zone: ZoneInfo) -> str:
 
 def _describe_change(before: str | None, after: str | None) -> str:
     if before is None:
-        return f"came ({_measure(after or '')})"
+        return f"added ({_measure(after or '')})"
     if after is None:
         return f"went ({_measure(before)})"
     rows = list(unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
     more, less = (sum(row.startswith(sign) for row in rows) for sign in "+-")
-    return f"reads otherwise (+{more} -{less} lines)"
+    return f"changed (+{more} -{less} lines)"
 
 
 def _measure(text: str) -> str:
@@ -190,7 +192,7 @@ def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:
 def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
     told = ""
     if one["name"] in wanted:
-        told += ", wanted by a job"
+        told += ", used by a job"
     if one["is_pinned"]:
         told += ", pinned"
     if one["idle_days"]:

@@ -17,23 +17,23 @@ _LONGEST = 300
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add `list`, `show`, `replay` and `undelivered`."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    recent = verbs.add_parser("list", help="the newest turns")
-    show = verbs.add_parser("show", help="one turn: what was said, its steps, its cost")
+    recent = verbs.add_parser("list", help="list the newest turns")
+    show = verbs.add_parser("show", help="show one turn: its message, steps and cost")
     show.add_argument(
         "--prompt",
         action="store_true",
-        help="what the model was sent, rebuilt, and if it is proved",
+        help="rebuild the model's requests, and tell if they are exact",
     )
-    replay = verbs.add_parser("replay", help="play a turn again: are its requests the same?")
+    replay = verbs.add_parser("replay", help="replay a turn and compare its requests")
     replay.add_argument(
         "--memory",
         choices=("then", "now"),
         default="then",
-        help="now: with what is remembered now; shows what the prompt would hold instead",
+        help="now: compare the prompt with the one for today's memory",
     )
     for one in (show, replay):
         one.add_argument("id", metavar="ID", type=int)
-    dead = verbs.add_parser("undelivered", help="answers that were set aside")
+    dead = verbs.add_parser("undelivered", help="list messages that could not be delivered")
     for listing in (recent, dead):
         listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
 
@@ -50,9 +50,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if is_one:
         print("\n".join(_DESCRIBE[verb](answer)))
     elif verb == "list":
-        print("\n".join(map(_outline, answer["turns"])) or "Nothing ran yet.")
+        print("\n".join(map(_outline, answer["turns"])) or "There are no turns yet.")
     else:
-        print("\n".join(map(_describe_dead, answer["undelivered"])) or "Everything was delivered.")
+        print(
+            "\n".join(map(_describe_dead, answer["undelivered"])) or "Every message was delivered."
+        )
     return 0
 
 

@@ -17,8 +17,11 @@ from aiohttp.typedefs import Handler, Middleware
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need no token."""
 
-_FOREIGN = "This address is not for other pages or names. Open it as Talaria printed it."
-_LOCKED = "Open the address that `talaria run` printed: it carries the token that is missing here."
+_FOREIGN = (
+    "This page can't be opened from other sites or host names."
+    " Open the address that Talaria printed."
+)
+_LOCKED = "The token is missing. Open the address that `talaria run` printed."
 _A_YEAR = 365 * 86_400
 
 

@@ -61,7 +61,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
     try:
         counts = await database.read(count)
         if database.failure():
-            # It may be over, and nobody may have written since.
+            # The failure may be over, with no write since to show it.
             await database.write(
                 _PROBE, lambda c: meta.put(c, key=_PROBE, value=str(time.time_ns()))
             )

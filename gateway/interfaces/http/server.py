@@ -62,7 +62,7 @@ class Bridge:
     async def close(self, _: web.Application) -> None:
         """Tell every page that the gateway stops; pages reconnect on their own."""
         for page in list(self._open):
-            await page.close(code=WSCloseCode.GOING_AWAY, message=b"the gateway stops")
+            await page.close(code=WSCloseCode.GOING_AWAY, message=b"the gateway is stopping")
 
 
 async def _pass_both_ways(
@@ -84,7 +84,7 @@ async def _pass_down(page: web.WebSocketResponse, reader: asyncio.StreamReader) 
         while line := await reader.readline():
             await page.send_str(line.decode("utf-8", "replace").rstrip("\n"))
     except (OSError, ValueError):
-        return  # the socket broke: the page is closed and connects anew
+        return  # the socket broke: the page is closed and reconnects
 
 
 async def _pass_up(page: web.WebSocketResponse, writer: asyncio.StreamWriter) -> None:
@@ -92,7 +92,7 @@ async def _pass_up(page: web.WebSocketResponse, writer: asyncio.StreamWriter) ->
     async for message in page:
         if message.type is not WSMsgType.TEXT:
             continue
-        # A line break in a frame would make two lines of one.
+        # A line break in a frame would split it into two lines.
         line = " ".join(message.data.splitlines())
         try:
             writer.write(line.encode("utf-8", "replace") + b"\n")
@@ -167,11 +167,11 @@ async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
     application.router.add_post("/control/{operation}", _operate)
     async with _running(application) as runner:
         try:
-            path.unlink(missing_ok=True)  # left by a process that was killed; we hold the home
+            path.unlink(missing_ok=True)  # left by a killed process; this one holds the home's lock
             await web.UnixSite(runner, str(path)).start()
             path.chmod(0o600)
         except OSError as error:
-            raise StartError(f"The socket {path} can't be made: {error.strerror}.") from error
+            raise StartError(f"The socket {path} can't be created: {error.strerror}.") from error
         try:
             yield
         finally:
@@ -216,7 +216,7 @@ def _make_application(gateway: Gateway, *middlewares: Middleware) -> web.Applica
 
 @asynccontextmanager
 async def _running(application: web.Application) -> AsyncIterator[web.AppRunner]:
-    # Without an access log: its lines would hold the token of the address.
+    # No access log: its lines would contain the address with the token.
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_ANSWERS)
     await runner.setup()
     try:
@@ -246,7 +246,9 @@ async def _tell_health(request: web.Request) -> web.Response:
 async def _operate(request: web.Request) -> web.Response:
     operation = OPERATIONS.get(request.match_info["operation"])
     if operation is None:
-        return _decline("This gateway does not know that operation; is it an older version?")
+        return _decline(
+            "The running gateway does not know that operation. Restart it after an upgrade."
+        )
     gateway = request.app[_GATEWAY]
     context = OperationContext(
         database=gateway.database,
@@ -267,10 +269,10 @@ async def _operate(request: web.Request) -> web.Response:
     try:
         asked = await request.json()
         if not isinstance(asked, dict):
-            return _decline("An operation is asked for with a JSON object.")
+            return _decline("The request must be a JSON object.")
         return web.json_response(await operation(context, asked))
     except json.JSONDecodeError:
-        return _decline("That was not JSON.")
+        return _decline("The request is not JSON.")
     except Mistaken as error:
         return _decline(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Declined, StoreError) as error:

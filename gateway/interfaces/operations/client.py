@@ -64,7 +64,7 @@ def _request(
         connection.connect()
     except (FileNotFoundError, ConnectionRefusedError) as error:
         connection.close()
-        raise NoGateway(f"No gateway runs on the home {home}.") from error
+        raise NoGateway(f"No gateway is running for {home}.") from error
     except OSError as error:
         connection.close()
         raise StartError(f"{place} can't be reached: {error.strerror or error}.") from error
@@ -74,7 +74,7 @@ def _request(
         return response.status, json.loads(response.read())
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise StartError(
-            f"The gateway on the home {home} gave no answer: {error or type(error).__name__}."
+            f"The gateway for {home} did not answer: {error or type(error).__name__}."
         ) from error
     finally:
         connection.close()

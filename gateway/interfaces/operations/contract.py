@@ -72,7 +72,7 @@ def read_limit(asked: Answer) -> int:
     """Return the number of rows asked for. Raises `Declined`."""
     limit = asked.get("limit")
     if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
-        raise Declined(f"The limit has to be a number from 1 to {_MOST_LISTED}.")
+        raise Declined(f"The limit must be a number from 1 to {_MOST_LISTED}.")
     return limit
 
 

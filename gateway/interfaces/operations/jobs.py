@@ -109,7 +109,7 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
-            raise Declined(f"Job {job.id} is the house's own: it can be paused, not dropped.")
+            raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
         return drop_job(connection, job)
 
     return await _change(context, asked, work)
@@ -123,7 +123,7 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
         try:
             run_job_now(connection, job, f"desk:{now}", now)
         except JobAlreadyRunning as error:
-            raise Declined(f"Job {job.id} is under way already.") from error
+            raise Declined(f"Job {job.id} is running already.") from error
         return job
 
     return await _change(context, asked, work)
@@ -158,12 +158,12 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
-            raise Declined(f"Job {job.id} is the house's own: it can be paused, not changed.")
+            raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
         arguments = _read_changes(asked, job)
         wish = read_request(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
-            raise Mistaken("Say what is to be otherwise; see `talaria jobs change --help`.")
+            raise Mistaken("Say what to change; see `talaria jobs change --help`.")
         jobs.change(connection, changed)
         return changed
 
@@ -208,7 +208,7 @@ async def _change(
     def change(connection: Connection) -> dict[str, Any]:
         job = _find_any(connection, number)
         if job.state not in ("active", "paused"):
-            raise Declined(f"Job {job.id} is {job.state}: nothing is done about it any more.")
+            raise Declined(f"Job {job.id} is {job.state} and can't be changed.")
         return _outline(connection, work(connection, job))
 
     try:
@@ -223,7 +223,7 @@ def _read_job(asked: Answer) -> dict[str, object]:
     """Return the tool arguments of a new job. Raises `Declined`, `Mistaken`."""
     kind = asked.get("kind")
     if kind not in _KINDS:
-        raise Mistaken("Say what is to be done: a prompt, a message or a script.")
+        raise Mistaken("Give a prompt, a message or a script.")
     body, title = _read_body(asked, kind)
     return {
         **_read_options(asked),
@@ -242,7 +242,7 @@ def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
     if kind is None:
         return arguments
     if kind != job.kind:
-        raise Mistaken(f"Job {job.id} is a {job.kind}, and stays one; make a {kind} of its own.")
+        raise Mistaken(f"Job {job.id} is a {job.kind} and stays one; add a new {kind} job instead.")
     body, _ = _read_body(asked, job.kind)
     return {**arguments, "text": body}
 
@@ -253,7 +253,7 @@ def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
         words = asked.get("words")
         is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
         if not words or not is_line or not words[0].strip():
-            raise Mistaken("Name the command and its arguments behind --script.")
+            raise Mistaken("Put the command and its arguments after --script.")
         return json.dumps(words, ensure_ascii=False), " ".join(words)
     text = read_text(asked, "text")
     return text, text
@@ -263,7 +263,7 @@ def _read_options(asked: Answer) -> dict[str, object]:
     """Return the options given, without the missing ones. Raises `Mistaken`."""
     late = asked.get("late")
     if late is not None and late not in get_args(Late):
-        raise Mistaken(f"What is missed is one of {', '.join(get_args(Late))}.")
+        raise Mistaken(f"The rule for missed times is one of {', '.join(get_args(Late))}.")
     return {name: asked[name] for name in _OPTIONS if asked.get(name) is not None}
 
 
@@ -273,7 +273,7 @@ def _find_made(connection: Connection, job: Job) -> _Result:
         return _Result(text=job.body)
     if job.kind != "prompt" or job.person_id is None:
         raise Declined(
-            f"What job {job.id} says is not kept; `talaria jobs run {job.id}` sends it anew."
+            f"Job {job.id} keeps no result; `talaria jobs run {job.id}` makes a new one."
         )
     for run in job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH):
         turn = job_runs.find_turn(connection, run_id=run.id)
@@ -284,7 +284,7 @@ def _find_made(connection: Connection, job: Job) -> _Result:
         if given or words.strip() not in ("", SILENCE):
             words = "" if words.strip() == SILENCE else words
             return _Result(text=title_body(job.title, words), files=given)
-    raise Declined(f"Job {job.id} has made nothing yet; `talaria jobs run {job.id}` lets it.")
+    raise Declined(f"Job {job.id} has no result yet; `talaria jobs run {job.id}` makes one.")
 
 
 def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, list[str]]:
@@ -327,19 +327,19 @@ def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
 def _find_any(connection: Connection, number: JobId) -> Job:
     job = jobs.find(connection, job_id=number)
     if job is None:
-        raise Declined(f"There is no job {number}; `talaria jobs` lists them.")
+        raise Declined(f"There is no job {number}; `talaria jobs` lists all jobs.")
     return job
 
 
 def _find_person(connection: Connection, slug: object) -> Person:
     found = next((one for one in people.list_all(connection) if one.slug == slug), None)
     if found is None:
-        raise Declined(f"Nobody here is called {slug}; `talaria people list` names their folders.")
+        raise Declined(f"There is no person {slug}; `talaria people list` shows the folder names.")
     return found
 
 
 def _number(asked: Answer) -> JobId:
     number = asked.get("id")
     if not isinstance(number, int) or not 0 < number < 1 << 63:
-        raise Mistaken("Name a job by its number; `talaria jobs` lists them.")
+        raise Mistaken("Give the number of a job; `talaria jobs` lists all jobs.")
     return JobId(number)

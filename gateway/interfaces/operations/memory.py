@@ -27,13 +27,12 @@ _AT_ONCE = 500
 _MOST_COUNTED = 100_000
 """Most entries of an archive that are counted."""
 _FAULTS = {
-    "undone": "Row {row} is taken back already.",
+    "undone": "Row {row} is undone already.",
     "parted": (
-        "That would bring back what has left with an account that was split off; nothing was"
-        " changed."
+        "This would restore an entry that left with an unlinked account, so nothing was changed."
     ),
-    "forgotten": "What row {row} would bring back was forgotten for good.",
-    "overtaken": "What row {row} did was changed again since; take the later change back first.",
+    "forgotten": "The entry of row {row} was permanently deleted.",
+    "overtaken": "The entry of row {row} was changed later; undo the later change first.",
 }
 
 
@@ -98,7 +97,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     """Undo one row of the ledger. Raises `Declined`."""
     row_id = asked.get("row")
     if not isinstance(row_id, int) or row_id < 1:
-        raise Declined("Name a row of the ledger by its number; `talaria memory log` lists them.")
+        raise Declined("Give a row number; `talaria memory log` lists the rows.")
 
     def look(connection: Connection) -> tuple[StoredOwner | None, LedgerEntry] | None:
         found = ledger.find_row(connection, entry_id=row_id)
@@ -109,11 +108,11 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(f"There is no row {row_id} in the ledger.")
     owner, row = found
     if row.target == "soul":
-        raise Declined(f"Row {row_id} is of SOUL.md, which is changed by hand or by a proposal.")
+        raise Declined(f"Row {row_id} changes SOUL.md, which is edited by hand or by a proposal.")
     if row.target == "skill":
-        raise Declined(f"Row {row_id} is of a skill; `talaria skills undo {row_id}` does that.")
+        raise Declined(f"Row {row_id} changes a skill; use `talaria skills undo {row_id}`.")
     if owner is None:
-        raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
+        raise Declined(f"Row {row_id} belongs to a person who was merged with another one.")
     if row.target == "archive":
         return await _undo_archived(context, owner, row)
     try:
@@ -164,7 +163,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
     """
     moment = _moment(asked)
     if moment is None:
-        raise Declined("Say which moment memory is to be led back to.")
+        raise Declined("Give the moment to which memory is restored.")
     restored, kept = [], []
     for owner in await _find(context, asked):
         try:
@@ -276,20 +275,20 @@ def _tell(row: LedgerEntry, slug: str) -> dict[str, Any]:
 def _slug(asked: Answer) -> str | None:
     slug = asked.get("person")
     if slug is not None and not isinstance(slug, str):
-        raise Declined("A person is named by a text.")
+        raise Declined("The person must be a text.")
     return slug
 
 
 def _moment(asked: Answer) -> int | None:
     moment = asked.get("moment")
     if moment is not None and not isinstance(moment, int):
-        raise Declined("A moment is milliseconds since the epoch.")
+        raise Declined("The moment must be in milliseconds since the epoch.")
     return moment
 
 
 def _describe_unknown(slug: str | None) -> str:
     return (
-        f"Nobody here is called {slug}. `talaria people list` names the folders of people; a room"
+        f"There is no memory of {slug}. `talaria people list` shows the folders of people; a room"
         " is room-<its folder>, a block block-<its folder>, the team is team."
     )
 
@@ -301,4 +300,4 @@ def _describe_kept(kept: UndoRefused) -> str:
 
 def _describe_unreadable(owner: StoredOwner, error: OSError) -> str:
     why = error.strerror or str(error)
-    return f"A memory file of {owner.slug} can't be read ({why}), so nothing of theirs was changed."
+    return f"A memory file of {owner.slug} can't be read ({why}), so their memory was not changed."

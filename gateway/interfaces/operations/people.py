@@ -76,11 +76,11 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
     target = Path(read_text(asked, "target"))
     person = await _find(context, asked)
     if not target.is_absolute():
-        raise Declined(f"{target} is not a whole path.")
+        raise Declined(f"{target} is not an absolute path.")
     try:
         await context.exports.write(person, target)
     except FileExistsError as error:
-        raise Declined(f"{target} is there already; name another file.") from error
+        raise Declined(f"{target} exists already; name another file.") from error
     except OSError as error:
         raise Declined(f"{target} can't be written: {error.strerror or error}.") from error
     return {"target": str(target)}
@@ -104,7 +104,7 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
     except LastOwner as error:
         raise Declined(privacy.LAST_OWNER()) from error
     except OSError as error:
-        raise Declined(f"A folder of theirs can't be removed: {error}.") from error
+        raise Declined(f"A folder of theirs can't be deleted: {error}.") from error
     backups, external = await erasing.list_backups(), await erasing.list_external()
     return {"name": person.name, "backups": backups, "outside": external}
 

@@ -19,7 +19,7 @@ async def back_up(context: OperationContext, asked: Answer) -> Answer:
     """
     target = Path(read_text(asked, "target"))
     if not target.is_absolute():
-        raise Declined(f"{target} is not a whole path.")
+        raise Declined(f"{target} is not an absolute path.")
     await context.database.back_up(target)
     return {"target": str(target)}
 

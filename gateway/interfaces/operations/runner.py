@@ -37,9 +37,7 @@ def perform(
         return ask(home, operation, asked, timeout=timeout)
     except NoGateway:
         if not (home / DATABASE).exists():
-            raise StartError(
-                f"The home {home} holds no database yet; `talaria run` makes one."
-            ) from None
+            raise StartError(f"{home} has no database yet; `talaria run` creates it.") from None
         return asyncio.run(_perform_here(home, operation, asked, settings))
 
 

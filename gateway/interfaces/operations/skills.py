@@ -108,7 +108,7 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
 
     rows = await _do(context, work)
     if rows is None:
-        raise Declined(f"There was never a skill {name}; `talaria skills list` names them.")
+        raise Declined(f"There never was a skill {name}; `talaria skills list` shows all skills.")
     names = await context.database.read(_name_all)
     return {"changes": [_tell_change(row, names) for row in rows]}
 
@@ -117,8 +117,8 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     """Undo a change to a skill by its ledger row. Raises `Declined`."""
     row_id, now = asked.get("row"), context.now()
     if not isinstance(row_id, int) or row_id < 1:
-        raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
-    # What was done by hand stays known, also where nothing can be taken back.
+        raise Declined("Give a row number; `talaria skills log` lists the rows.")
+    # Changes made by hand are recorded even if the undo is refused.
     await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     folder = context.skills.catalog.folder
     done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, now))
@@ -155,11 +155,11 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         own = jobs.list_system(connection)
         job = next((one for one in own if one.body == CURATOR), None)
         if job is None:
-            raise Declined("The curator is not there yet; `talaria run` makes its job.")
+            raise Declined("The curator has no job yet; `talaria run` creates it.")
         try:
             run_job_now(connection, job, f"desk:{now}", now)
         except JobAlreadyRunning as error:
-            raise Declined("The curator is under way already.") from error
+            raise Declined("The curator is running already.") from error
         return job.id
 
     number = await context.database.write("skills.run", work)
@@ -199,9 +199,9 @@ async def _find_own(context: OperationContext, name: str) -> None:
     found = await _read_files(context.skills.catalog.list_all)
     one = next((one for one in found if one.name == name), None)
     if one is None:
-        raise Declined(f"There is no skill {name}; `talaria skills list` names them.")
+        raise Declined(f"There is no skill {name}; `talaria skills list` shows all skills.")
     if one.origin == "bundled":
-        raise Declined(f"The skill {name} comes with Talaria and stays as it is.")
+        raise Declined(f"The skill {name} comes with Talaria and can't be changed.")
 
 
 async def _read_files(read: Callable[[], T]) -> T:
@@ -226,7 +226,7 @@ async def _write_usage(context: OperationContext) -> None:
     try:
         await context.skills.usage.write()
     except OSError as error:
-        raise Declined(f"It is done, but .usage.json can't be written: {error}.") from error
+        raise Declined(f"The change is done, but .usage.json can't be written: {error}.") from error
 
 
 def _known(connection: Connection) -> dict[str, SkillRow]:

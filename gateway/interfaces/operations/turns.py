@@ -91,7 +91,7 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     """
     record = await _read(context, asked)
     if record.prompt is None:
-        raise Declined(f"The prompt of turn {record.turn.id} was forgotten since.")
+        raise Declined(f"The prompt of turn {record.turn.id} was deleted.")
     calls = await asyncio.to_thread(rebuild, record)
     if asked.get("memory") == "now":
         return await _replay_with_memory_of_now(context, record, record.prompt, calls)
@@ -135,8 +135,8 @@ async def _replay_with_memory_of_now(
 ) -> Answer:
     scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
     if scene is None or context.prompt_cache is None:
-        raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
-    # Without a session no prompt is warm: it is made of what there is now.
+        raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
+    # Without a session no prompt is cached: it is built from the current state.
     fresh = (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
     made = await replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
@@ -172,7 +172,7 @@ def _outline(turn: Turn, name: str) -> dict[str, Any]:
 def _turn(asked: Answer) -> TurnId:
     number = asked.get("id")
     if not isinstance(number, int):
-        raise Declined("Name a turn by its number.")
+        raise Declined("Give the number of a turn.")
     return TurnId(number)
 
 
@@ -182,7 +182,7 @@ async def _read(context: OperationContext, asked: Answer) -> TurnRecord:
     if record is None:
         raise Declined(f"There is no turn {number}.")
     if record.is_by_job:
-        raise Declined(f"No model had a part in turn {number}: a job said this by itself.")
+        raise Declined(f"Turn {number} used no model: a job sent its message.")
     return record
 
 

@@ -56,7 +56,7 @@ class PipeChat:
                 await self._wait_for_quiet()
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             why = "in time" if isinstance(error, TimeoutError) else f"({error})"
-            print(f"The answer did not come {why}; it is not lost.", file=sys.stderr)
+            print(f"No answer came {why}; it will still be delivered.", file=sys.stderr)
             return False
         finally:
             self._is_asking = False

@@ -109,7 +109,7 @@ class PromptChat:
     def _press(self, choice: Choice) -> None:
         message_id = self._offer.message_id
         self._echo(choice.label)
-        # What comes of it is shown, also where nothing has changed by it.
+        # The outcome is printed even if the press changed nothing.
         self._final[message_id] = "", ()
         self._send(self._link.press(message_id, choice.key))
 
@@ -130,7 +130,7 @@ class PromptChat:
         elif isinstance(news, Line):
             self._is_up = news.is_up
             if news.is_up:
-                self._live.clear()  # the house shows anew what still grows
+                self._live.clear()  # the gateway sends growing messages again
         elif isinstance(news, Complaint):
             self._hint = f"{news.text} Trying again."
 
@@ -165,7 +165,7 @@ class PromptChat:
             shown = fit_tail(live, width=size.width - 2, height=size.height - _LINES_BELOW)
             parts.append(("class:live", "".join(f"  {line}\n" for line in shown)))
         now = self._time()
-        # The house still works on a turn that waits for its person; to them it does not.
+        # The gateway still reports work on a turn that waits for its person; hide that.
         if self._is_at_work() and (self._is_waiting or not self._offer.choices):
             frame = _FRAMES[int(now / _REFRESH) % len(_FRAMES)]
             parts.append(("class:sign", f"  {frame}\n"))
@@ -174,7 +174,7 @@ class PromptChat:
 
     def _compose_toolbar(self) -> str:
         if not self._is_up:
-            return "  The gateway is gone; trying to reach it. What you write is sent then."
+            return "  The gateway is not reachable. Your messages are sent once it is."
         if self._hint:
             return f"  {self._hint}"
         is_busy = self._is_waiting or self._is_at_work()
@@ -186,7 +186,7 @@ class PromptChat:
     def _bind_keys(self) -> KeyBindings:
         keys = KeyBindings()
 
-        # While an answer is printed the terminal itself reads Ctrl-C, and makes a signal of it.
+        # While an answer is printed, the terminal turns Ctrl-C into a signal.
         @keys.add("c-c")
         @keys.add("<sigint>")
         def _(event: KeyPressEvent) -> None:

@@ -59,7 +59,7 @@ async def _unless_it_ends(house: asyncio.Task[None], work: Awaitable[T]) -> T:
         await asyncio.wait({house, task}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             house.result()
-            raise StartError("The house was closed.")
+            raise StartError("The gateway was stopped.")
         return task.result()
     finally:
         task.cancel()

@@ -122,7 +122,7 @@ class ConsoleLink:
                 await self._hear(Line(is_up=True))
                 await self._listen(reader)
             except OSError:
-                pass  # the line broke; say so and connect again
+                pass  # the connection broke; report it and reconnect
             finally:
                 self._writer = None
                 writer.close()

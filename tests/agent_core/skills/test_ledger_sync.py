@@ -30,7 +30,7 @@ from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.agent_core.state.schema import MIGRATIONS, migrate
 
 NOW = 1_000
-HAND = Origin(actor="hand", now=NOW, evidence="found so at the start")
+HAND = Origin(actor="hand", now=NOW, evidence="found at the start")
 CURATOR = Origin(actor="curator", now=NOW, evidence="not used for 90 days")
 
 
@@ -104,7 +104,7 @@ def test_what_stays_as_it_was_is_no_row(store: Connection, folder: Path) -> None
     for _ in range(3):
         compare(store, folder)
     assert told(store, "tidy") == [("add", "hand")]
-    assert rows_of(store, "tidy")[0].origin.evidence == "found so at the start"
+    assert rows_of(store, "tidy")[0].origin.evidence == "found at the start"
 
 
 def test_a_move_that_a_crash_cut_off_is_healed_at_the_next_look(

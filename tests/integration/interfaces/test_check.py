@@ -130,7 +130,7 @@ def test_settings_that_are_wrong_are_a_sentence(home: Path) -> None:
 
 def test_live_fails_where_nothing_runs(home: Path) -> None:
     done = talaria(home, "check", "--live")
-    assert (done.code, done.out) == (1, f"No gateway runs on the home {home}.\n")
+    assert (done.code, done.out) == (1, f"No gateway is running for {home}.\n")
 
 
 async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
@@ -146,4 +146,4 @@ async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
         await gateway.process.wait()
     assert (await talaria_beside(home, "check", "--live")).code == 1
     told = (await talaria_beside(home, "check")).out
-    assert f"process {gateway.process.pid} opened the home and has not closed it" in told
+    assert f"process {gateway.process.pid} opened the home directory and has not closed it" in told

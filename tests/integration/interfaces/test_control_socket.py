@@ -162,7 +162,7 @@ async def test_turns_are_told_on_the_command_line(home: Path) -> None:
     assert "model calls" in shown.out
     missing = talaria(home, "turns", "show", "99")
     assert (missing.code, missing.err) == (1, "There is no turn 99.\n")
-    assert talaria(home, "turns", "undelivered").out == "Everything was delivered.\n"
+    assert talaria(home, "turns", "undelivered").out == "Every message was delivered.\n"
     people_told = talaria(home, "people", "list").out
     assert "(owner): console:local" in people_told
 
@@ -171,7 +171,7 @@ def test_commands_before_the_first_start_make_nothing(home: Path) -> None:
     for words in (("people", "list"), ("turns", "list"), ("backup", str(home / "copy.db"))):
         done = talaria(home, *words)
         assert done.code == 2
-        assert done.err == f"The home {home} holds no database yet; `talaria run` makes one.\n"
+        assert done.err == f"{home} has no database yet; `talaria run` creates it.\n"
     assert list(home.iterdir()) == []
 
 
@@ -187,7 +187,7 @@ async def test_a_gateway_that_does_not_answer_is_told(home: Path) -> None:
     """It listens and never answers."""
     server = await asyncio.start_unix_server(_hold, home / CONTROL_SOCKET)
     async with server:
-        with pytest.raises(StartError, match="gave no answer: timed out"):
+        with pytest.raises(StartError, match="did not answer: timed out"):
             await asyncio.to_thread(client.ask, home, "people.list", {}, timeout=0.2)
 
 

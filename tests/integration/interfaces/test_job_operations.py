@@ -188,7 +188,7 @@ async def test_jobs_are_listed_of_everybody_of_one_and_of_the_house(home: Path, 
             else []
         )
         said = await refused(at.ask("list", person="eve"), is_mistake=False)
-        assert said.startswith("Nobody here is called eve;")
+        assert said.startswith("There is no person eve;")
 
 
 @HOW
@@ -202,7 +202,7 @@ async def test_one_is_paused_resumed_run_and_dropped(home: Path, how: str) -> No
         assert (await at.ask("list"))["jobs"] == []
         assert (await at.ask("show", id=1))["state"] == "dropped"
         said = await refused(at.ask("pause", id=1), is_mistake=False)
-        assert said == "Job 1 is dropped: nothing is done about it any more."
+        assert said == "Job 1 is dropped and can't be changed."
         assert "There is no job 9;" in await refused(at.ask("run", id=9), is_mistake=False)
         assert "by its number" in await refused(at.ask("show", id="x"), is_mistake=True)
 
@@ -211,9 +211,9 @@ async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: 
     async with desk(home, "beside", with_tea) as at:
         await at.ask("run", id=2)
         said = await refused(at.ask("run", id=2), is_mistake=False)
-        assert said == "Job 2 is under way already."
+        assert said == "Job 2 is running already."
         shown = await at.ask("show", id=2)
-        assert shown["runs"][0].endswith("asked for: is about to begin")
+        assert shown["runs"][0].endswith("on request: about to start")
         async with served(home, adapters={"fake": at.chat}):
             await at.chat.sees_text("Say *Tea*.")
 
@@ -228,7 +228,7 @@ async def test_the_houses_own_can_be_paused_and_not_dropped(home: Path) -> None:
     async with desk(home, "running") as at:
         own = (await at.ask("list", system=True))["jobs"][0]["id"]
         said = await refused(at.ask("drop", id=own), is_mistake=False)
-        assert said == f"Job {own} is the house's own: it can be paused, not dropped."
+        assert said == f"Job {own} is a system job: it can be paused, but not deleted."
         assert (await at.ask("pause", id=own))["state"] == "paused"
         assert (await at.ask("resume", id=own))["state"] == "active"
 
@@ -321,7 +321,7 @@ async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
 async def test_what_was_never_made_can_not_be_shown(home: Path) -> None:
     async with desk(home, "beside") as at:
         said = await refused(at.ask("preview", id=1), is_mistake=False)
-        assert said == "Job 1 has made nothing yet; `talaria jobs run 1` lets it."
+        assert said == "Job 1 has no result yet; `talaria jobs run 1` makes one."
         made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
         said = await refused(at.ask("preview", id=made["id"]), is_mistake=False)
         assert "is not kept" in said
@@ -360,7 +360,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     assert len(listed.out.splitlines()) == 2
     shown = talaria(home, "jobs", "show", "2").out
     assert "-c" in shown
-    assert "In quiet hours and on days off, too" in shown
+    assert "It runs in quiet hours and on days off, too" in shown
     assert "No runs." in shown
     assert talaria(home, "jobs", "list", "--person", "bob").out == "There are no jobs.\n"
     assert talaria(home, "jobs", "--person", "bob", "list").out == "There are no jobs.\n"
@@ -381,7 +381,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
         (("add", "--person", "ann", "--every", "9", "--message", "x", "--zone", "X"), "time zone"),
         (("add", "--person", "ann", "--every", "9", "--message", "x", "--to", "fax"), "fax"),
         (("pause",), "ID"),
-        (("show", "one"), "'one' is no number of a job"),
+        (("show", "one"), "'one' is not a job number"),
     ],
 )
 async def test_bad_input_is_one_sentence_and_code_2(
@@ -400,7 +400,7 @@ async def test_what_is_mistaken_is_code_2_beside_a_house_as_well(home: Path) -> 
         done = await talaria_beside(home, "jobs", "add", *words)
         assert (done.code, done.err.count("\n")) == (2, 1)
         done = await talaria_beside(home, "jobs", "show", "99")
-        assert (done.code, done.err) == (1, "There is no job 99; `talaria jobs` lists them.\n")
+        assert (done.code, done.err) == (1, "There is no job 99; `talaria jobs` lists all jobs.\n")
 
 
 def test_the_help_says_who_may_make_commands(home: Path) -> None:

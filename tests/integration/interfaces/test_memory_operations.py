@@ -137,7 +137,7 @@ async def test_a_row_is_taken_back_with_what_built_on_it(home: Path, how: str) -
         done = await ask("memory.undo", row=log[-1]["row"])
         assert [row["row"] for row in done["derived"]] == [log[0]["row"]]
         assert home.joinpath("memories/people/ann/MEMORY.md").read_text() == ""
-        with pytest.raises(Declined, match="is taken back already"):
+        with pytest.raises(Declined, match="is undone already"):
             await ask("memory.undo", row=log[-1]["row"])
         back = await ask("memory.undo", row=done["row"]["row"])
         assert back["row"]["undoes"] == done["row"]["row"]
@@ -210,8 +210,8 @@ async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path
         done = await ask("memory.restore", moment=0)
         assert {one["person"]: one["why"] for one in done["kept"]} == {
             "room-den": (
-                "A memory file of room-den can't be read (Is a directory), so nothing of theirs"
-                " was changed."
+                "A memory file of room-den can't be read (Is a directory), so their memory"
+                " was not changed."
             ),
         }
         assert [one["person"] for one in done["restored"]] == ["ann", "ann", "block-plan", "team"]
@@ -225,12 +225,12 @@ async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path
         ("memory.undo", {}, "by its number"),
         ("memory.undo", {"row": "1; DROP TABLE ledger"}, "by its number"),
         ("memory.log", {"limit": 0}, "from 1 to"),
-        ("memory.log", {"limit": 5, "person": "nobody"}, "Nobody here is called nobody"),
+        ("memory.log", {"limit": 5, "person": "nobody"}, "There is no memory of nobody"),
         ("memory.log", {"limit": 5, "person": 7}, "named by a text"),
-        ("memory.show", {"person": "nobody"}, "Nobody here is called nobody"),
+        ("memory.show", {"person": "nobody"}, "There is no memory of nobody"),
         ("memory.show", {"moment": "now"}, "milliseconds"),
         ("memory.restore", {"person": "ann"}, "which moment"),
-        ("memory.restore", {"person": "../ann", "moment": 1}, "Nobody here is called ../ann"),
+        ("memory.restore", {"person": "../ann", "moment": 1}, "There is no memory of ../ann"),
     ],
 )
 async def test_a_wrong_wish_is_declined_with_a_sentence(
@@ -261,7 +261,7 @@ async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> No
     assert "This also removed:" in undone.out
     again = talaria(home, "memory", "undo", "1")
     assert (again.code, again.out) == (1, "")
-    assert again.err == "Row 1 is taken back already.\n"
+    assert again.err == "Row 1 is undone already.\n"
     at = ("--at", "1970-01-01 01:00:04")
     restored = talaria(home, "memory", "restore", "--person", "ann", *at, **zone)
     assert restored.out == "ann, MEMORY.md: 1 change led back, 1 entry stands.\n"

@@ -37,7 +37,7 @@ async def test_a_house_that_does_not_run_exports_and_erases_too(tmp_path: Path) 
 
     kept = talaria(home, "people", "erase", "zebrana", given="no\n")
     assert kept.code == 1
-    assert "Nothing was erased." in kept.err
+    assert "No data was deleted." in kept.err
     unknown = talaria(home, "people", "erase", "nobody", "--yes")
     assert "I don't know anyone by that name" in unknown.err
     last = talaria(home, "people", "erase", "olga", "--yes")

@@ -152,7 +152,7 @@ async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how
         assert "has changed since row" in said
         assert (place / SKILL_FILE).read_text() == third
         assert (await at.log())[0]["after"] == third
-        assert "There was never a skill none" in await refused(at.ask("log", "none", limit=5))
+        assert "There never was a skill none" in await refused(at.ask("log", "none", limit=5))
         assert "is of no skill" in await refused(at.ask("undo", row=10_000))
 
 
@@ -281,7 +281,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
         "",
         "Sweep.",
     ]
-    assert said(home, "archive", "tidy").out == "The skill tidy is put away as tidy.\n"
+    assert said(home, "archive", "tidy").out == "The skill tidy is archived as tidy.\n"
     assert said(home, "restore", "tidy").out == "The skill tidy is back.\n"
     assert said(home, "pin", "tidy").out == "The skill tidy is never put away by itself.\n"
     logged = said(home, "log", "tidy").out.splitlines()
@@ -292,12 +292,10 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     ]
     (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
     (newest,) = said(home, "log", "--limit", "1").out.splitlines()
-    assert "hand     reads otherwise (+1 -1 lines): found so at the command line" in newest
+    assert "hand     changed (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
     assert undone[:2] == ["Taken back:", newest]
-    assert undone[-1].endswith(
-        f"house    reads otherwise (+1 -1 lines) (takes back {newest.split()[0]})"
-    )
+    assert undone[-1].endswith(f"house    changed (+1 -1 lines) (takes back {newest.split()[0]})")
     assert (place / SKILL_FILE).read_text() == text
     assert said(home, "curate", "--dry-run").out == "Nothing would be done.\n"
     assert said(home, "show", "none").code == 1
@@ -306,10 +304,10 @@ async def test_the_command_line_shows_them(home: Path) -> None:
 def test_the_check_of_the_house_names_broken_ones(home: Path) -> None:
     assert "skills" not in talaria(home, "check").out
     write_skill(home / "skills", "tidy")
-    assert "1 of the home's own" in talaria(home, "check").out
+    assert "1 in the home directory" in talaria(home, "check").out
     write_skill(home / "skills", "broken", called="other")
     done = talaria(home, "check")
-    assert "2 of the home's own; skill broken must have the name of its folder" in done.out
+    assert "2 in the home directory; skill broken must have the name of its folder" in done.out
     assert done.code == 0
 
 

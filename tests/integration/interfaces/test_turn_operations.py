@@ -124,7 +124,7 @@ async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPat
     assert "nothing was noted of it" in talaria(home, "turns", "show", "2", "--prompt").out
     await write(home, "UPDATE prompts SET system = 'gone'")
     gone = talaria(home, "turns", "replay", "1")
-    assert (gone.code, gone.err) == (1, "The prompt of turn 1 was forgotten since.\n")
+    assert (gone.code, gone.err) == (1, "The prompt of turn 1 was deleted.\n")
     shown = talaria(home, "turns", "show", "1", "--prompt").out
     assert "(forgotten since)" in shown
     assert shown.count("its prompt was forgotten since") == 2
@@ -143,5 +143,5 @@ async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forg
     async with user_prompts(tmp_path, "beside") as ask:
         for operation in ("turns.requests", "turns.replay"):
             assert (await ask(operation, id=1))["calls"]
-            with pytest.raises(Declined, match="No model had a part in turn 2: a job said this"):
+            with pytest.raises(Declined, match="Turn 2 used no model: a job sent"):
                 await ask(operation, id=2)

@@ -204,7 +204,7 @@ async def test_recovery_is_told_though_there_is_nothing_to_tell(tmp_path: Path) 
         )
         clock.move(house, days=1)
         await ended(house, job, 2)
-        await house.chat.sees_text("it had failed once")
+        await house.chat.sees_text("works again after 1 failure")
 
 
 def _found(connection: Connection, job: Job) -> Job:

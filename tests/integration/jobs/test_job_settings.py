@@ -230,7 +230,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     ways = [
         "Goes to: wherever they talked last in private",
         "If it misses runs, I make up for the newest",
-        "In quiet hours and on days off, too",
+        "It runs in quiet hours and on days off, too",
         "It sees its earlier runs",
         "Model: quick",
         "Tools: recall, gather",

@@ -40,7 +40,7 @@ async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: P
         assert len(texts(house)) <= 6, "the greeting, four messages of 1,000 letters, the file"
         assert "line number 0 of very many\n" in told
         assert told.rstrip().endswith("line number 4999 of very many")
-        assert "characters are left out here; output.txt holds all of it." in told
+        assert "characters are left out here; output.txt has all of them." in told
 
 
 async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) -> None:

@@ -155,13 +155,13 @@ async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it
         clock.move(house, days=1)
         await over(house, job, 1)
         assert await house.read(changes) == [
-            ("tidy", "add", "hand", "found so at the start"),
+            ("tidy", "add", "hand", "found at the start"),
             ("tidy", "replace", "hand", f"found so when job {job.id} began with it"),
         ]
     write_text(place, "tidy", "Nothing first.")
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
         assert (await house.read(changes))[2:] == [
-            ("tidy", "replace", "hand", "found so at the start")
+            ("tidy", "replace", "hand", "found at the start")
         ]
 
 

@@ -128,7 +128,7 @@ async def test_memory_lists_what_is_kept_aside_and_finds_it(tmp_path: Path) -> N
         for words in ("my canary sings", "the car is old", "tea at five", "rent on Monday"):
             await here.says("ann", f"{KEEP}{words}")
         said = await here.says("ann", "/memory")
-        assert "**Kept aside (archive): 4 notes**" in said
+        assert "**Archive: 4 notes**" in said
         assert "rent on Monday (pets)" in said
         assert "canary" not in said, "only the newest are named"
         said = await here.says("ann", "/memory archive")
@@ -151,13 +151,13 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         assert said[0] == f"**{name}-2:** my canary is silent (pets)"
         assert re.fullmatch(r"- you, .*, fake: `call .*my canary is silent.*`", said[3])
         assert said[6].startswith(f"- {name}-1: ")
-        assert said[6].endswith("by me, in turn 1: noted `my canary sings (pets)`")
+        assert said[6].endswith("made by me: saved `my canary sings (pets)`")
         assert said[7].endswith("in turn 2: reworded to `my canary is silent (pets)`")
         assert (await here.says("ann", f"/undo {name}")).splitlines() == [
             f"I've undone change {name}-2, made by me.",
-            "It reads again: my canary sings (pets)",
+            "It now says: my canary sings (pets)",
             "",
-            f"/undo {name}-3 undoes that.",
+            f"/undo {name}-3 reverses that.",
         ]
         refused = memory.describe_fault("undone")
         assert await here.says("ann", f"/undo {name}-2") == refused
@@ -209,7 +209,7 @@ async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
         await ann.says("keep my canary sings")
         name = name_in(await ann.says("/memory"))
         said = await ann.says(f"/memory forget {name}")
-        assert said == "Forgotten: my canary sings (pets)"
+        assert said == "Deleted: my canary sings (pets)"
         assert await ann.says(f"/memory forget {name}") == memory.NAME_UNKNOWN(name=name)
         await ann.presses(memory.UNDO())
         assert "my canary sings" in await ann.says("/memory archive")

@@ -54,11 +54,11 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
         told, said = here.house.chat.shown[-2:]
         assert {told.text, said.text} == {
             blocks_texts.describe_shared_with_you("ann", "shopping", "what we need from the market"),
-            "The block shopping is shared with `bob` from now on.",
+            "The block shopping is now shared with `bob`.",
         }
         assert "- milk\n" in (await here.asks("bob", "hi"))[0].system
         again = await here.says("ann", "/block share shopping bob")
-        assert again == "The block shopping is shared with `bob` already."
+        assert again == "The block shopping is already shared with `bob`."
 
         await here.says("ann", "/block unshare shopping bob")
         assert "shopping" not in (await here.asks("bob", "hi"))[0].system
@@ -295,7 +295,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         remember(here, "shopping", "milk")
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
         asked = await here.says("ann", "/block drop shopping")
-        assert asked.startswith("Shall I drop the block shopping? It is seen by `ann`.")
+        assert asked.startswith("Delete the block shopping, which is shared with `ann`?")
         await here.house.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.house.at_rest()
         assert here.house.chat.shown[-1].text == "The block shopping is dropped."

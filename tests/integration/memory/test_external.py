@@ -237,7 +237,7 @@ async def test_what_it_refuses_is_set_aside_and_holds_up_nothing(
         assert "poison" not in str(reasons), "what the server quotes is kept nowhere"
         assert "honcho, there; 1 set aside" in await says(house, "/status")
     done = processes.talaria(tmp_path, "check", **environ(server))
-    assert "honcho is on; 0 still to be told, 1 set aside" in done.out
+    assert "honcho is on; 0 not synced yet, 1 set aside" in done.out
 
 
 async def test_an_outage_is_told_and_is_no_failure_of_the_house(

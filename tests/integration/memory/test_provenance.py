@@ -72,9 +72,9 @@ async def test_why_shows_the_message_and_all_that_was_changed(tmp_path: Path) ->
         assert said[0] == "**3:** Has an old cat called Tom"
         assert said[2:4] == ["Where it comes from:", "- no message; edited by hand in the file"]
         assert [re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "then", line) for line in said[6:]] == [
-            "- 1: then, by me, in turn 1: noted `Has a cat`",
-            "- 2: then, by me, in turn 2: reworded to `Has a cat called Tom`",
-            "- 3: then, by hand, in the file: reworded to `Has an old cat called Tom`",
+            "- 1: then, made by me: saved `Has a cat`",
+            "- 2: then, made by me: changed to `Has a cat called Tom`",
+            "- 3: then, edited by hand in the file: changed to `Has an old cat called Tom`",
         ]
 
 
@@ -94,22 +94,22 @@ async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_i
         await here.says("ann", note("Has a dog"))
         await here.says("ann", reword("cat", "Has a cat called Tom"))
         assert (await here.says("ann", "/undo 1")).splitlines() == [
-            "Taken back: change 1, made by me, in turn 1.",
-            "It is no longer there: Has a cat called Tom",
+            "I've undone change 1, made by me.",
+            "Removed: Has a cat called Tom",
             "This also removed:",
             "- 3: Has a cat called Tom",
             "",
-            "/undo 4 undoes that.",
+            "/undo 4 reverses that.",
         ]
         assert memory_of(tmp_path) == "- Has a dog\n"
         assert (await here.says("ann", "/undo 4")).splitlines() == [
-            "Taken back: change 4, made by you.",
-            "It is there again: Has a cat called Tom",
+            "I've undone change 4, made by you.",
+            "Restored: Has a cat called Tom",
             "This also restored:",
             "- 1: Has a cat",
             "- 3: Has a cat called Tom",
             "",
-            "/undo 5 undoes that.",
+            "/undo 5 reverses that.",
         ]
         assert memory_of(tmp_path) == "- Has a cat called Tom\n- Has a dog\n"
 
@@ -120,7 +120,7 @@ async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
     async with street(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", reword("cat", "Has a dog"))
-        assert "It reads again: Has a cat" in await here.says("ann", "/undo")
+        assert "It now says: Has a cat" in await here.says("ann", "/undo")
         assert "It is no longer there: Has a cat" in await here.says("ann", "/undo")
         assert await here.says("ann", "/undo") == "There's nothing to undo."
         assert memory_of(tmp_path) == ""
@@ -140,7 +140,7 @@ async def test_what_was_forgotten_by_command_can_be_taken_back(tmp_path: Path) -
     async with street(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/memory forget 1")
-        assert "It is there again: Has a cat" in await here.says("ann", "/undo")
+        assert "Restored: Has a cat" in await here.says("ann", "/undo")
 
 
 async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
         assert asked.text.startswith("I've undone change 1")
         assert memory_of(tmp_path) == ""
         await ann.presses(memory.UNDO_AGAIN())
-        assert "It is there again: Has a cat" in asked.text
+        assert "Restored: Has a cat" in asked.text
         assert memory_of(tmp_path) == "- Has a cat\n"
 
 
