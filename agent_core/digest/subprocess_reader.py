@@ -14,9 +14,13 @@ from agent_core.subprocesses import spawn
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BEGIN = (
-    "import runpy, sys; sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
+    "import runpy, sys, types; root, name = sys.argv[1:3]; sys.path.insert(0, root);"
+    " package = types.ModuleType('agent_core.digest');"
+    " package.__path__ = [root + '/agent_core/digest'];"
+    " sys.modules['agent_core.digest'] = package;"
     " sys.argv[1:3] = []; runpy.run_module(name, run_name='__main__')"
 )
+"""Runs a reader without the face of its package, which would load all tools into each process."""
 _REAP_SECONDS = 5.0
 _PIECE = 65_536
 _MOST_COMPLAINT = 2000
