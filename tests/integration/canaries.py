@@ -121,7 +121,7 @@ async def plant(house: House, side: Side, family: str) -> None:
     }
     model.plays += [ask(call("ask", json.dumps(question), "q1")), say("So it is.")]
     await chat.says("ask me", user=side.user, chat=side.user, name=side.name)
-    await house.until(lambda: bool(house.gateway.user_prompts._waiting))
+    await house.until(lambda: bool(house.gateway.questions.answers._futures))
     label = f"Yes, {word('option')}"
     await chat.until(lambda: any(label in shown.labels for shown in chat.shown))
     await side.presses(label)

@@ -32,7 +32,7 @@ async def make_owner(house: House) -> None:
 
 async def asked(house: House) -> None:
     """Return once the run waits for an owner, who sees the question whole."""
-    await house.until(lambda: bool(house.gateway.user_prompts._waiting))
+    await house.until(lambda: bool(house.gateway.questions.answers._futures))
     await house.chat.until(lambda: any(one.labels for one in house.chat.shown))
 
 

@@ -107,7 +107,7 @@ async def test_others_neither_answer_a_question_nor_end_the_wait(tmp_path: Path)
         await waiting(house)
         await house.chat.says("Blue", **BEN)
         await settled(house)
-        assert house.gateway.user_prompts._waiting
+        assert house.gateway.questions.answers._futures
         await house.chat.says("Red", **ANN)
         await house.chat.sees_text("For Ben.")
         assert words(model, 1) == ["paint my room"]

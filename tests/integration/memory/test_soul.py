@@ -43,7 +43,7 @@ async def settle_in(here: Street) -> None:
 
 async def asked(here: Street) -> Shown:
     """The question, once a turn waits for its answer."""
-    await here.house.until(lambda: bool(here.house.gateway.user_prompts._waiting))
+    await here.house.until(lambda: bool(here.house.gateway.questions.answers._futures))
     return await here.house.chat.sees_text("wants to change my character")
 
 

@@ -40,7 +40,7 @@ async def settle_in(here: Street) -> None:
 
 async def asked(here: Street) -> Shown:
     """The question, once a turn waits for its answer."""
-    await here.house.until(lambda: bool(here.house.gateway.user_prompts._waiting))
+    await here.house.until(lambda: bool(here.house.gateway.questions.answers._futures))
     return await here.house.chat.sees_text("wants to change the team's memory")
 
 
@@ -239,7 +239,7 @@ async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
         await settle_in(here)
         chat = here.house.chat
         await chat.says("note both", user="ann", name="ann", chat="ann")
-        await here.house.until(lambda: len(here.house.gateway.user_prompts._waiting) == 2)
+        await here.house.until(lambda: len(here.house.gateway.questions.answers._futures) == 2)
         async with asyncio.timeout(45):
             for word in ("Rent", "Bins"):
                 question = await chat.sees_text(f"+ {word}")

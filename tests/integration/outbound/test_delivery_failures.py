@@ -102,7 +102,7 @@ async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
-        await until_logged(caplog, "can't be noted yet")
+        await until_logged(caplog, "the record of outbox")
         await relent()
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
@@ -117,7 +117,7 @@ async def test_a_doubt_that_could_not_be_noted_is_looked_into_all_the_same(
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
-        await until_logged(caplog, "the store can't be written")
+        await until_logged(caplog, "delivery waits for the store")
         await relent()
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
@@ -135,7 +135,7 @@ async def test_a_doubt_that_nobody_noted_outlives_a_platform_that_is_down(
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
-        await until_logged(caplog, "the store can't be written")
+        await until_logged(caplog, "delivery waits for the store")
         await relent()
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]

@@ -112,7 +112,7 @@ async def test_a_failure_takes_the_eyes_away(tmp_path: Path) -> None:
         await house.chat.says("think", id="7")
         await seen(house, now=True)
         go.set()
-        await house.chat.sees_text("refuses the key")
+        await house.chat.sees_text("rejected the configured key")
         await seen(house, now=False)
 
 
@@ -335,7 +335,7 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
         oven.go.set()
         await house.chat.sees_text("Ok.")
         await house.at_rest()
-        timers = (presenter._paint_at, presenter._status_at, presenter._sign_at)
+        timers = (presenter._words_timer, presenter._status_timer, presenter._indicator_timer)
         assert all(timer is None or timer.cancelled() for timer in timers)
 
 

@@ -55,7 +55,7 @@ async def asked(chat: FakeChat, text: str = "Which colour?") -> Shown:
 
 async def waiting(house: House, text: str = "Which colour?") -> Shown:
     """The question, once the turn waits for its answer."""
-    await house.until(lambda: bool(house.gateway.user_prompts._waiting))
+    await house.until(lambda: bool(house.gateway.questions.answers._futures))
     return await asked(house.chat, text)
 
 
@@ -190,7 +190,7 @@ async def test_a_message_kept_for_later_does_not_end_the_wait(tmp_path: Path) ->
         await waiting(house)
         await house.chat.says("/queue Red")
         await house.chat.sees_text(general.QUEUED())
-        assert house.gateway.user_prompts._waiting
+        assert house.gateway.questions.answers._futures
         await house.chat.press("Blue")
         await house.chat.sees_text("Later.")
         assert results(model, 1) == ["They chose: Blue"]
@@ -238,7 +238,7 @@ async def test_keys_that_were_made_up_change_nothing(tmp_path: Path) -> None:
         ):
             await house.chat.press_key(key, message.id)
         await house.until(house.gateway.router.is_idle)
-        assert house.gateway.user_prompts._waiting
+        assert house.gateway.questions.answers._futures
         assert message.labels == ["Red", "Blue"]
         assert await count(house, "inbox", "state = 'received'") == 0
         await house.chat.press("Red")
@@ -259,7 +259,7 @@ async def test_who_was_not_asked_is_told_so_once_and_owners_may_answer(tmp_path:
         await house.until(house.gateway.dispatcher.is_idle)
         refusals = [one for one in house.chat.shown if one.text == general.QUESTION_NOT_YOURS()]
         assert [one.is_silent for one in refusals] == [True]
-        assert house.gateway.user_prompts._waiting
+        assert house.gateway.questions.answers._futures
         await house.chat.press("Blue", user="cleo", name="Cleo", direct=False)
         await house.chat.sees_text("So be it.")
         await house.at_rest()
@@ -274,7 +274,7 @@ async def test_words_of_others_in_the_room_are_no_answers(tmp_path: Path) -> Non
         await waiting(house)
         await house.chat.says("Blue", user="ben", name="Ben", **ROOM)
         await house.chat.sees_text("Hello Ben.")
-        assert house.gateway.user_prompts._waiting
+        assert house.gateway.questions.answers._futures
         await house.chat.says("Blue", **ROOM)
         await house.chat.sees_text("So be it.")
 
@@ -287,7 +287,7 @@ async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
         await house.chat.press("Red", user="9", name="Nobody", direct=False)
         await house.until(house.gateway.router.is_idle)
         assert len(house.chat.shown) == 1
-        assert house.gateway.user_prompts._waiting
+        assert house.gateway.questions.answers._futures
         await house.chat.press("Blue", direct=False)
         await house.chat.sees_text("So be it.")
 
@@ -342,8 +342,8 @@ async def test_stop_ends_the_turn_and_its_question(tmp_path: Path) -> None:
         await house.at_rest()
         assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
         assert message.labels == []
-        assert not house.gateway.user_prompts._waiting
-        assert not house.gateway.user_prompts._turns_of
+        assert not house.gateway.questions.answers._futures
+        assert not house.gateway.questions.answers._turns
 
 
 async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
@@ -464,7 +464,7 @@ async def test_two_questions_at_once_are_two_messages_with_answers_of_their_own(
     model = FakeModel(ask(call("ask", ARGUMENTS), call("ask", other, "c2")), say("Done."))
     async with running(tmp_path, model) as house:
         await house.chat.says("paint")
-        await house.until(lambda: len(house.gateway.user_prompts._waiting) == 2)
+        await house.until(lambda: len(house.gateway.questions.answers._futures) == 2)
         await house.chat.sees(2)
         await house.chat.says("Hall")
         await house.chat.press("Red")
@@ -482,7 +482,7 @@ async def test_a_restart_asks_once_and_holds_nothing_up(tmp_path: Path) -> None:
     chat.inlet = None
     model = FakeModel(say("Blue it is."))
     async with running(tmp_path, model, chat=chat) as house:
-        await house.until(lambda: bool(house.gateway.user_prompts._waiting))
+        await house.until(lambda: bool(house.gateway.questions.answers._futures))
         await house.until(house.gateway.dispatcher.is_idle)
         assert len(chat.shown) == 1
         turn = (await house.read(turns.list_running))[0]

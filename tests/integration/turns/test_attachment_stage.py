@@ -49,7 +49,7 @@ async def fetching(house: House) -> None:
 
 async def until_waiting(house: House, number: int) -> None:
     """Return once so many messages wait to be read, or behind one that is."""
-    rooms = house.gateway.router._house.attachments._workers._queues
+    rooms = house.gateway.router._deps.attachments._workers._queues
     await house.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
 
 
@@ -243,7 +243,7 @@ async def test_a_store_that_refuses_makes_an_attachment_wait(
         write = house.gateway.database.write
         await write("test", lambda c: c.execute(trigger))
         await chat.says("", attachments=LOST)
-        await house.until(lambda: "attachments wait for the store" in caplog.text)
+        await house.until(lambda: "a message with attachments waits for the store" in caplog.text)
         assert chat.shown == []
         await write("test", lambda c: c.execute("DROP TRIGGER no"))
         await chat.sees(1)

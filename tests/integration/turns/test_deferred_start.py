@@ -218,7 +218,7 @@ async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_ag
         await open_talk(house)
         relent = await refuse(house, "no_turns", "INSERT ON turns")
         await house.chat.says("and now?")
-        await house.until(lambda: "waits for the store to be settled" in caplog.text)
+        await house.until(lambda: "the end of turn" in caplog.text)
         await relent()
         await house.chat.sees_text("Kept.")
         await house.at_rest()

@@ -195,7 +195,7 @@ async def test_an_answer_that_can_not_be_settled_is_not_paid_for_again(
     async with running(tmp_path, FakeModel(say("One."))) as house:
         relent = await refuse(house, "no_end", "UPDATE OF ended_at ON turns")
         await house.chat.says("hello")
-        await house.until(lambda: "waits for the store to be settled" in caplog.text)
+        await house.until(lambda: "the end of turn" in caplog.text)
         await relent()
         assert await house.chat.sees(1) == ["One."]
         await house.at_rest()
@@ -270,7 +270,7 @@ async def test_an_unexpected_error_is_told_even_after_the_store_refused(
     async with running(tmp_path, FakeModel([break_down], say("Fine again."))) as house:
         relent = await refuse(house, "no_end", "UPDATE OF ended_at ON turns")
         await house.chat.says("hello")
-        await house.until(lambda: "waits for the store to be settled" in caplog.text)
+        await house.until(lambda: "the end of turn" in caplog.text)
         await house.chat.says("and this")
         await relent()
         await house.chat.sees_text("Something went wrong on my side.")
@@ -293,7 +293,7 @@ async def test_a_damaged_transcript_is_told_and_new_goes_on(tmp_path: Path) -> N
         await house.chat.sees_text("/new")
         assert await states(house, "turns") == ["failed"]
         await house.chat.says("go on", id=2)
-        await house.chat.sees_text("I could not begin")
+        await house.chat.sees_text("I couldn't start on that")
         await house.chat.says("/new", id=3)
         await house.chat.says("go on", id=4)
         await house.chat.sees_text("Two.")
@@ -342,7 +342,7 @@ async def test_a_turn_takes_what_it_spent_along_into_the_next_process(tmp_path: 
     plays = (ask(call("recall", '{"query": "y"}', "c2"), usage=heavy), say("So far."))
     async with running(tmp_path, FakeModel(*plays), **limit) as house:
         shown = await house.chat.sees_text("So far.")
-        assert "number of tokens" in shown.text
+        assert "the most tokens" in shown.text
 
 
 async def test_a_stop_in_the_middle_of_a_turn_leaves_a_transcript_that_goes_on(
@@ -372,7 +372,7 @@ async def test_a_queued_message_survives_a_restart_without_being_told_twice(
         await chat.says("first")
         await gate.reached.wait()
         await chat.says("/queue second")
-        await chat.sees_text("Kept for later")
+        await chat.sees_text("I'll start on that when")
         asyncio.get_running_loop().call_later(0.02, gate.open.set)
     model = FakeModel(say("One."), say("Two."))
     async with running(tmp_path, model) as house:

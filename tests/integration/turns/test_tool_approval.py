@@ -42,7 +42,7 @@ def pay(amount: str, call_id: str = "c1") -> tuple[str, str, str]:
 
 
 async def waiting(house: House, text: str) -> Shown:
-    await house.until(lambda: bool(house.gateway.user_prompts._waiting))
+    await house.until(lambda: bool(house.gateway.questions.answers._futures))
     return await house.chat.sees_text(text)
 
 
@@ -225,7 +225,7 @@ async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_
         message = await waiting(house, "Pay 5 €")
         await reached.wait()
         house.gateway.lanes.drain()
-        await house.until(lambda: not house.gateway.user_prompts._waiting)
+        await house.until(lambda: not house.gateway.questions.answers._futures)
         go.set()
         await house.until(house.gateway.lanes.is_idle)
         assert await count(house, "steps", "outcome = 'seen'") == 1
@@ -233,7 +233,7 @@ async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_
     later = FakeTool("look", effect="unsafe")
     model = FakeModel(say("Done."))
     async with running(tmp_path, model, chat=chat, tools=(Payment(), later)) as house:
-        await house.until(lambda: bool(house.gateway.user_prompts._waiting))
+        await house.until(lambda: bool(house.gateway.questions.answers._futures))
         await chat.press("Allow")
         await chat.sees_text("Done.")
         assert results(model) == ["Paid 5 €.", "seen"]
