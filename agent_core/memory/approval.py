@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
+from agent_core.localization import Text
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
@@ -17,8 +18,10 @@ from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
 PATIENCE = 660.0
 """Seconds that a tool call may take while it waits for an owner."""
 
-_YES = Choice(key="approve", label="Approve", style="good")
-_NO = Choice(key="refuse", label="Refuse", style="danger")
+_YES, _NO = "approve", "refuse"
+_APPROVE, _REFUSE = Text("Approve"), Text("Refuse")
+_JOB_OF = Text("A job of {name}")
+_SOMEONE = Text("Someone")
 _LONGEST_NAME = 80
 _FENCE = re.compile("`+")
 
@@ -42,7 +45,7 @@ class Approval:
 
         return await self._database.read(look)
 
-    async def ask(self, context: ToolContext, wish: str, shown: str) -> str:
+    async def ask(self, context: ToolContext, wish: Text, shown: str) -> str:
         """Ask an owner and wait. Returns the reason for a refusal, or "" if approved.
 
         `wish` continues the sentence after the asker's name; `shown` follows it verbatim. A call
@@ -57,8 +60,11 @@ class Approval:
             turn_id=context.turn_id,
             call_id=context.call_id,
             kind="approval",
-            text=f"{name} {wish}\n{fence(shown)}",
-            choices=(_YES, _NO),
+            text=f"{wish(name=name)}\n{fence(shown)}",
+            choices=(
+                Choice(key=_YES, label=_APPROVE(), style="good"),
+                Choice(key=_NO, label=_REFUSE(), style="danger"),
+            ),
             is_for_owner=True,
         )
         answer = await self._prompter.ask(inquiry)
@@ -80,10 +86,10 @@ class Approval:
 def _name(connection: Connection, context: ToolContext) -> str:
     """Name the asker, as the beginning of a sentence."""
     person = people.find(connection, person_id=context.person_id)
-    name = flatten(person.name, _LONGEST_NAME) if person else "someone"
+    name = flatten(person.name, _LONGEST_NAME) if person else _SOMEONE()
     if _is_job(connection, context):
-        return f"A job of {name}"
-    return name if person else "Someone"
+        return _JOB_OF(name=name)
+    return name
 
 
 def _is_job(connection: Connection, context: ToolContext) -> bool:
@@ -92,7 +98,7 @@ def _is_job(connection: Connection, context: ToolContext) -> bool:
 
 def _explain(answer: Choice | Answer) -> str:
     if isinstance(answer, Choice):
-        return "" if answer.key == _YES.key else "an owner refused it"
+        return "" if answer.key == _YES else "an owner refused it"
     if answer == "interrupted":
         return "the person sent another message before an owner answered; read it first"
     if answer == "late":

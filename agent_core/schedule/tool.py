@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
+from agent_core.localization import Text
 from agent_core.schedule import job_editor
 from agent_core.schedule.descriptions import (
     describe_late,
@@ -33,10 +34,10 @@ from agent_core.tools.user_questions import UserPrompt, UserPrompter, describe_n
 from agent_core.transcript import ToolSpec
 
 _YES, _NO = "yes", "no"
-_CHOICES = (
-    Choice(key=_YES, label="Yes, do that", style="good"),
-    Choice(key=_NO, label="No", style="plain"),
-)
+_DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
+_ASK_TO_SEND = Text("{timing}, shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
+_ASK_TO_DO = Text("{timing}, shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
+_IN_ZONE = Text("{timing} ({zone})")
 _SHOWN_BODY = 300
 
 
@@ -229,7 +230,10 @@ class ScheduleTool:
                 call_id=asker.context.call_id,
                 kind="choice",
                 text=_echo(job, asker.zone, places),
-                choices=_CHOICES,
+                choices=(
+                    Choice(key=_YES, label=_DO_THAT(), style="good"),
+                    Choice(key=_NO, label=_DO_NOT(), style="plain"),
+                ),
             )
         )
         if isinstance(answer, Choice):
@@ -278,12 +282,14 @@ def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     waits = job_editor.next_slot_of(job)
     shown = describe_next(timing, zone, waits, find_zone(reader))
-    where = "" if job.zone == reader else f" ({job.zone})"
-    what = "send this" if job.kind == "message" else "do this"
+    meaning = describe_timing(timing)
+    if job.zone != reader:
+        meaning = _IN_ZONE(timing=meaning, zone=job.zone)
+    question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
+    targets = "; ".join(places)
+    asked = question(timing=meaning, body=job.body, moments=shown, targets=targets)
     late = [describe_late(job)] if job.late != "catch_up" else []
-    lines = [f"Next: {shown}", f"Goes to: {'; '.join(places)}", *late, *list_ways(job)]
-    told = "\n".join(lines)
-    return f"{describe_timing(timing)}{where}, shall I {what}?\n\n{job.body}\n\n{told}"
+    return "\n".join([asked, *late, *list_ways(job)])
 
 
 def _describe(job: Job, reader: str) -> str:

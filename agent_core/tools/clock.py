@@ -1,4 +1,4 @@
-"""Weekdays as people write them, into numbers and back; 1 is Monday, 7 is Sunday. Pure."""
+"""Local times, and weekdays as people write them; 1 is Monday, 7 is Sunday. Pure."""
 
 import logging
 import re
@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent_core.errors import ToolArgumentError
+from agent_core.localization import Text, format_weekday
 
 _log = logging.getLogger(__name__)
 
 
 def local_time(now: int, zone: str) -> datetime:
-    """Milliseconds since the epoch in an IANA zone; in UTC, with a warning, if it is unknown."""
+    """Convert milliseconds since the epoch to an IANA zone; to UTC, with a warning, if it is
+    unknown.
+    """
     moment = datetime.fromtimestamp(now / 1000, UTC)
     try:
         return moment.astimezone(ZoneInfo(zone))
@@ -21,17 +24,19 @@ def local_time(now: int, zone: str) -> datetime:
         return moment
 
 
+_ALL_DAYS = Text("with seven days off you would never get anything; leave one out")
+_BAD_DAYS = Text('"{value}" isn\'t a list of days; write sat,sun or weekend, or off')
 NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WHOLE = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LEAST = 3
-"""Letters that name a day."""
+"""Letters that identify a day."""
 _WEEKEND = (6, 7)
 _NOTHING = ("", "off", "none")
 _BETWEEN = re.compile(r"[\s,;]+(?:and[\s,;]+)?")
 
 
 def read_days(value: str) -> tuple[int, ...]:
-    """The weekdays that a text like `sat,sun` or `weekend` names; none for `off` or nothing.
+    """Parse weekdays such as `sat,sun` or `weekend`; none for `off` or an empty text.
 
     Raises `ToolArgumentError` with a sentence.
     """
@@ -42,13 +47,13 @@ def read_days(value: str) -> tuple[int, ...]:
         return _WEEKEND
     days = tuple(sorted({_read_day(word, value) for word in _BETWEEN.split(text.strip(" ,;"))}))
     if len(days) == len(NAMES):
-        raise ToolArgumentError("with seven days off nothing would ever come; leave one out")
+        raise ToolArgumentError(_ALL_DAYS())
     return days
 
 
 def describe_days(days: Sequence[int]) -> str:
-    """Weekdays as people write them, or nothing."""
-    return ", ".join(NAMES[day - 1] for day in sorted(days))
+    """Format weekdays as people write them."""
+    return ", ".join(format_weekday(day - 1) for day in sorted(days))
 
 
 def _read_day(word: str, value: str) -> int:
@@ -56,4 +61,4 @@ def _read_day(word: str, value: str) -> int:
     for number, whole in enumerate(_WHOLE, start=1):
         if len(singular) >= _LEAST and whole.startswith(singular):
             return number
-    raise ToolArgumentError(f'"{value}" are no days; write them like sat,sun, or weekend, or off')
+    raise ToolArgumentError(_BAD_DAYS(value=value))

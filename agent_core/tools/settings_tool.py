@@ -1,4 +1,4 @@
-"""The `settings` tool: what a person wants of time zone, language, quiet times and detail."""
+"""The `settings` tool: a person's time zone, language, quiet hours and level of detail."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from agent_core.errors import ToolArgumentError
+from agent_core.localization import Text
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person, Preferences
@@ -20,6 +21,15 @@ _HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*[-–]\s*([01]?[0-9]|2[
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
 DAYS_OFF = "days_off"
+_BAD_LANGUAGE = Text('"{value}" isn\'t a language tag; write "de" or "pt-BR"')
+_BAD_VERBOSITY = Text("verbosity is quiet, normal or verbose")
+_BAD_CAP = Text(
+    '"{value}" isn\'t a reading limit; write tokens like 50000, at least {least}, or off'
+)
+_BAD_ZONE = Text('"{value}" isn\'t a time zone; write one like "Europe/Vienna"')
+_BAD_HOURS = Text('"{value}" isn\'t a range of hours; write one like 22:00-07:30')
+_EMPTY_HOURS = Text("quiet hours can't end when they start; write off for none")
+_UNKNOWN = Text('there is no setting "{name}"; there are {names}')
 NAMES = ("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap")
 
 _SPEC = ToolSpec(
@@ -44,10 +54,10 @@ _SPEC = ToolSpec(
 
 
 class SettingsTool:
-    """The `settings` tool. `changed` is told whenever something was set.
+    """The `settings` tool. Calls `changed` after every change.
 
-    `ease` is called in the transaction that sets it, with the moment in milliseconds: what was
-    held back for a person's quiet times may go earlier then.
+    Calls `on_quiet_times` within the transaction of the change, with the time in milliseconds,
+    because messages deferred for quiet hours may be due earlier now.
     """
 
     spec = _SPEC
@@ -58,14 +68,14 @@ class SettingsTool:
         self,
         database: Database,
         changed: Callable[[], None],
-        ease: Callable[[Connection, Person, int], None],
+        on_quiet_times: Callable[[Connection, Person, int], None],
     ) -> None:
         self._database = database
         self._changed = changed
-        self._ease = ease
+        self._on_quiet_times = on_quiet_times
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Set it. Raises `ToolArgumentError` on a value that can't be, and `StoreError`."""
+        """Apply one setting. Raises `ToolArgumentError` for a bad value, and `StoreError`."""
 
         def work(connection: Connection) -> str:
             person = people.find(connection, person_id=context.person_id)
@@ -78,7 +88,7 @@ class SettingsTool:
                 else:
                     person = apply_setting(person, name, str(value))
             people.set_preferences(connection, list_settings(person), person_id=person.id)
-            self._ease(connection, person, context.now)
+            self._on_quiet_times(connection, person, context.now)
             days = delivery_targets.find(connection, person_id=person.id).days_off
             return f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
 
@@ -90,7 +100,7 @@ class SettingsTool:
 def apply_setting(person: Person, name: str, value: str) -> Person:
     """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence.
 
-    Days off stand beside a person (`state.homes`), and are not set here.
+    Days off are stored separately (`state.homes`), and not set here.
     """
     value = value.strip()
     match name:
@@ -98,23 +108,23 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
             return replace(person, time_zone=_read_zone(value))
         case "language":
             if value and not _LANGUAGE.fullmatch(value):
-                raise ToolArgumentError(f'"{value}" is no language tag; write "de" or "pt-BR"')
+                raise ToolArgumentError(_BAD_LANGUAGE(value=value))
             return replace(person, language=value or None)
         case "quiet_hours":
             start, end = _read_hours(value)
             return replace(person, quiet_from=start, quiet_until=end)
         case "verbosity":
             if value not in ("", "quiet", "normal", "verbose"):
-                raise ToolArgumentError("verbosity is quiet, normal or verbose")
+                raise ToolArgumentError(_BAD_VERBOSITY())
             return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
         case "context_cap":
             return replace(person, context_cap=_read_tokens(value))
         case _:
-            raise ToolArgumentError(f'there is no setting "{name}"; there are {", ".join(NAMES)}')
+            raise ToolArgumentError(_UNKNOWN(name=name, names=", ".join(NAMES)))
 
 
 def list_settings(person: Person) -> Preferences:
-    """What a person has set."""
+    """A person's settings."""
     return Preferences(
         time_zone=person.time_zone,
         language=person.language,
@@ -126,7 +136,7 @@ def list_settings(person: Person) -> Preferences:
 
 
 def describe_settings(person: Person) -> str:
-    """What is set, in a line."""
+    """A person's settings in one line."""
     return ", ".join(
         (
             f"time zone {person.time_zone or 'not set'}",
@@ -145,15 +155,13 @@ def describe_hours(person: Person) -> str:
 
 
 def _read_tokens(value: str) -> int | None:
-    """A number of tokens, like 50000, 50,000 or 50k."""
+    """Parse a number of tokens such as 50000, 50,000 or 50k."""
     if not value or value.casefold() in ("none", "off"):
         return None
     found = _TOKENS.fullmatch(value)
     tokens = int(re.sub(r"\D", "", found[1])) * (1000 if found[2] else 1) if found else 0
     if not people.LEAST_CAP <= tokens <= people.MOST_CAP:
-        raise ToolArgumentError(
-            f'"{value}" is no cap; write tokens like 50000, from {people.LEAST_CAP} up, or off'
-        )
+        raise ToolArgumentError(_BAD_CAP(value=value, least=people.LEAST_CAP))
     return tokens
 
 
@@ -166,13 +174,13 @@ def _read_zone(value: str) -> str | None:
         return None
     zone = _list_zones().get(value.replace(" ", "_").casefold())
     if zone is None:
-        raise ToolArgumentError(f'"{value}" is no time zone; write one like "Europe/Vienna"')
+        raise ToolArgumentError(_BAD_ZONE(value=value))
     return zone
 
 
 @cache
 def _list_zones() -> dict[str, str]:
-    """All IANA names by what they are in small letters; finding them reads a whole folder."""
+    """All IANA names by their lower-case form; cached, because listing them reads a folder."""
     return {zone.casefold(): zone for zone in available_timezones()}
 
 
@@ -181,9 +189,9 @@ def _read_hours(value: str) -> tuple[int | None, int | None]:
         return None, None
     found = _HOURS.fullmatch(value)
     if found is None:
-        raise ToolArgumentError(f'"{value}" are no hours; write them like 22:00-07:30')
+        raise ToolArgumentError(_BAD_HOURS(value=value))
     numbers = [int(group) for group in found.groups()]
     start, end = numbers[0] * _MINUTES + numbers[1], numbers[2] * _MINUTES + numbers[3]
     if start == end:
-        raise ToolArgumentError("quiet hours that end when they begin are none; write off for none")
+        raise ToolArgumentError(_EMPTY_HOURS())
     return start, end

@@ -1,4 +1,4 @@
-"""Runs the tool calls of a model: checks, bounds, and turns every failure into a result."""
+"""Run a model's tool calls: validate, bound, and turn every failure into a result."""
 
 import asyncio
 import difflib
@@ -12,6 +12,7 @@ import fastjsonschema
 from fastjsonschema import JsonSchemaDefinitionException, JsonSchemaValueException
 
 from agent_core.errors import CoreError, ToolArgumentError
+from agent_core.localization import Text
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import escape, flatten
@@ -52,10 +53,10 @@ _SCHEMA_FAULTS = (
 
 
 def compile_schema(spec: ToolSpec) -> Validate:
-    """A check of arguments that raises `JsonSchemaValueException`.
+    """Compile a check of arguments that raises `JsonSchemaValueException`.
 
-    Defaults are not filled in: the tool sees what the model wrote. Raises `ValueError` if
-    the schema can't be understood or points outside of itself.
+    Defaults are not filled in: the tool sees what the model wrote. Raises `ValueError` for a schema
+    that is invalid or refers to anything outside of itself.
     """
     try:
         validate: Validate = fastjsonschema.compile(
@@ -67,7 +68,7 @@ def compile_schema(spec: ToolSpec) -> Validate:
 
 
 def read_arguments(text: str, validate: Validate) -> dict[str, object]:
-    """The arguments of a call. No text at all is no arguments.
+    """Parse the arguments of a call; an empty text means none.
 
     Raises `ToolArgumentError` with the sentence that the model reads.
     """
@@ -121,7 +122,7 @@ def _read_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _explain(error: JsonSchemaValueException) -> str:
-    """What has to be changed, from what the checker found."""
+    """A sentence on what the model must change."""
     place = (error.name or "data").removeprefix("data").removeprefix(".")
     subject = f"`{place}`" if place else "the arguments"
     definition = error.definition if isinstance(error.definition, dict) else {}
@@ -155,33 +156,31 @@ def _refuse_reference(uri: str) -> NoReturn:
 
 
 _OUTSIDE = dict.fromkeys(("", "data", "file", "ftp", "http", "https", "urn"), _refuse_reference)
-"""A schema may come from a foreign server: it must not make this process fetch anything."""
+"""A schema may come from a foreign server and must not make this process fetch anything."""
 
 
 RESULT_LIMIT = 20_000
-"""Characters of one result that a model is given; about 5,000 tokens."""
+"""Characters of one result that the model gets; about 5,000 tokens."""
 
 _RESULT_TAIL = 4_000
-"""Of those, how many are the end: where a command says how it went."""
+"""The part of them kept for the end, where a command reports its outcome."""
 _CLOSENESS = 0.5
 
-_LEAVE = (
-    Choice(key="allow", label="Allow", style="good"),
-    Choice(key="refuse", label="Don't", style="danger"),
-)
+_ALLOW, _REFUSE = Text("Allow"), Text("Don't")
+_ALLOWED = "allow"
 
 _log = logging.getLogger(__name__)
 
 
 class Toolbox:
-    """The tools of an agent, by name, in a fixed order."""
+    """An agent's tools by name, in a fixed order."""
 
     def __init__(
         self, tools: Sequence[Tool], *, timeout: float = 60.0, prompter: UserPrompter | None = None
     ) -> None:
-        """`timeout` is in seconds and for one call. Raises `ValueError` for a name used twice.
+        """`timeout` is in seconds per call. Raises `ValueError` for a duplicate name.
 
-        Without an `prompter` nobody can be asked, and tools that need leave are refused.
+        Without a `prompter`, tools that need approval are refused.
         """
         self._tools = {tool.spec.name: tool for tool in tools}
         if len(self._tools) != len(tools):
@@ -192,15 +191,15 @@ class Toolbox:
         self._prompter = prompter
         self._checks: dict[str, Validate] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
-        """How the tools present themselves, in their order."""
+        """The specs of the tools, in their order."""
 
     def restrict_to(self, names: Collection[str]) -> "Toolbox":
-        """A box with those of these tools that have one of the names."""
+        """A toolbox with only the tools of these names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
         return Toolbox(chosen, timeout=self._timeout, prompter=self._prompter)
 
     def effect(self, name: str) -> Effect:
-        """What a repeat of a call would do; `read` for a tool that does not exist."""
+        """The effect of repeating a call; `read` for an unknown tool."""
         tool = self._tools.get(name)
         return tool.effect if tool else "read"
 
@@ -210,11 +209,11 @@ class Toolbox:
         return tool is not None and tool.is_cheap
 
     def needs_approval(self, name: str) -> bool:
-        """True for a tool whose calls begin only once the person has allowed them."""
+        """True for a tool whose calls wait for the person's approval."""
         return isinstance(self._tools.get(name), NeedsApproval)
 
     def waits_for_person(self, name: str) -> bool:
-        """True for a tool whose calls may take as long as a person does."""
+        """True for a tool whose calls may wait for a person."""
         return self.needs_approval(name) or hasattr(self._tools.get(name), "patience")
 
     async def run(
@@ -223,18 +222,18 @@ class Toolbox:
         context: ToolContext,
         begin: Callable[[], Awaitable[None]] | None = None,
     ) -> ToolResult:
-        """Do what the call asks for.
+        """Run a call.
 
-        `begin` is awaited before a call runs that needed leave; what it raises is raised.
-        Whatever the model or the world did wrong comes back as an error result. Raises
-        `QuestionPending`; any other exception out of here is a bug of a tool.
+        `begin` is awaited before an approved call runs; its exceptions are raised. Every failure of
+        the model or the world becomes an error result. Raises `QuestionPending`; any other
+        exception is a bug of a tool.
         """
         tool = self._tools.get(call.name)
         if tool is None:
             return _fail(self._describe_unknown(call.name))
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
-            refusal = await self._ask_leave(tool, arguments, context)
+            refusal = await self._ask_approval(tool, arguments, context)
         except ToolArgumentError as error:
             return _fail(f"`{call.name}` was not run: {_end_sentence(error)}")
         except CoreError as error:
@@ -268,10 +267,10 @@ class Toolbox:
             return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
         return ToolResult(text=_bound(result.text), is_error=result.is_error)
 
-    async def _ask_leave(
+    async def _ask_approval(
         self, tool: Tool, arguments: Mapping[str, object], context: ToolContext
     ) -> str:
-        """Why a call that needs leave may not be made; empty if it may, or needs none."""
+        """The reason why a call may not run; empty if it may."""
         if not isinstance(tool, NeedsApproval):
             return ""
         if self._prompter is None:
@@ -283,10 +282,13 @@ class Toolbox:
                 call_id=context.call_id,
                 kind="approval",
                 text=tool.describe(arguments),
-                choices=_LEAVE,
+                choices=(
+                    Choice(key=_ALLOWED, label=_ALLOW(), style="good"),
+                    Choice(key="refuse", label=_REFUSE(), style="danger"),
+                ),
             )
         )
-        if isinstance(answer, Choice) and answer.key == _LEAVE[0].key:
+        if isinstance(answer, Choice) and answer.key == _ALLOWED:
             return ""
         why = "The person refused." if isinstance(answer, Choice) else describe_no_answer(answer)
         return f"`{tool.spec.name}` was not run. {why}"
@@ -332,8 +334,8 @@ def _end_sentence(reason: object) -> str:
 
 
 def _bound(text: str) -> str:
-    """A result as a transcript can hold it: no longer than the limit, free of our own marks,
-    and of characters that can't be stored.
+    """A result that a transcript can hold: bounded, free of our own tags and of characters that
+    can't be stored.
     """
     left_out = len(text) - RESULT_LIMIT
     if left_out > 0:

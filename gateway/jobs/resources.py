@@ -19,6 +19,7 @@ from agent_core.tools.settings_tool import SettingsTool
 from agent_core.tools.user_questions import AskTool
 from gateway import conversion
 from gateway.config import SKILLS, Settings
+from gateway.texts import jobs as job_texts
 from gateway.texts.general import name_platform
 
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
@@ -83,36 +84,27 @@ def name_places(
 def _name(
     connection: Connection, target: Target, home: Home, seen: Sequence[ChatRef], here: Target | None
 ) -> str:
+    is_own = here is not None
     if target == here:
-        return "here"
+        return job_texts.HERE()
     match target.kind:
         case "place":
             return _name_chat(connection, (target.platform, target.chat))
         case "home" if home.place:
-            whose = "your home" if here else "their home"
-            return f"{whose}, {_name_chat(connection, home.place)}"
+            return job_texts.name_home(_name_chat(connection, home.place), is_own=is_own)
         case "home":
-            return _name_last(seen, here)
+            return job_texts.name_latest(seen[0][0] if seen else "", is_own=is_own)
         case "account" if any(chat_ref[0] == target.platform for chat_ref in seen):
             return name_platform(target.platform)
         case "account":
-            whom = "we have" if here else "they have"
-            place = name_platform(target.platform)
-            return f"{place}, where {whom} not talked yet: until then {_name_last(seen, here)}"
-
-
-def _name_last(seen: Sequence[ChatRef], here: Target | None) -> str:
-    """Name the chat of a person without a home chat."""
-    whom = "we" if here else "they"
-    now = f" (now {name_platform(seen[0][0])})" if seen else ""
-    return f"wherever {whom} talked last in private{now}"
+            latest = job_texts.name_latest(seen[0][0] if seen else "", is_own=is_own)
+            return job_texts.name_new_account(target.platform, latest, is_own=is_own)
 
 
 def _name_chat(connection: Connection, chat_ref: ChatRef) -> str:
-    platform, address = name_platform(chat_ref[0]), conversion.read_chat(chat_ref[1])
+    address = conversion.read_chat(chat_ref[1])
     if address.is_direct:
-        return platform
+        return name_platform(chat_ref[0])
     room = rooms.find(connection, platform=chat_ref[0], chat_id=address.chat_id)
-    name = room.title if room and room.title else "a room"
-    thread = ", in a thread" if address.thread_id else ""
-    return f"{name} in {platform}{thread}"
+    title = room.title if room else ""
+    return job_texts.name_group(title, chat_ref[0], is_thread=bool(address.thread_id))

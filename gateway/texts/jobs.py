@@ -18,6 +18,7 @@ from agent_core.schedule import (
 )
 from agent_core.state.jobs.job_runs import Run, RunState
 from agent_core.state.jobs.jobs import Job, JobKind
+from gateway.texts.general import name_platform
 
 USAGE = Text(
     "/jobs 3 shows job 3. To change it: /jobs pause 3, /jobs resume 3, /jobs run 3, /jobs drop 3."
@@ -45,6 +46,18 @@ HOME_NOT_IN_GROUP = Text(
 HOME_USAGE = Text("/sethome sends reminders and digests to this chat. /sethome off undoes this.")
 NO_DIGESTS = Text("You have no digests.")
 
+HERE = Text("here")
+_HOME = Text("your home chat, {chat}")
+_THEIR_HOME = Text("their home chat, {chat}")
+_LATEST = Text("our latest direct conversation")
+_LATEST_NOW = Text("our latest direct conversation (now on {platform})")
+_THEIR_LATEST = Text("their latest direct conversation")
+_THEIR_LATEST_NOW = Text("their latest direct conversation (now on {platform})")
+_NEW_ACCOUNT = Text("{platform} once we've talked there; until then {chat}")
+_THEIR_NEW_ACCOUNT = Text("{platform} once they've talked to me there; until then {chat}")
+_GROUP = Text("{name} on {platform}")
+_THREAD = Text("{name} on {platform}, in a thread")
+_UNNAMED = Text("a group")
 _YOURS = Text("Your jobs (times in {zone}):")
 _OF_GROUP = Text("This group's jobs (times in {zone}):")
 _MORE = Text("… and {count} more: /jobs from {job_id}")
@@ -163,6 +176,30 @@ def show_body(job: Job) -> str:
 def describe_targets(targets: Sequence[str]) -> list[str]:
     """Describe where a job's result goes; nothing for a job without one."""
     return [_TARGETS(targets="; ".join(targets))] if targets else []
+
+
+def name_home(chat: str, *, is_own: bool) -> str:
+    """Name a home chat, for its person or for others."""
+    return (_HOME if is_own else _THEIR_HOME)(chat=chat)
+
+
+def name_latest(platform: str, *, is_own: bool) -> str:
+    """Name the latest direct conversation; `platform` is "" before the first one."""
+    if not platform:
+        return (_LATEST if is_own else _THEIR_LATEST)()
+    return (_LATEST_NOW if is_own else _THEIR_LATEST_NOW)(platform=name_platform(platform))
+
+
+def name_new_account(platform: str, latest: str, *, is_own: bool) -> str:
+    """Name a platform that its person has not written from yet."""
+    sentence = _NEW_ACCOUNT if is_own else _THEIR_NEW_ACCOUNT
+    return sentence(platform=name_platform(platform), chat=latest)
+
+
+def name_group(title: str, platform: str, *, is_thread: bool) -> str:
+    """Name a group, or a thread in it."""
+    sentence = _THREAD if is_thread else _GROUP
+    return sentence(name=title or _UNNAMED(), platform=name_platform(platform))
 
 
 def describe_ways(job: Job) -> list[str]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
+from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
@@ -67,7 +68,7 @@ class ProposeSoulTool:
             return _refuse(why)
         why = await self._approval.ask(
             context,
-            "wants to change my character for everyone. SOUL.md would change like this:",
+            _WISH,
             diff,
         )
         if why:
@@ -96,6 +97,7 @@ class ProposeSoulTool:
         return ""
 
 
+_WISH = Text("{name} wants to change my character for everyone. SOUL.md would change like this:")
 _DONE = ToolResult(text="An owner approved it, and SOUL.md is changed. New sessions use it.")
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_changes
 from agent_core.memory.changes import Refusal, plan_all
 from agent_core.memory.editing import AppliedEdit
@@ -181,10 +182,13 @@ class MemoryTool:
         changes = [change for made in planned for change in made]
         why = await self._approval.ask(
             context,
-            "wants to change the team's memory, which everyone's prompt contains:",
+            _TEAM_WISH,
             show_changes(changes),
         )
         return _refuse(f"Nothing was changed in `team`: {why}.") if why else None
+
+
+_TEAM_WISH = Text("{name} wants to change the team's memory, which everyone's prompt contains:")
 
 
 def _find_secret(wanted: MemoryRequest) -> str | None:
