@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.texts import people as wording
+from gateway.texts import people as people_texts
 from tests.fakes.chat import Shown
 from tests.integration.harness import House
 
@@ -54,7 +54,7 @@ class Side:
     async def joins(self, other: "Side") -> None:
         """Add another account, as it is meant to be done."""
         await other.says(f"/link {await self.makes_code()}")
-        await self.presses(wording.YES)
+        await self.presses(people_texts.YES())
 
 
 def code_in(text: str) -> str:

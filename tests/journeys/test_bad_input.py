@@ -29,12 +29,12 @@ CONTACT = {"contact": {"phone_number": "+41 31 000 00 00", "first_name": "Ada"}}
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        (sticker(file_id="moving"), "A sticker!"),
-        (voice(), "nobody has set up transcription"),
+        (sticker(file_id="moving"), "I can't see stickers"),
+        (voice(), "I can't listen to voice messages here"),
         (photo(file_id="gone"), "does not have that file"),
         (document("plan.docx"), "export it as PDF"),
-        (document("song.mp3", "audio/mpeg", file_id="song"), "nobody has set up transcription"),
-        (document("film.mkv", file_id="huge", size=10_000_000_000), "files of up to 10 MB"),
+        (document("song.mp3", "audio/mpeg", file_id="song"), "I can't listen to voice messages here"),
+        (document("film.mkv", file_id="huge", size=10_000_000_000), "larger than 10 MB"),
         (LOCATION, "that kind of message"),
         (POLL, "that kind of message"),
         (CONTACT, "that kind of message"),
@@ -58,13 +58,13 @@ async def test_what_can_not_be_read_is_told(
 @pytest.mark.parametrize("text", ["", " ", "\n\t ", "@talaria_bot"])
 async def test_an_empty_message_is_told(stage: Stage, text: str) -> None:
     async with stage.open() as house:
-        assert "empty message" in await house.ask(ANNA, text)
+        assert "message was empty" in await house.ask(ANNA, text)
         assert stage.turns == []
 
 
 async def test_a_bare_mention_in_a_room_is_not_met_with_silence(stage: Stage) -> None:
     async with stage.open() as house:
-        assert "empty message" in await house.ask(ANNA, "@talaria_bot", chat=SUPERGROUP)
+        assert "message was empty" in await house.ask(ANNA, "@talaria_bot", chat=SUPERGROUP)
 
 
 async def test_a_picture_with_words_reaches_the_model_as_a_picture(stage: Stage) -> None:
@@ -145,7 +145,7 @@ async def test_four_thousand_emoji_come_back_whole(stage: Stage) -> None:
 async def test_a_megabyte_is_told_to_be_too_long_and_a_long_text_is_read(stage: Stage) -> None:
     async with stage.open() as house, house.terminal() as terminal:
         told = await terminal.ask("word " * 200_000)
-        assert "999,999 characters long" in told
+        assert "999,999 characters" in told
         assert "100,000" in told
         assert stage.turns == []
         text = "word " * 15_000
@@ -157,7 +157,7 @@ async def test_odd_text_in_the_terminal_is_answered(stage: Stage) -> None:
     async with stage.open() as house, house.terminal() as terminal:
         for text in ODD.values():
             assert await terminal.ask(text)
-        assert "empty message" in await terminal.ask("   ")
+        assert "message was empty" in await terminal.ask("   ")
 
 
 async def test_an_update_that_can_not_be_read_is_parked_and_the_next_one_answered(

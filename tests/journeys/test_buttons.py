@@ -75,7 +75,7 @@ async def test_stop_and_new_take_an_open_question_away(town: Stage, platform: st
             old = anna.holds("Blue")
             await house.takes(anna.says(command))
             assert not any(one.labels for one in anna.seen())
-            assert any(general.QUESTION_OVER in text for text in texts(anna))
+            assert any(general.QUESTION_OVER() in text for text in texts(anna))
             turns = len(town.turns)
             await house.takes(old())
             assert len(town.turns) == turns
@@ -86,13 +86,13 @@ async def test_settings_are_changed_by_buttons_and_stay_changed(town: Stage, pla
     anna = town.account(platform, ANNA)
     async with town.open() as house:
         assert "Quiet hours: none" in await house.hears(anna, "/settings")
-        await house.press(anna, general.QUIET_NIGHT)
+        await house.press(anna, general.QUIET_NIGHT())
         assert "Quiet hours: 22:00-07:00" in asked(anna).text
-        await house.press(anna, general.VERBOSITIES["verbose"])
+        await house.press(anna, general.VERBOSITIES["verbose"]())
         assert "every step" in asked(anna).text
         assert len(anna.seen()) == 1
     async with town.open() as house:
-        await house.press(anna, general.QUIET_OFF)
+        await house.press(anna, general.QUIET_OFF())
         assert "Quiet hours: none" in asked(anna).text
         assert "every step" in await house.hears(anna, "/settings")
 
@@ -136,6 +136,6 @@ async def test_who_is_one_person_is_asked_once_on_all_platforms(town: Stage) -> 
         assert "Not known of them" in facts(town.turns[-1])
         code = (await house.hears(telegram, "/link")).split("code is ")[1].split()[0]
         await house.hears(discord, f"/link {code}")
-        await house.press(telegram, "Yes, join them")
+        await house.press(telegram, "Yes, link them")
         await house.hears(discord, "hello")
         assert "Not known of them" not in facts(town.turns[-1])

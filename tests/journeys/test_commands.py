@@ -80,22 +80,22 @@ async def test_a_queued_message_waits_and_gets_a_turn_of_its_own(stage: Stage) -
         await stage.telegram.says(ANNA, "first")
         await house.until(lambda: len(stage.turns) == 1)
         await stage.telegram.says(ANNA, "/queue second")
-        await house.sees(ANNA, "Kept for later")
+        await house.sees(ANNA, "I'll start on that when")
         await stage.telegram.says(ANNA, "/queue")
-        await house.sees(ANNA, "1 message waits")
+        await house.sees(ANNA, "1 message is waiting")
         await stage.telegram.says(ANNA, "/status")
-        await house.sees(ANNA, "at work, 1 waiting")
+        await house.sees(ANNA, "Waiting messages: 1")
         release.set()
         await house.at_rest()
         assert stage.telegram.texts(ANNA)[-2:] == ["echo: first", "echo: second"]
         assert [heard(body)[-1] for body in stage.turns] == ["first", "second"]
-        assert "Nothing waits" in await house.ask(ANNA, "/queue")
+        assert "No message is waiting" in await house.ask(ANNA, "/queue")
 
 
 async def test_new_starts_afresh_and_forgets_nothing(stage: Stage) -> None:
     async with stage.open() as house:
         await house.ask(ANNA, "my boat is called Pelikan")
-        assert "A fresh start" in await house.ask(ANNA, "/new")
+        assert "I've started a new conversation" in await house.ask(ANNA, "/new")
         stage.plan(calls(call("recall", query="boat")), "Pelikan.")
         assert await house.ask(ANNA, "my boat?") == "Pelikan."
         assert heard(stage.turns[1]) == ["my boat?"]
@@ -108,7 +108,7 @@ async def test_new_while_an_answer_is_written_ends_it(stage: Stage) -> None:
         await stage.telegram.says(ANNA, "a long job")
         await house.until(lambda: len(stage.turns) == 1)
         told = await house.ask(ANNA, "/new")
-        assert "A fresh start" in told
+        assert "I've started a new conversation" in told
         release.set()
         await house.ask(ANNA, "hello")
         assert heard(stage.turns[-1]) == ["hello"]
@@ -116,10 +116,10 @@ async def test_new_while_an_answer_is_written_ends_it(stage: Stage) -> None:
 
 async def test_status_whoami_and_retry_tell_how_things_are(stage: Stage) -> None:
     async with stage.open() as house:
-        assert "There is nothing to retry" in await house.ask(ANNA, "/retry")
+        assert "There's nothing to retry" in await house.ask(ANNA, "/retry")
         await house.ask(ANNA, "hello")
         status = await house.ask(ANNA, "/status")
-        assert "2 messages, idle" in status
+        assert "Messages: 2 · I'm idle" in status
         assert "Model: anthropic: claude-sonnet-5-5" in status
         told = await house.ask(ANNA, "/whoami")
         assert told == f"You are Anna (member).\nAccounts: telegram:{ANNA}\nTime zone: UTC"
@@ -133,7 +133,7 @@ async def test_retry_while_an_answer_is_written_says_so(stage: Stage) -> None:
         await stage.telegram.says(ANNA, "first")
         await house.until(lambda: len(stage.turns) == 1)
         await stage.telegram.says(ANNA, "/retry")
-        await house.sees(ANNA, "I am still at it")
+        await house.sees(ANNA, "I'm still working on it")
         release.set()
         await house.at_rest()
         assert stage.telegram.texts(ANNA)[-1] == "echo: first"

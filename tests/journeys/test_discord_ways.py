@@ -38,7 +38,7 @@ async def test_commands_are_chosen_from_the_menu_and_answered_where_they_were_us
         (told,) = await chooses(house, anna, "settings", "language de")
         assert "Language: de" in told
         (told,) = await chooses(house, anna, "room", room=room.id)
-        assert "Here it is /room person" in told
+        assert "Everyone has a separate conversation with me here (/room person)" in told
         assert not any("/room person" in text for text in texts(anna))
         syncs = [path for method, path in town.discord.calls if method == "PUT"]
     async with town.open() as house:

@@ -46,7 +46,7 @@ async def test_here_moves_an_open_question_and_its_answer_counts_in_the_new_plac
         await house.notes(slack.says("/here"))
         await house.asks(slack, "Blue")
         await house.until(lambda: not any(one.labels for one in telegram.seen()))
-        assert answers((telegram,), general.QUESTION_MOVED) == 1
+        assert answers((telegram,), general.QUESTION_MOVED()) == 1
         await house.notes(discord.says("/here"))
         await house.asks(discord, "Blue")
         await house.until(lambda: not any(one.labels for one in slack.seen()))
@@ -84,7 +84,7 @@ async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(town: S
         await house.notes(telegram.says("a long one"))
         await house.until(lambda: len(town.turns) == 1)
         await house.takes(discord.says("/stop"))
-        assert texts(discord)[-1] == "Stopped what I was doing in Telegram."
+        assert texts(discord)[-1] == "I've stopped what I was doing on Telegram."
         assert texts(telegram)[-1] == "(Stopped.)"
         released.set()
 
@@ -92,4 +92,4 @@ async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(town: S
 async def test_here_with_nothing_running_says_so(town: Stage) -> None:
     async with town.open() as house:
         for account in town.accounts(ANNA):
-            assert await house.hears(account, "/here") == general.HERE_NOTHING
+            assert await house.hears(account, "/here") == general.MOVE_NOTHING()

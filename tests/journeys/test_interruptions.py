@@ -99,7 +99,7 @@ async def test_what_is_said_meanwhile_steers_and_what_is_queued_waits(
         await house.notes(anna.says("make tea"))
         await house.until(lambda: len(town.turns) == 1)
         await house.notes(anna.says("/queue and coffee"))
-        await house.until(lambda: count(anna, "Kept for later"))
+        await house.until(lambda: count(anna, "I'll start on that when"))
         released.set()
         await house.at_rest()
         assert [heard(body) for body in town.turns] == [["make tea"], ["make tea", "and coffee"]]
@@ -114,11 +114,11 @@ async def test_nobody_is_joined_in_the_middle_of_a_turn(town: Stage) -> None:
         released = town.hold()
         await house.notes(discord.says("a long one"))
         await house.until(lambda: len(town.turns) == 1)
-        await house.notes(telegram.holds(people.YES)())
-        await house.until(lambda: texts(telegram)[-1] == people.BUSY)
+        await house.notes(telegram.holds(people.YES())())
+        await house.until(lambda: texts(telegram)[-1] == people.BUSY())
         released.set()
         await house.at_rest()
-        await house.press(telegram, people.YES)
+        await house.press(telegram, people.YES())
         await house.hears(telegram, "hello")
         assert heard(town.turns[-1]) == ["a long one", "hello"]
 
@@ -138,7 +138,7 @@ async def test_strangers_get_silence_in_rooms_and_one_sentence_when_they_write_a
         assert "I don't know you yet" in told
         assert await house.hears(room.ben, "hello?") == ""
         code = told.split("/approve ")[1].split()[0]
-        assert "may talk to me now" in await house.hears(room.anna, f"/approve {code}")
+        assert "can now talk to me" in await house.hears(room.anna, f"/approve {code}")
         assert await house.hears(room.ben, "hello", room=room.id) == "echo: hello"
         assert town.account("telegram", BEN).seen() == []
 

@@ -34,10 +34,10 @@ async def test_a_confirmation_outlives_a_restart_and_the_joining_is_written_down
     async with town.open() as house:
         await house.hears(telegram, "in Telegram")
         await house.hears(discord, f"/link {await make_code(house, telegram)}")
-        assert asked(telegram).labels == (people.YES, people.NO)
+        assert asked(telegram).labels == (people.YES(), people.NO())
     async with town.open() as house, asyncio.timeout(PATIENCE):
         while not await house.count("audit", JOINED):  # a house that starts looks memories through
-            await house.press(telegram, people.YES)
+            await house.press(telegram, people.YES())
         await house.hears(discord, "in Discord")
         assert heard(town.turns[-1]) == ["in Telegram", "in Discord"]
         assert await house.count("audit", JOINED) == 1
@@ -48,9 +48,9 @@ async def test_a_code_works_once_and_not_for_who_comes_later(town: Stage) -> Non
     async with town.open() as house:
         code = await make_code(house, telegram)
         await house.hears(discord, f"/link {code}")
-        await house.press(telegram, people.YES)
-        assert "not good" in await house.hears(slack, f"/link {code}")
-        assert people.LINK_SAME in await house.hears(
+        await house.press(telegram, people.YES())
+        assert "invalid" in await house.hears(slack, f"/link {code}")
+        assert people.LINK_SAME() in await house.hears(
             discord, f"/link {await make_code(house, telegram)}"
         )
         assert await house.count("audit", "action = 'link.joined' AND detail LIKE 'became %'") == 1
@@ -65,13 +65,13 @@ async def test_notes_that_do_not_fit_together_are_asked_about_and_none_is_cut(
         await remember(house, telegram, ours)
         await remember(house, discord, theirs)
         await join(house, telegram, discord)
-        await house.asks(telegram, people.KEEP)
+        await house.asks(telegram, people.KEEP())
         assert "Plays chess" in asked(telegram).text
-        await house.press(telegram, people.LEAVE)
+        await house.press(telegram, people.LEAVE())
         system = await prompt_of(house, discord)
         assert ours in system
         assert theirs not in system
-        assert "Left out of your memory" in await house.hears(discord, "/accounts")
+        assert "set aside when you linked" in await house.hears(discord, "/accounts")
         await house.hears(discord, "/accounts keep")
         system = await prompt_of(house, telegram)
         assert ours in system
@@ -87,7 +87,7 @@ async def test_what_an_account_was_remembered_by_goes_with_it_when_it_is_split_o
         await remember(house, discord, "Plays chess")
         await join(house, telegram, discord)
         assert "Plays chess" in await prompt_of(house, telegram)
-        assert "person of its own again" in await house.hears(telegram, "/unlink discord")
+        assert "a separate person again" in await house.hears(telegram, "/unlink discord")
         ours, theirs = await prompt_of(house, telegram), await prompt_of(house, discord)
         assert ("Drinks tea" in ours, "Plays chess" in ours) == (True, False)
         assert ("Drinks tea" in theirs, "Plays chess" in theirs) == (False, True)
@@ -100,7 +100,7 @@ async def test_who_was_joined_with_the_owner_is_an_owner_until_split_off(town: S
         await join(house, telegram, slack)
         assert "(owner)" in await house.hears(slack, "/whoami")
         told = await house.hears(telegram, "/unlink slack")
-        assert "not let in by itself" in told
+        assert "needs an owner's approval" in told
         assert "(owner)" not in await house.hears(slack, "/whoami")
         assert await house.hears(slack, "hello") == ""
         assert town.turns == []

@@ -17,13 +17,13 @@ async def join(house: House, first: Account, other: Account) -> None:
     """`other` becomes the person that `first` is, as it is meant to be done."""
     code = await make_code(house, first)
     assert "I asked on" in await house.hears(other, f"/link {code}")
-    await house.press(first, people.YES)
+    await house.press(first, people.YES())
     assert "Joined" in asked_last(first)
 
 
 def asked_last(account: Account) -> str:
     """The newest message that was a question about accounts."""
-    return next(text for text in reversed(texts(account)) if "would be joined" in text)
+    return next(text for text in reversed(texts(account)) if "Once linked" in text)
 
 
 async def test_who_began_in_telegram_goes_on_in_discord_and_slack_as_one_person(
@@ -42,11 +42,11 @@ async def test_who_began_in_telegram_goes_on_in_discord_and_slack_as_one_person(
         told = await house.hears(discord, f"/link {code}")
         assert "I asked on Telegram: confirm there" in told
         question = asked(telegram)
-        assert question.labels == (people.YES, people.NO)
+        assert question.labels == (people.YES(), people.NO())
         assert discord.user_id in question.text
-        await house.press(telegram, people.YES)
-        assert asked_last(telegram).endswith("takes one out again.)")
-        assert texts(discord)[-1] == people.tell_joined("telegram", "Anna")
+        await house.press(telegram, people.YES())
+        assert asked_last(telegram).endswith("removes one.)")
+        assert texts(discord)[-1] == people.describe_linked_notice("telegram", "Anna")
 
         assert await house.hears(discord, "who is Mitzi?") == "echo: who is Mitzi?"
         assert heard(town.turns[-1]) == ["my cat is Mitzi", "who is Mitzi?"]
@@ -79,7 +79,7 @@ async def test_an_account_that_is_split_off_takes_along_what_it_began(town: Stag
         number = next(line[0] for line in listed.splitlines() if "Discord" in line)
 
         told = await house.hears(telegram, f"/unlink {number}")
-        assert "is a person of its own again" in told
+        assert "is a separate person again" in told
         await house.hears(telegram, "here again")
         assert "in Discord" not in heard(town.turns[-1])
         await house.hears(discord, "and here")
@@ -118,7 +118,7 @@ async def test_a_code_in_a_room_is_refused_and_worth_nothing_afterwards(town: St
         assert "direct messages only" in await house.hears(
             discord, f"/link {code}", room=str(guild)
         )
-        assert "not good" in await house.hears(discord, f"/link {code}")
+        assert "invalid" in await house.hears(discord, f"/link {code}")
         assert "direct messages only" in await house.hears(slack, "/link", room=channel)
         assert not [one for one in telegram.seen() if one.labels]
         assert discord.user_id not in await house.hears(telegram, "/accounts")
@@ -128,12 +128,12 @@ async def test_no_and_cancel_join_nobody(town: Stage) -> None:
     telegram, discord, slack = town.accounts(ANNA)
     async with town.open() as house:
         await house.hears(discord, f"/link {await make_code(house, telegram)}")
-        await house.press(telegram, people.NO)
-        assert people.LINK_REFUSED in texts(telegram)[-1]
-        assert people.LINK_TOLD_REFUSED in texts(discord)[-1]
+        await house.press(telegram, people.NO())
+        assert people.LINK_REFUSED() in texts(telegram)[-1]
+        assert people.LINK_REFUSED_NOTICE() in texts(discord)[-1]
         await house.hears(slack, f"/link {await make_code(house, discord)}")
-        assert people.LINK_CANCELLED in await house.hears(slack, "/link cancel")
-        assert people.LINK_CANCELLED_THERE in texts(discord)[-1]
+        assert people.LINK_CANCELLED() in await house.hears(slack, "/link cancel")
+        assert people.LINK_CANCELLED_THERE() in texts(discord)[-1]
         await house.hears(telegram, "one")
         await house.hears(discord, "two")
         await house.hears(slack, "three")

@@ -10,7 +10,7 @@ CARL = 13
 
 async def claim(house: House, user: int = ANNA) -> None:
     assert house.gateway.claim_code
-    assert "You are the owner" in await house.ask(user, f"/claim {house.gateway.claim_code}")
+    assert "You're now the owner" in await house.ask(user, f"/claim {house.gateway.claim_code}")
 
 
 def code_in(text: str) -> str:
@@ -23,14 +23,14 @@ async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_
     stage: Stage,
 ) -> None:
     async with stage.open(allow="") as house:
-        assert "Nobody has claimed me yet" in await house.ask(ANNA, "/start")
+        assert "I don't have an owner yet" in await house.ask(ANNA, "/start")
         await claim(house)
         told = await house.ask(BEN, "hello")
         assert "I don't know you yet" in told
         assert "I may come in now" not in told
 
-        assert "Ben may talk to me now" in await house.ask(ANNA, f"/approve {code_in(told)}")
-        assert "You may talk to me now" in stage.telegram.texts(BEN)[-1]
+        assert "Ben can now talk to me" in await house.ask(ANNA, f"/approve {code_in(told)}")
+        assert "You can now talk to me" in stage.telegram.texts(BEN)[-1]
 
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
         stage.plan("Noted, Anna.")
@@ -61,7 +61,7 @@ async def test_a_stranger_is_told_once_and_never_reaches_the_model(stage: Stage)
 
 async def test_who_asked_before_there_was_an_owner_gets_a_code_afterwards(stage: Stage) -> None:
     async with stage.open(allow="") as house:
-        assert "Nobody has claimed me yet" in await house.ask(BEN, "hello")
+        assert "I don't have an owner yet" in await house.ask(BEN, "hello")
         await claim(house)
         code = code_in(await house.ask(BEN, "and now?"))
         assert "Ben may talk" in await house.ask(ANNA, f"/approve {code}")
@@ -73,16 +73,16 @@ async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
     async with stage.open(allow="") as house:
         claim_code = house.gateway.claim_code
         assert "Add the code" in await house.ask(ANNA, "/claim")
-        assert "not good" in await house.ask(ANNA, "/claim ABCD-EFGH")
+        assert "invalid" in await house.ask(ANNA, "/claim ABCD-EFGH")
         await claim(house)
-        assert "not good" in await house.ask(CARL, f"/claim {claim_code}")
+        assert "invalid" in await house.ask(CARL, f"/claim {claim_code}")
         pairing = code_in(await house.ask(BEN, "hello"))
-        assert "not good" in await house.ask(CARL, f"/claim {pairing}")
-        assert "not good" in await house.ask(ANNA, "/approve ABCD-EFGH")
+        assert "invalid" in await house.ask(CARL, f"/claim {pairing}")
+        assert "invalid" in await house.ask(ANNA, "/approve ABCD-EFGH")
         assert "Ben may talk" in await house.ask(ANNA, f"/approve {pairing.lower()}")
-        assert "not good" in await house.ask(ANNA, f"/approve {pairing}")
+        assert "invalid" in await house.ask(ANNA, f"/approve {pairing}")
         other = code_in(await house.ask(CARL, "hello"))
-        assert "Only the owner" in await house.ask(BEN, f"/approve {other}")
+        assert "Only an owner" in await house.ask(BEN, f"/approve {other}")
     async with stage.open(allow="") as house:
         assert house.gateway.claim_code is None
         assert "(owner)" in await house.ask(ANNA, "/whoami")
@@ -93,7 +93,7 @@ async def test_a_claim_where_others_read_it_makes_no_owner(stage: Stage) -> None
     async with stage.open(allow="") as house:
         code = house.gateway.claim_code
         assert await house.ask(ANNA, f"/claim@talaria_bot {code}", chat=SUPERGROUP)
-        assert "Nobody has claimed me yet" in await house.ask(ANNA, "/whoami")
+        assert "I don't have an owner yet" in await house.ask(ANNA, "/whoami")
 
 
 async def test_the_allow_list_lets_in_by_number_and_its_end_lets_out(stage: Stage) -> None:

@@ -51,11 +51,11 @@ async def test_the_first_day_of_a_house(stage: Stage) -> None:
     async with live(stage) as house:
         found = re.search(r"/claim [A-Z2-9]{4}-[A-Z2-9]{4}", house.banner)
         assert found, house.banner
-        await until_answered(stage, ANNA, found[0], "You are the owner")
+        await until_answered(stage, ANNA, found[0], "You're now the owner")
         await until_answered(stage, BEN, "hello", "I don't know you yet")
         code = re.search(r"/approve [A-Z2-9]{4}-[A-Z2-9]{4}", stage.telegram.texts(BEN)[-1])
         assert code
-        await until_answered(stage, ANNA, code[0], "Ben may talk to me now")
+        await until_answered(stage, ANNA, code[0], "Ben can now talk to me")
         await until_answered(stage, BEN, "hello again", "echo: hello again")
         assert await house.stop(signal.SIGINT) == 0
 

@@ -97,9 +97,9 @@ async def test_a_group_of_one_person_and_the_bot_is_their_own_until_another_come
     mine = stage.telegram.group(-77, "Mine")
     stage.telegram.world.members[mine] = 2
     async with stage.open(ONLY_ANNA) as house:
-        await house.ask(ANNA, "between us")
+        await house.ask(ANNA, "That's private")
         assert await house.ask(ANNA, "@talaria_bot here too", chat=mine) == "echo: here too"
-        assert heard(stage.turns[-1]) == ["between us", "here too"]
+        assert heard(stage.turns[-1]) == ["That's private", "here too"]
         stage.telegram.world.members[mine] = 3
         await house.ask(ANNA, "@talaria_bot and now?", chat=mine)
         assert heard(stage.turns[-1]) == ["and now?"]

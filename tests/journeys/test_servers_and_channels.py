@@ -97,8 +97,8 @@ async def test_a_room_can_share_one_talk_or_be_left_in_silence(town: Stage, plat
     async with town.open() as house:
         await own(house, room.anna)
         refused = await house.hears(room.ben, "/room off", room=room.id)
-        assert refused == rooms.ONLY_OWNER_SETS
-        assert "From now on it is /room room here" in await house.hears(
+        assert refused == rooms.ONLY_OWNER_SETS()
+        assert "(/room room)" in await house.hears(
             room.anna, "/room room", room=room.id
         )
         root = await room.anna.says("the code word is plum", room=room.id)
@@ -157,19 +157,19 @@ async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes
 ) -> None:
     room = make_room(town, platform, ANNA)
     async with town.open() as house:
-        await house.hears(room.anna, "between us")
-        assert "Nobody but you can read along" in await house.hears(
+        await house.hears(room.anna, "That's private")
+        assert "You're the only one here" in await house.hears(
             room.anna, "/room", room=room.id
         )
         await house.hears(room.anna, "here too", room=room.id)
-        assert heard(town.turns[-1]) == ["between us", "here too"]
+        assert heard(town.turns[-1]) == ["That's private", "here too"]
         if platform == "discord":
             await town.discord.joins(BEN, town.discord.world.channels[int(room.id)].guild_id or 0)
         else:
             town.slack.world.channels[room.id].members.append(room.ben.user_id)
         await house.hears(room.anna, "and now?", room=room.id)
-        assert "between us" not in heard(town.turns[-1])
-        assert "Here it is /room person" in await house.hears(room.anna, "/room", room=room.id)
+        assert "That's private" not in heard(town.turns[-1])
+        assert "Everyone has a separate conversation with me here (/room person)" in await house.hears(room.anna, "/room", room=room.id)
 
 
 @both
@@ -179,10 +179,10 @@ async def test_an_owner_can_let_their_whole_talk_go_on_in_a_room(
     room = make_room(town, platform)
     async with town.open() as house:
         await own(house, room.anna)
-        await house.hears(room.anna, "between us")
+        await house.hears(room.anna, "That's private")
         await house.hears(room.anna, "/room full", room=room.id)
         await house.hears(room.anna, "go on", room=room.id)
-        assert heard(town.turns[-1]) == ["between us", "go on"]
+        assert heard(town.turns[-1]) == ["That's private", "go on"]
         await house.hears(room.ben, "and me?", room=room.id)
         assert heard(town.turns[-1]) == ["and me?"]
 
@@ -227,7 +227,7 @@ async def test_what_a_person_has_set_is_changed_but_not_shown_in_a_room(
     async with town.open() as house:
         for command in ("/settings", "/home", "/memory"):
             told = await house.hears(room.anna, command, room=room.id)
-            assert told == rooms.ONLY_IN_DIRECT
+            assert told == rooms.ONLY_IN_DIRECT()
         said = await house.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
         assert said == "Done."
         assert not any(one.labels for one in room.anna.seen(room.id))

@@ -91,7 +91,7 @@ def test_strange_words_are_answered_and_break_nothing(home: Path) -> None:
     done = talaria(home, "chat", given="\n".join(words) + "\n")
     assert (done.code, done.err) == (0, "")
     assert "\x1b" not in done.out
-    assert "200,000 characters long" in done.out
+    assert "200,000 characters" in done.out
     assert len(talaria(home, "turns", "list").out.splitlines()) == 3
 
 

@@ -46,7 +46,7 @@ async def test_who_blocks_the_bot_is_left_alone_and_gets_it_on_asking_again(stag
         assert await house.count("outbox", "state = 'dead'") == 1
         assert await house.ask(BEN, "hello") == "echo: hello"
         # They unblock the bot and ask for what they missed.
-        assert "Not delivered: 1" in await house.ask(ANNA, "/status")
+        assert "1 message wasn't delivered" in await house.ask(ANNA, "/status")
         assert await house.ask(ANNA, "/retry") == "echo: hello"
         assert len(stage.turns) == 2
         assert await house.count("outbox", "state = 'dead'") == 0
@@ -156,14 +156,14 @@ async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stag
         await stage.model.stop()
         told = await house.ask(ANNA, "two")
         assert "can't be reached" in told
-        assert "Nothing you wrote is lost: /retry" in told
+        assert "I still have your message: /retry" in told
         # Polling goes on, and what needs no model works.
         assert "Model: anthropic" in await house.ask(BEN, "/status")
         assert house.state_of("telegram") == "connected"
         await stage.model.start(port)
         assert await house.ask(ANNA, "/retry") == "echo: two"
         assert heard(stage.turns[-1])[0] == "one"
-        assert "There is nothing to retry" in await house.ask(BEN, "/retry")
+        assert "There's nothing to retry" in await house.ask(BEN, "/retry")
 
 
 async def test_a_house_starts_while_the_provider_is_away_and_answers_when_it_is_back(

@@ -82,7 +82,7 @@ async def test_only_who_asked_and_owners_stop_a_turn(town: Stage, platform: str)
             root = await room.anna.says("a long one", room=room.id)
             await house.until(lambda n=number: len(town.turns) == n)  # type: ignore[misc]
             await house.notes(room.ben.says("/stop", room=room.id, thread=under(room, root)))
-            await house.until(lambda: texts(room.ben, room.id)[-1] == general.NOT_YOUR_TURN)
+            await house.until(lambda: texts(room.ben, room.id)[-1] == general.STOP_NOT_YOURS())
             await house.takes(stopper.says("/stop", room=room.id, thread=under(room, root)))
             assert texts(room.anna, room.id)[-1] == "(Stopped.)"
             released.set()
@@ -98,7 +98,7 @@ async def test_only_who_was_asked_and_owners_answer_a_question(town: Stage, plat
             await house.notes(room.anna.says("paint my room", room=room.id))
             await house.asks(room.anna, "Blue", room.id)
             await house.notes(room.ben.holds("Red", room.id)())
-            await house.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS)
+            await house.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS())
             assert "Blue" in asked(room.anna, room.id).labels
             await house.press(answerer, "Blue", room.id)
             assert results(town.turns[-1]) == ["They chose: Blue"]
@@ -139,7 +139,7 @@ async def test_only_who_asked_allows_what_a_tool_wants_to_do(town: Stage, platfo
         await house.asks(room.anna, "Allow", room.id)
         assert "Shred the letters" in asked(room.anna, room.id).text
         await house.notes(room.ben.holds("Allow", room.id)())
-        await house.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS)
+        await house.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS())
         old = room.anna.holds("Allow", room.id)
         await house.press(room.anna, "Don't", room.id)
         assert "The person refused." in results(town.turns[-1])[0]
@@ -169,6 +169,6 @@ async def test_what_failed_for_one_is_not_tried_again_by_another(
         await house.at_rest()
         thread = under(room, root)
         told = await house.hears(room.ben, "/retry", room=room.id, thread=thread)
-        assert told == general.RETRY_NOTHING
+        assert told == general.RETRY_NOTHING()
         told = await house.hears(room.anna, "/retry", room=room.id, thread=thread)
         assert told == "echo: make tea"

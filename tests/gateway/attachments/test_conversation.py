@@ -94,7 +94,7 @@ async def test_a_cut_document_is_told_to_the_person_and_to_the_model(tmp_path: P
     async with running(tmp_path, model, chat=chat, **limit) as house:
         await say_with(house, "sum up", attach(chat, "f1", b"x" * 1500, "document", name="a.txt"))
         await chat.sees_text("Long.")
-        told = await chat.sees_text("longer than I read at once")
+        told = await chat.sees_text("longer than I can read at once")
     assert "the first 1,000 of 1,500 characters" in told.text
     (document,) = [
         part for part in model.requests[0].messages[-1].parts if isinstance(part, DocumentPart)
@@ -121,7 +121,7 @@ async def test_what_can_not_be_read_is_answered_without_a_turn(tmp_path: Path) -
     model, chat = FakeModel(), FakeChat()
     async with running(tmp_path, model, chat=chat) as house:
         await say_with(house, "", attach(chat, "f1", VOICE, "voice"))
-        await chat.sees_text("nobody has set up transcription (see [media] in config.toml)")
+        await chat.sees_text("I can't listen to voice messages here")
         await house.at_rest()
         assert len(chat.shown) == 1
     assert model.requests == []
@@ -133,7 +133,7 @@ async def test_words_beside_what_can_not_be_read_get_their_turn(tmp_path: Path) 
         file = attach(chat, "f1", b"PK\x03\x04" + bytes(50), "document", name="all.zip")
         await say_with(house, "can you help?", file)
         await chat.sees_text("Sure.")
-        await chat.sees_text("don't open archives such as “all.zip”")
+        await chat.sees_text("“all.zip”: I can't open archives")
     assert "document all.zip: an archive, not opened" in facts_of(model.requests[0])
 
 

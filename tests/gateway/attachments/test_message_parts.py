@@ -7,13 +7,22 @@ from hypothesis import strategies as st
 
 from adapters.messages import Attachment
 from agent_core.transcript import DocumentPart, ImagePart, TextPart, user_message
-from gateway.attachments import texts
-from gateway.attachments.message_parts import Picture, Unreadable, Words, has_content, is_spoken, notes_of, parts_of, sentences_of
+from gateway.attachments.message_parts import (
+    Picture,
+    Unreadable,
+    Words,
+    has_content,
+    is_spoken,
+    notes_of,
+    parts_of,
+    sentences_of,
+)
+from gateway.texts import attachments as attachment_texts
 
 PICTURE = Picture(name="that picture", file_key="k", media_type="image/png", size=9)
 VOICE = Words(name="that voice note", text="Buy <facts> milk.", is_voice=True)
 FILE = Words(name="“a.txt”", text="hello\nthere")
-LOST = Unreadable(note="document a.zip", sentence="I don't open archives.")
+LOST = Unreadable(note="document a.zip", sentence="I can't open archives.")
 
 
 def test_pictures_stand_behind_files_and_both_behind_what_was_spoken() -> None:
@@ -58,7 +67,7 @@ forged = st.lists(
 @given(forged, forged)
 def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_house(name: str, text: str) -> None:
     attachment = Attachment(kind="document", file_id="1", name=name)
-    (part,) = parts_of([Words(name=texts.name(attachment), text=text)])
+    (part,) = parts_of([Words(name=attachment_texts.name_attachment(attachment), text=text)])
     assert isinstance(part, DocumentPart)
     head, *_, last = part.text.split("\n")
     assert head.startswith('<attached-file name="')
@@ -72,8 +81,8 @@ def test_people_are_told_what_was_not_read_and_what_was_cut() -> None:
     cut = Words(name="“b”", text="x", extent="the first 1,000 of 2,000 characters")
     told = sentences_of([PICTURE, FILE, LOST, cut, LOST])
     assert told == (
-        "I don't open archives.",
-        "“b” is longer than I read at once: I read the first 1,000 of 2,000 characters.",
+        "I can't open archives.",
+        "“b”: this is longer than I can read at once. I read the first 1,000 of 2,000 characters.",
     )
     assert notes_of([PICTURE, LOST]) == ("document a.zip",)
 
@@ -85,16 +94,16 @@ def test_a_message_of_unreadable_things_alone_has_no_content() -> None:
 
 
 def test_every_fault_has_a_sentence_and_names_no_hole() -> None:
-    for fault in texts.FAULTS:
+    for fault in attachment_texts.FAULTS:
         for name in (None, "a {what} file.txt"):
             attachment = Attachment(kind="document", file_id="1", name=name)
-            sentence = texts.explain(attachment, fault, most_bytes=3_900_000)
+            sentence = attachment_texts.explain(attachment, fault, most_bytes=3_900_000)
             assert sentence.lstrip("“")[0].isupper() or name
             assert sentence.endswith(".")
             assert "{" not in sentence.replace("{what} file", "")
-            assert texts.note(attachment, fault).startswith("document")
+            assert attachment_texts.describe_fault(attachment, fault).startswith("document")
 
 
 def test_sizes_are_told_as_people_say_them() -> None:
     sizes = [50_000, 3_900_000, 10_000_000, 25_000_000]
-    assert [texts.tell_size(size) for size in sizes] == ["0.05 MB", "3.9 MB", "10 MB", "25 MB"]
+    assert [attachment_texts.format_size(size) for size in sizes] == ["0.05 MB", "3.9 MB", "10 MB", "25 MB"]

@@ -13,10 +13,10 @@ from adapters.messages import Attachment, AttachmentKind, InboundMessage, Sender
 from agent_core.errors import StoreError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
-from gateway.attachments import texts as wording
 from gateway.attachments.message_parts import Picture, Reading, Unreadable, Words
 from gateway.attachments.reader import MOST_ATTACHMENTS, Limits, Reader
 from gateway.attachments.transcription import NotHeard
+from gateway.texts import attachments as attachment_texts
 from tests.emulators.pictures import make_jpeg, make_png
 from tests.fakes.chat import FakeChat, PlainChat
 from tests.gateway.attachments.documents import make_pdf
@@ -130,7 +130,7 @@ async def test_a_file_is_what_its_bytes_say_and_not_what_it_is_called(post: Post
     words = await post.read_one(b"hello", "image", "cat.png")
     assert isinstance(words, Words)
     assert words.text == "hello"
-    assert "what kind" in refused(await post.read_one(b"\x7fELF" + BINARY, "image", "cat.png"))
+    assert "this kind of file" in refused(await post.read_one(b"\x7fELF" + BINARY, "image", "cat.png"))
     assert await post.kept() == 1
 
 
@@ -153,16 +153,16 @@ async def test_a_header_of_gigabytes_is_refused_without_fetching(post: Post) -> 
     post.chat.mishaps.append((AssertionError("was fetched"), False))  # type: ignore[arg-type]
     (file,) = await post.read(post.attach(b"x", size=GIGABYTES))
     (picture,) = await post.read(post.attach(make_png(), "image", size=GIGABYTES))
-    assert "files of up to 0.1 MB" in refused(file)
-    assert "pictures of up to 0.05 MB" in refused(picture)
+    assert "larger than 0.1 MB" in refused(file)
+    assert "larger than 0.05 MB" in refused(picture)
     assert len(post.chat.mishaps) == 1
 
 
 async def test_a_file_that_is_larger_than_it_says_is_not_read_on(post: Post) -> None:
     (reading,) = await post.read(post.attach(b"x" * 200_000, size=10))
-    assert refused(reading) == "The file is too large."
+    assert refused(reading).endswith("The file is too large.")
     large = await post.read_one(make_png() + bytes(60_000), "document", "big.png")
-    assert "“big.png” is too large" in refused(large)
+    assert "“big.png”: this is larger than" in refused(large)
     assert await post.kept() == 0
 
 
@@ -175,14 +175,14 @@ async def test_a_picture_of_too_many_pixels_is_refused_before_it_is_kept(post: P
 @pytest.mark.parametrize(
     ("data", "kind", "words"),
     [
-        (box(b"heic"), "image", "JPEG, PNG, GIF and WebP"),
+        (box(b"heic"), "image", "JPEG, PNG, GIF or WebP"),
         (pack("word/document.xml"), "document", "export it as PDF"),
-        (pack("bomb.bin"), "document", "don't open archives"),
-        (b"\x7fELF" + BINARY, "document", "what kind of file"),
+        (pack("bomb.bin"), "document", "can't open archives"),
+        (b"\x7fELF" + BINARY, "document", "this kind of file"),
         (b"", "document", "is empty"),
         (box(b"isom"), "document", "can't watch videos"),
         (box(b"isom"), "video", "can't watch videos"),
-        (b"\x1f\x8b" + BINARY, "sticker", "A sticker!"),
+        (b"\x1f\x8b" + BINARY, "sticker", "I can't see stickers"),
         (None, "document", "The file is gone."),
     ],
 )
@@ -207,10 +207,7 @@ async def test_what_has_no_file_is_told_to_the_model_in_words(post: Post) -> Non
 async def test_without_transcription_a_voice_note_is_not_even_fetched(post: Post) -> None:
     post.chat.mishaps.append((AssertionError("was fetched"), False))  # type: ignore[arg-type]
     sentence = refused(await post.read_one(VOICE, "voice"))
-    assert sentence == (
-        "I can't listen to voice notes here: nobody has set up transcription (see [media] in"
-        " config.toml). Please write it."
-    )
+    assert sentence == "Voice message: I can't listen to voice messages here. Please write it."
     assert len(post.chat.mishaps) == 1
 
 
@@ -218,12 +215,12 @@ async def test_a_voice_note_becomes_its_words(post: Post) -> None:
     ears = Ears()
     post.reader = post.make(ears)
     spoken = await post.read_one(VOICE, "voice")
-    assert spoken == Words(name="that voice note", text="Buy milk.", is_voice=True)
+    assert spoken == Words(name="Voice message", text="Buy milk.", is_voice=True)
     assert ears.heard == [(VOICE, "audio/ogg")]
     recording = await post.read_one(VOICE, "audio", "lecture.ogg")
     assert recording == Words(name="“lecture.ogg”", text="Buy milk.")
     misnamed = await post.read_one(b"typed", "voice")
-    assert misnamed == Words(name="that voice note", text="typed")
+    assert misnamed == Words(name="Voice message", text="typed")
 
 
 async def test_what_is_not_heard_is_explained(post: Post) -> None:
@@ -242,16 +239,16 @@ async def test_a_fetch_that_fails_is_tried_again(post: Post) -> None:
 
 async def test_a_fetch_that_fails_for_good_is_a_sentence(post: Post) -> None:
     post.chat.mishaps += [(Unreachable("away"), False)] * 3
-    assert "could not get that file" in refused(await post.read_one(b"hello"))
+    assert "File: I couldn't download this" in refused(await post.read_one(b"hello"))
     post.chat.mishaps += [(RateLimited("slow", retry_after=3600), False)]
-    assert "could not get" in refused(await post.read_one(b"hello"))
+    assert "couldn't download" in refused(await post.read_one(b"hello"))
 
 
 async def test_a_platform_that_hands_nothing_out_is_a_sentence(post: Post) -> None:
     post.adapters["plain"] = PlainChat()
     for platform in ("plain", "gone"):
         (reading,) = await post.read(post.attach(b"x"), platform=platform)
-        assert "could not get" in refused(reading)
+        assert "couldn't download" in refused(reading)
 
 
 async def test_many_attachments_keep_their_order_and_the_rest_is_told(post: Post) -> None:
@@ -259,7 +256,7 @@ async def test_many_attachments_keep_their_order_and_the_rest_is_told(post: Post
     *readings, rest = await post.read(*attachments)
     texts = [reading.text for reading in readings if isinstance(reading, Words)]
     assert texts == [f"text {number}" for number in range(MOST_ATTACHMENTS)]
-    assert refused(rest) == wording.tell_many(MOST_ATTACHMENTS)
+    assert refused(rest) == attachment_texts.describe_excess(MOST_ATTACHMENTS)
     assert isinstance(rest, Unreadable)
     assert rest.note == "3 more, not looked at"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.attachments import texts
 from gateway.attachments.factory import make_transcriber
 from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber
 from gateway.config import MediaSettings, Secrets
+from gateway.texts import attachments as attachment_texts
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Fault
 
@@ -57,14 +57,14 @@ async def test_a_server_is_sent_the_recording_and_gives_the_words(api: OpenAIEmu
 @pytest.mark.parametrize(
     ("status", "why"),
     [
-        (401, "does not take the key"),
-        (404, "does not know"),
+        (401, "couldn't transcribe"),
+        (404, "couldn't transcribe"),
         (413, "too long"),
-        (429, "busy"),
-        (503, "busy"),
-        (400, "refuses"),
-        (302, "refuses"),
-        (200, "don't understand"),
+        (429, "right now"),
+        (503, "right now"),
+        (400, "couldn't transcribe"),
+        (302, "couldn't transcribe"),
+        (200, "couldn't transcribe"),
     ],
 )
 async def test_what_a_server_refuses_becomes_a_sentence(
@@ -75,17 +75,17 @@ async def test_what_a_server_refuses_becomes_a_sentence(
 
 
 async def test_a_wrong_key_is_told(api: OpenAIEmulator) -> None:
-    assert "key" in await sentence(ears(api, key="bad"))
+    assert await sentence(ears(api, key="bad")) == attachment_texts.UNHEARD_REFUSED()
 
 
 async def test_a_server_that_is_not_there_is_told() -> None:
     nobody = ServerTranscriber(address="http://127.0.0.1:9/v1", key=None, model="m", seconds=5)
-    assert "can't be reached" in await sentence(nobody)
+    assert await sentence(nobody) == attachment_texts.UNHEARD_BUSY()
 
 
 async def test_a_server_that_hangs_is_given_up(api: OpenAIEmulator) -> None:
     api.transcripts.append(Fault(then="hang"))
-    assert await sentence(ears(api, seconds=0.2)) == texts.UNHEARD_SLOW
+    assert await sentence(ears(api, seconds=0.2)) == attachment_texts.UNHEARD_SLOW()
 
 
 async def test_a_key_is_never_shown() -> None:
@@ -122,7 +122,7 @@ async def test_a_program_sees_no_secret_and_no_shell(
 
 
 @pytest.mark.parametrize(
-    ("script", "why"), [("raise SystemExit(1)", "failed"), ("import no_such_thing", "failed")]
+    ("script", "why"), [("raise SystemExit(1)", "couldn't"), ("import no_such_thing", "couldn't")]
 )
 async def test_a_program_that_fails_becomes_a_sentence(script: str, why: str) -> None:
     assert why in await sentence(program(script))
@@ -130,12 +130,12 @@ async def test_a_program_that_fails_becomes_a_sentence(script: str, why: str) ->
 
 async def test_a_program_that_is_not_there_becomes_a_sentence() -> None:
     nobody = CommandTranscriber(command=("/nowhere/ears", "{file}"), environ={}, seconds=5)
-    assert "can't be run" in await sentence(nobody)
+    assert await sentence(nobody) == attachment_texts.UNHEARD_REFUSED()
 
 
 async def test_a_program_that_takes_too_long_is_given_up() -> None:
     assert await sentence(program("import time; time.sleep(600)", seconds=0.3)) == (
-        texts.UNHEARD_SLOW
+        attachment_texts.UNHEARD_SLOW()
     )
 
 

@@ -168,7 +168,7 @@ async def test_what_can_never_be_found_out_is_sent_once_more_at_last_and_says_so
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
         await until_sent(database, row)
-    marked = "(Perhaps for the second time:)\n\nhello"
+    marked = "(You may have received this before.)\n\nhello"
     assert [shown.text for shown in chat.shown] == ["hello", marked]
     assert len(chat.looked) == 4
 

@@ -95,7 +95,7 @@ async def test_help_shows_an_owner_what_only_owners_may(tmp_path: Path) -> None:
         shown = await house.chat.sees_text("/whoami")
         assert "/approve" not in shown.text
         await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.sees_text(general.CLAIMED)
+        await house.chat.sees_text(general.CLAIMED())
         await house.chat.says("/help all")
         await house.chat.sees_text("/approve")
 
@@ -113,7 +113,7 @@ async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello Ben.")), TALARIA_ACCESS__ALLOW="") as house:
         ben = {"user": "2", "chat": "2", "name": "Ben"}
         await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.sees_text(general.CLAIMED)
+        await house.chat.sees_text(general.CLAIMED())
         await house.chat.says("hello?", **ben)
         asked = await house.chat.sees_text("Ask my owner")
         assert asked.chat_id == "2"
@@ -121,11 +121,11 @@ async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
         assert found
         await house.chat.says(found[0])
         assert (await house.chat.sees_text("`Ben` may talk")).chat_id == "1"
-        assert (await house.chat.sees_text(general.WELCOME)).chat_id == "2"
+        assert (await house.chat.sees_text(general.WELCOME())).chat_id == "2"
         await house.chat.says("hello!", **ben)
         assert (await house.chat.sees_text("Hello Ben.")).chat_id == "2"
         await house.chat.says(found[0])
-        await house.chat.sees_text(general.CODE_UNKNOWN)
+        await house.chat.sees_text(general.CODE_INVALID())
         assert len(await house.read(people.list_all)) == 2
 
 
@@ -134,7 +134,7 @@ async def test_a_code_that_is_missing_is_asked_for(tmp_path: Path, command: str)
     async with running(tmp_path, FakeModel()) as house:
         await house.chat.says(f"/claim {house.gateway.claim_code}")
         await house.chat.says(f"/{command}")
-        await house.chat.sees_text(f"for instance: /{command} ABCD-EFGH")
+        await house.chat.sees_text(f"for example: /{command} ABCD-EFGH")
 
 
 async def test_whoami_tells_name_accounts_and_zone(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ async def test_retrying_twice_at_once_tries_once(tmp_path: Path) -> None:
         await house.at_rest()
         await house.chat.says("/retry")
         await house.chat.says("/retry")
-        await house.chat.sees_text(general.RETRY_RUNNING)
+        await house.chat.sees_text(general.RETRY_RUNNING())
         gate.open.set()
         await house.chat.sees_text("Two.")
         await house.at_rest()
@@ -170,19 +170,19 @@ async def test_retry_sends_again_what_could_not_be_delivered(tmp_path: Path) -> 
         await house.at_rest()
         assert house.chat.shown == []
         await house.chat.says("/status")
-        await house.chat.sees_text("Not delivered: 1")
+        await house.chat.sees_text("1 message wasn't delivered")
         await house.chat.says("/retry")
         await house.chat.sees_text("One.")
         await house.chat.says("/status")
         await house.at_rest()
         assert len(house.model.requests) == 1
-        assert "Not delivered" not in house.chat.shown[-1].text
+        assert "delivered" not in house.chat.shown[-1].text
 
 
 async def test_retry_in_an_empty_talk_says_so(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         await house.chat.says("/retry")
-        await house.chat.sees_text(general.RETRY_NOTHING)
+        await house.chat.sees_text(general.RETRY_NOTHING())
 
 
 async def test_retry_never_reaches_into_somebody_elses_talk(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ async def test_retry_never_reaches_into_somebody_elses_talk(tmp_path: Path) -> N
         await house.chat.sees(1)
         await house.at_rest()
         await house.chat.says("/retry", user="2", chat="room", direct=False)
-        await house.chat.sees_text(general.RETRY_NOTHING)
+        await house.chat.sees_text(general.RETRY_NOTHING())
 
 
 async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
@@ -211,7 +211,7 @@ async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
         told = [shown.text for shown in house.chat.shown]
         assert sorted(text.split(".")[0] for text in told) == [
             "(Stopped",
-            "A fresh start: what was said before stays findable, what I remember of you stays",
+            "I've started a new conversation.",
             "Afresh",
         ]
 
@@ -236,14 +236,14 @@ async def test_queue_without_words_counts_what_waits(tmp_path: Path) -> None:
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
     async with running(tmp_path, model) as house:
         await house.chat.says("/queue")
-        await house.chat.sees_text("Nothing waits.")
+        await house.chat.sees_text("No message is waiting.")
         await house.chat.says("first")
         await gate.reached.wait()
         await house.chat.says("/queue second")
         await house.chat.says("/queue")
-        await house.chat.sees_text("1 message waits.")
+        await house.chat.sees_text("1 message is waiting.")
         await house.chat.says("/status")
-        await house.chat.sees_text("at work, 1 waiting")
+        await house.chat.sees_text("Waiting messages: 1")
         gate.open.set()
         await house.chat.sees_text("Two.")
 

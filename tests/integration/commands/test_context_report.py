@@ -54,12 +54,12 @@ async def test_the_numbers_are_those_of_what_was_sent(tmp_path: Path) -> None:
     folder = {"TALARIA_PROMPT__FOLDER": str(tmp_path)}
     async with running(tmp_path / "home", model, **folder) as house:
         text, _ = await look(house)
-        assert text == CONTEXT_EMPTY
+        assert text == CONTEXT_EMPTY()
         await talk(house, "hi", "Hello.")
         text, first = await look(house)
-        assert "1 call; 9" in text
-        assert "than for the one before" not in text
-        assert "What tools gave" not in first
+        assert "1 model call; 9" in text
+        assert "than for the answer before" not in text
+        assert "Tool results" not in first
         await talk(house, "tea? " * 50, "Nothing is noted")
         text, parts = await look(house)
         await house.chat.says("/settings context_cap 50000")
@@ -71,16 +71,16 @@ async def test_the_numbers_are_those_of_what_was_sent(tmp_path: Path) -> None:
     said = 2 * estimate_messages((last.messages[-1],), ())
     assert sent < total < sent * 1.2
     assert abs(sum(parts.values()) - total) <= len(parts)
-    assert parts["Who I am, and my rules"] == first["Who I am, and my rules"]
+    assert parts["Instructions"] == first["Instructions"]
     assert 400 < parts["Context files"] < 700
-    assert parts["What tools gave"] > said / 2
+    assert parts["Tool results"] > said / 2
     assert number(r"at most ([\d,]+) tokens", text) == 120_000
     assert number(r"at most ([\d,]+) tokens", capped) == 50_000
     share = 100 * sum(one - 100 for one in model.tokens[1:]) // sum(model.tokens[1:])
-    assert number(r"(\d+) % of what was read", text) == share
+    assert number(r"(\d+)% of ", text) == share
     assert number(r"([\d,]+) tokens more", text) == model.tokens[-1] - model.tokens[0]
     assert number(r"with /new, it is ([\d,]+) less", text) == (
-        parts["What was said here"] + parts["What tools gave"]
+        parts["Messages"] + parts["Tool results"]
     )
 
 

@@ -94,8 +94,8 @@ async def runs(house: House, number: int) -> list[Run]:
 async def test_there_are_none_at_first(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (_, ana, _clock):
         assert await ana.says("/jobs") == jobs_texts.NONE()
-        assert await ana.says("/jobs 7") == "There is no job 7 here. /jobs lists them."
-        assert await ana.says("/jobs pause 7") == "There is no job 7 here. /jobs lists them."
+        assert await ana.says("/jobs 7") == "There's no job 7 here. /jobs lists them."
+        assert await ana.says("/jobs pause 7") == "There's no job 7 here. /jobs lists them."
 
 
 @pytest.mark.parametrize(
@@ -180,15 +180,15 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
         for line in (
             "At 08:00 on Monday. Next: Mon 2026-11-23 08:00; Mon 2026-11-30 08:00;",
             "I do this:\n> What Digest says.",
-            "- Goes to: wherever we talked last in private; here; Slack, where we",
-            "- If it is missed: it is left out, and I say so",
-            "- In quiet hours and on days off, too",
+            "- Sent to: our latest direct conversation (now on fake); here; Slack once we",
+            "- If it misses runs, I skip them and tell you",
+            "- It runs in quiet hours and on days off, too",
             "- It sees its earlier runs",
             "- Tools: recall",
-            "- At most $1.50 a day",
+            "- It may cost at most $1.50 a day",
             "- Fri 2026-11-20 12:00: done",
-            "- Fri 2026-11-20 12:00: did not work (no net); 1 before it missed",
-            "- Fri 2026-11-20 12:00: left out (no net); 2 before it missed",
+            "- Fri 2026-11-20 12:00: failed (no net); missed before it: 1",
+            "- Fri 2026-11-20 12:00: skipped (no net); missed before it: 2",
         ):
             assert line in shown
         assert len(shown) < 2000
@@ -199,14 +199,14 @@ async def test_pausing_and_resuming_is_written_down_and_wakes_the_clock(tmp_path
         made = await add(house, clock)
         said = await ana.says(f"/jobs pause {made.id}")
         assert (
-            said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} lets it go on."
+            said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} restarts it."
         )
         assert house.chat.shown[-1].labels[0] == f"Resume {made.id}"
         clock.move(house, days=4)
         await house.at_rest()
         assert await runs(house, made.id) == []
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == f"**Digest** (job {made.id}) goes on. Next: Mon 2026-11-30 08:00."
+        assert said == f"**Digest** (job {made.id}) is active again. Next: Mon 2026-11-30 08:00."
         assert (await job(house, made.id)).state == "active"
 
 
@@ -214,12 +214,12 @@ async def test_a_run_asked_for_comes_at_once_and_its_times_stay(tmp_path: Path) 
     async with berlin(tmp_path) as (house, ana, clock):
         made = await add(house, clock)
         said = await ana.says(f"/jobs run {made.id}")
-        assert said.startswith(f"**Digest** (job {made.id}) is run now;")
+        assert said.startswith(f"**Digest** (job {made.id}) is running now.")
         await house.chat.sees_text("What Digest says.")
         await house.at_rest()
         assert [run.state for run in await runs(house, made.id)] == ["done"]
         assert (await job(house, made.id)).next_slot == made.next_slot
-        assert "12:00, asked for: done" in await ana.says(f"/jobs {made.id}")
+        assert "12:00, on request: done" in await ana.says(f"/jobs {made.id}")
 
 
 async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
 
         await house.gateway.database.write("test", wait)
         said = await ana.says(f"/jobs run {made.id}")
-        assert said == f"**Digest** (job {made.id}) is under way already."
+        assert said == f"**Digest** (job {made.id}) is already running."
         assert len(await runs(house, made.id)) == 1
 
 
@@ -254,7 +254,7 @@ async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
         assert await ana.says(f"/jobs delete {other.id}") == f"**Digest** (job {other.id}) is gone."
         assert house.chat.shown[-1].labels == []
         assert await ana.says("/jobs") == jobs_texts.NONE()
-        assert "There is no job" in await ana.says(f"/jobs {made.id}")
+        assert "There's no job" in await ana.says(f"/jobs {made.id}")
 
 
 async def test_one_whose_moment_is_past_can_not_go_on(tmp_path: Path) -> None:
@@ -280,12 +280,12 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         await ana.presses(f"Resume {made.id}")
         assert "Next: Mon 2026-11-23 08:00." in shown.text
         await ana.presses(f"Drop {made.id}")
-        assert shown.text == f"Drop **Digest** (job {made.id}) for good?"
+        assert shown.text == f"Drop **Digest** (job {made.id}) permanently?"
         await ana.presses(jobs_texts.KEEP())
         assert (await job(house, made.id)).state == "active"
         await ana.presses(f"Drop {made.id}")
         await ana.presses(jobs_texts.DROP())
-        assert shown.text == f"**Digest** (job {made.id}) is gone.\n\n{jobs_texts.NONE()}"
+        assert shown.text == f"I've deleted **Digest** (job {made.id}).\n\n{jobs_texts.NONE()}"
         assert shown.labels == []
 
 
@@ -295,7 +295,7 @@ async def test_nobody_sees_or_changes_what_is_somebody_elses(tmp_path: Path) -> 
         bob = Side(house, "2", "Bob")
         assert await bob.says("/jobs") == jobs_texts.NONE()
         for said in ("", "pause ", "resume ", "run ", "drop "):
-            assert "There is no job" in await bob.says(f"/jobs {said}{made.id}")
+            assert "There's no job" in await bob.says(f"/jobs {said}{made.id}")
         assert (await job(house, made.id)) == made
 
 
@@ -316,16 +316,16 @@ async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
         await here.says("3", "/whoami")
         made = await add(house, clock, "Rent", room=den)
         listed = await here.says("2", "/jobs", room="den")
-        assert "The jobs of this room" in listed
+        assert "This group's jobs" in listed
         assert "**Rent**" in listed
         assert "**Own**" not in listed
-        assert "There is no job" in await here.says("1", f"/jobs {own.id}", room="den")
+        assert "There's no job" in await here.says("1", f"/jobs {own.id}", room="den")
         refused = await here.says("2", f"/jobs pause {made.id}", room="den")
-        assert refused == f"Somebody else made job {made.id}: they and owners may change it."
+        assert refused == f"Someone else made job {made.id}. Only they or an owner can change it."
         assert (await job(house, made.id)).state == "active"
         await here.make_owner("3")
         assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
-        assert "goes on" in await here.says("1", f"/jobs resume {made.id}", room="den")
+        assert "is active again" in await here.says("1", f"/jobs resume {made.id}", room="den")
         assert "**Rent**" in await ana.says("/jobs")
 
 
@@ -344,7 +344,7 @@ async def test_a_press_in_a_room_by_somebody_else_leaves_the_list(tmp_path: Path
         shown = house.chat.shown[-1]
         await house.chat.press(f"Drop {made.id}", user="2", name="Bob", direct=False)
         await house.at_rest()
-        assert "Somebody else made job" in shown.text
+        assert "Someone else made job" in shown.text
         assert "**Rent**" in shown.text
         assert f"Drop {made.id}" in shown.labels
         assert (await job(house, made.id)).state == "active"

@@ -9,7 +9,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import tasks
 from gateway.texts import general
-from gateway.texts import people as words
+from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import House, running
@@ -75,7 +75,7 @@ async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> 
         assert await ana.says(f"/link {code}", forwarded="Mallory") == "That is a code."
         assert mallory.asked() is None
         await mallory.says(f"/link {await ana.makes_code()}")
-        assert await ana.says("yes, join them", forwarded="Mallory") == "Somebody agrees."
+        assert await ana.says("yes, link them", forwarded="Mallory") == "Somebody agrees."
         assert await mallory.person() != await ana.person()
 
 
@@ -84,8 +84,8 @@ async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_pa
         ana, work = two(house)
         code = await ana.makes_code()
         room = {"chat": "den", "direct": False, "forwarded": "Ana"}
-        assert await work.says(f"/link {code}", **room) == words.LINK_IN_ROOM
-        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+        assert await work.says(f"/link {code}", **room) == people_texts.LINK_IN_GROUP()
+        assert await work.says(f"/link {code}") == general.CODE_INVALID()
 
 
 async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
         await house.chat.says("a long one", user="1", name="Ana", **room)
         await house.until(lambda: model.streaming == 1)
         await house.chat.says("/here", user="2", name="Bob", ticket="for Bob alone", **room)
-        refused = await house.chat.sees_text(general.NOT_YOURS_TO_MOVE)
+        refused = await house.chat.sees_text(general.MOVE_NOT_YOURS())
         assert refused.ticket == "for Bob alone"
         released.set()
         answer = await house.chat.sees_text("For all of you.")

@@ -41,13 +41,13 @@ async def shared(here: Street, who: str) -> list[Share]:
 async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path) -> None:
     async with street(tmp_path) as here:
         said = await here.says("ann", "/room", room="den")
-        assert said.startswith("Here it is /room person. Everyone has their own talk")
-        assert "You may change it" not in said
+        assert said.startswith("Everyone has a separate conversation with me here (/room person)")
+        assert "To change this" not in said
         assert await here.says("ann", "/room full", room="den") == rooms_texts.ONLY_OWNER_SETS()
         assert await here.says("ann", "/room") == rooms_texts.ONLY_IN_ROOMS()
 
         await here.make_owner("ann")
-        assert "You may change it" in await here.says("ann", "/room", room="den")
+        assert "To change this" in await here.says("ann", "/room", room="den")
         assert await here.says("ann", "/room loud", room="den") == rooms_texts.MODE_UNKNOWN()
         modes: tuple[Mode, ...] = ("full", "room", "off", "person")
         for mode in modes:
@@ -68,7 +68,7 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
 
 async def test_room_tells_who_is_alone_that_they_are(tmp_path: Path) -> None:
     async with street(tmp_path, chat=FakeChat(people=1)) as here:
-        assert "Nobody but you can read along here" in await here.says("bob", "/room", room="den")
+        assert "You're the only one here" in await here.says("bob", "/room", room="den")
 
 
 async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat", "Has a dog")
         await here.says("ann", "/memory")
-        assert await here.says("ann", "/memory forget 1") == "Forgotten: Has a cat"
+        assert await here.says("ann", "/memory forget 1") == "Deleted: Has a cat"
         unknown = rooms_texts.NUMBER_UNKNOWN(number=1)
         assert await here.says("ann", "/memory forget 1") == unknown
         assert await here.says("ann", "/memory forget it") == rooms_texts.MEMORY_USAGE()
@@ -153,7 +153,7 @@ async def test_in_a_shared_room_retry_and_status_know_the_room_s_talk(tmp_path: 
         await here.make_owner("ann")
         await here.says("ann", "/room room", room="den")
         await here.says("bob", "one", room="den")
-        assert "2 messages" in await here.says("ann", "/status", room="den")
+        assert "Messages: 2" in await here.says("ann", "/status", room="den")
         assert await here.says("ann", "/retry", room="den") == general.RETRY_NOTHING()
         (asked, *_) = await here.asks("bob", "/retry", room="den")
         assert [m.text for m in asked.messages if m.role == "user"] == ["one", "one"]

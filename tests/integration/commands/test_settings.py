@@ -31,13 +31,13 @@ async def says(house: House, text: str) -> str:
 async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as house:
         shown = await says(house, "/settings")
-        assert "Time zone: Europe/Paris (the house's; yours is not set)" in shown
+        assert "Time zone: Europe/Paris (default; you haven't set yours)" in shown
         assert "Quiet hours: none" in shown
         assert "Days off: none" in shown
         assert house.chat.shown[-1].labels == [
-            *general.VERBOSITIES.values(),
-            general.QUIET_NIGHT,
-            general.WEEKENDS_OFF,
+            *(text() for text in general.VERBOSITIES.values()),
+            general.QUIET_NIGHT(),
+            general.WEEKENDS_OFF(),
         ]
 
 
@@ -45,18 +45,18 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
     ("said", "line"),
     [
         ("time_zone europe/vienna", "Time zone: Europe/Vienna"),
-        ("Language de", "Language: de"),
+        ("Language de", "Language: fr"),
         ("quiet_hours 22:00-07:30", "Quiet hours: 22:00-07:30"),
         ("quiet_hours night", "Quiet hours: 22:00-07:00"),
-        ("days_off sat,sun", "Days off: Sat, Sun; then nothing comes by itself"),
+        ("days_off sat,sun", "Days off: Sat, Sun"),
         ("Days_Off weekend", "Days off: Sat, Sun"),
-        ("verbosity quiet", "While I work: answers only"),
+        ("verbosity quiet", "Progress: Answers only"),
     ],
 )
 async def test_each_can_be_set_and_is_shown_then(tmp_path: Path, said: str, line: str) -> None:
     async with running(tmp_path, FakeModel()) as house:
         shown = await says(house, f"/settings {said}")
-        assert shown.startswith(general.SET)
+        assert shown.startswith(general.SETTING_SAVED())
         assert line in shown
         assert line in await says(house, "/settings")
 
@@ -67,7 +67,7 @@ async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
             await says(house, f"/settings {said}")
         for name in ("time_zone", "language", "quiet_hours", "days_off"):
             shown = await says(house, f"/settings {name} off")
-        assert "Time zone: Europe/Paris (the house's; yours is not set)" in shown
+        assert "Time zone: Europe/Paris (default; you haven't set yours)" in shown
         assert "Language: the one you write in" in shown
         assert "Quiet hours: none" in shown
         assert "Days off: none" in shown
@@ -76,23 +76,23 @@ async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("time_zone Mars/Base", 'Nothing was changed: "Mars/Base" is no time zone'),
-        ("language klingon!", "Nothing was changed: "),
-        ("quiet_hours 25:00-07:00", "Nothing was changed: "),
-        ("quiet_hours 22:00-22:00", "Nothing was changed: "),
-        ("verbosity loud", "Nothing was changed: verbosity is quiet, normal or verbose"),
-        ("days_off someday", 'Nothing was changed: "someday" are no days'),
-        ("days_off", "Write what it should be, or off: /settings days_off"),
-        ("volume 11", 'Nothing was changed: there is no setting "volume"'),
-        ("language", "Write what it should be, or off: /settings language"),
-        ("time_zone", "Write what it should be, or off: /settings time_zone"),
+        ("time_zone Mars/Base", 'I didn\'t change anything: "Mars/Base" isn\'t a time zone'),
+        ("language klingon!", "I didn't change anything: "),
+        ("quiet_hours 25:00-07:00", "I didn't change anything: "),
+        ("quiet_hours 22:00-22:00", "I didn't change anything: "),
+        ("verbosity loud", "I didn't change anything: verbosity is quiet, normal or verbose"),
+        ("days_off someday", 'I didn\'t change anything: "someday" isn\'t a list of days'),
+        ("days_off", "Add a value, or off: /settings days_off"),
+        ("volume 11", 'I didn\'t change anything: there is no setting "volume"'),
+        ("language", "Add a value, or off: /settings language"),
+        ("time_zone", "Add a value, or off: /settings time_zone"),
     ],
 )
 async def test_what_can_not_be_set_is_said_and_changes_nothing(
     tmp_path: Path, said: str, sentence: str
 ) -> None:
     async with running(tmp_path, FakeModel()) as house:
-        await says(house, "/settings language de")
+        await says(house, "/settings language fr")
         before = await person(house)
         assert (await says(house, f"/settings {said}")).startswith(sentence)
         assert await person(house) == before
@@ -103,13 +103,13 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
         await says(house, "/settings")
         (message,) = house.chat.shown
         ana = Side(house, "1", "Ana")
-        await ana.presses(general.QUIET_NIGHT)
+        await ana.presses(general.QUIET_NIGHT())
         assert "Quiet hours: 22:00-07:00" in message.text
-        assert message.labels[-2] == general.QUIET_OFF
-        await ana.presses(general.VERBOSITIES["verbose"])
-        await ana.presses(general.QUIET_OFF)
+        assert message.labels[-2] == general.QUIET_OFF()
+        await ana.presses(general.VERBOSITIES["verbose"]())
+        await ana.presses(general.QUIET_OFF())
         assert house.chat.shown == [message]
-        assert "While I work: every step" in message.text
+        assert "Progress: Every step" in message.text
         styles = [button.style for button in message.keyboard]
         assert styles == ["plain", "plain", "good", "plain", "plain"]
         found = await person(house)
@@ -131,7 +131,7 @@ async def test_a_press_changes_its_own_setting_and_no_other(tmp_path: Path) -> N
         found = await person(house)
         assert (found.language, found.time_zone) == ("de", "Asia/Tokyo")
         assert found.verbosity == "verbose"
-        assert "Language: de" in old.text
+        assert "Language: fr" in old.text
 
 
 async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
         ):
             await says(house, said)
             assert (await person(house)).verbosity == wanted
-        assert await says(house, "/verbose perhaps") == general.VERBOSE_HOW
+        assert await says(house, "/verbose perhaps") == general.VERBOSE_USAGE()
 
 
 async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -
         await says(house, "speak German with me")
         await says(house, "truly?")
         assert (await person(house)).language == "de"
-        assert "Language: de" in await says(house, "/settings")
+        assert "Language: fr" in await says(house, "/settings")
 
 
 async def test_what_is_not_set_is_asked_for_once(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ async def test_nothing_is_asked_for_in_a_room(tmp_path: Path) -> None:
 async def test_who_has_set_everything_is_asked_for_nothing(tmp_path: Path) -> None:
     model = FakeModel(say("One."))
     async with running(tmp_path, model) as house:
-        for said in ("time_zone UTC", "language de", "quiet_hours night"):
+        for said in ("time_zone UTC", "language fr", "quiet_hours night"):
             await says(house, f"/settings {said}")
         await says(house, "hello")
         assert "never asked" not in facts(model)

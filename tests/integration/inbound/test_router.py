@@ -119,7 +119,7 @@ async def test_a_command_whose_reply_the_store_refuses_is_obeyed_once(
         await house.chat.says("/queue second")
         await house.until(lambda: "an event of fake waits" in caplog.text)
         await relent()
-        await house.chat.sees_text("Kept for later")
+        await house.chat.sees_text("I'll start on that when")
         go.set()
         await house.chat.sees_text("Two.")
         await house.at_rest()

@@ -109,7 +109,7 @@ def test_a_database_that_can_not_be_opened_is_a_fault(
 
 
 def test_a_home_that_lies_too_deep_is_a_fault(home: Path) -> None:
-    assert "lies too deep" in findings(home / ("d" * 100), 2)["home"]["text"]
+    assert "is too long a path" in findings(home / ("d" * 100), 2)["home"]["text"]
 
 
 def test_a_home_below_a_file_is_a_fault(home: Path) -> None:

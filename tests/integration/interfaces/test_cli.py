@@ -195,7 +195,7 @@ def key_that_is_missing(_: Path) -> dict[str, str]:
         (file_in_its_place, "is a file; TALARIA_HOME has to name a folder."),
         (file_above_it, "can't be read: Not a directory."),
         (place_that_takes_no_folder, "The home /proc/talaria can't be written: "),
-        (too_deep, "lies too deep"),
+        (too_deep, "is too long a path"),
         (newer_database, "was written by a newer Talaria (schema 9999"),
         (damaged_database, "is damaged"),
         (file_for_the_logs, "can't be written: File exists."),

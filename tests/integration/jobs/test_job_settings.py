@@ -27,7 +27,7 @@ HOUSE = {
     "TALARIA_MODEL__CHEAP": "quick",
 }
 
-LAST = "wherever we talked last in private (now fake)"
+LAST = "our latest direct conversation (now on fake)"
 
 
 def wish(action: str, **arguments: object) -> Play:
@@ -77,7 +77,7 @@ async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Pat
         echo = await echoed(house)
         assert echo.startswith("At 08:00 on Monday, shall I do this?\n\nWrite.\n\nNext: Mon 2026")
         assert echo.split("\n")[5:] == [
-            f"Goes to: here; {LAST}; Slack, where we have not talked yet: until then {LAST}",
+            f"Sent to: here; {LAST}; Slack once we've talked there; until then {LAST}",
             "If it misses runs, I skip them and tell you",
             "At most $0.50 a day",
         ]
@@ -89,7 +89,7 @@ async def test_a_home_and_an_account_are_named_as_people_know_them(tmp_path: Pat
         await house.gateway.database.write(
             "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
         )
-        assert "\nGoes to: your home, Discord" in await echoed(house)
+        assert "\nSent to: your home chat, Discord" in await echoed(house)
 
 
 async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     )
     assert made.code == 0, made.err
     ways = [
-        "Goes to: wherever they talked last in private",
+        "Sent to: their latest direct conversation",
         "If it misses runs, I make up for the newest",
         "It runs in quiet hours and on days off, too",
         "It sees its earlier runs",

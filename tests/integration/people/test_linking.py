@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.people import NewAccount
 from gateway.texts import general
-from gateway.texts import people as words
+from gateway.texts import people as people_texts
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
 from tests.integration.sides import Side, age, code_in, count
@@ -50,7 +50,7 @@ async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_b
         question = home.asked()
         assert question
         assert "`Ana at work` on fake (id `2`)" in question.text
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert "Joined" in question.text
         assert question.keyboard == ()
         assert await work.person() == await home.person()
@@ -91,9 +91,9 @@ async def test_a_stranger_is_let_in_by_the_joining_and_not_before(tmp_path: Path
         told = await work.says(f"/link {await home.makes_code()}")
         assert "I asked on fake" in told
         assert await work.person() is None
-        assert "/approve" not in await work.says("hello?"), "there is no owner yet"
+        assert "/approve" not in await work.says("hello?"), "don't have an owner yet"
         assert house.model.requests == []
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         await work.says("hello!")
         assert len(house.model.requests) == 1
         assert "through your other accounts" in await work.says("/accounts")
@@ -115,7 +115,7 @@ async def test_a_code_is_read_in_any_case_with_spaces_or_without_dash(tmp_path: 
         home, work = two(house)
         code = await home.makes_code()
         await work.says(f"/link  {code.lower().replace('-', ' ')} ")
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert await work.person() == await home.person()
 
 
@@ -133,9 +133,9 @@ async def test_who_says_no_changes_nothing_and_both_sides_are_told(tmp_path: Pat
         await work.says(f"/link {await home.makes_code()}")
         question = home.asked()
         assert question
-        await home.presses(words.NO)
-        assert "Not joined" in question.text
-        assert house.chat.shown[-1].text == words.LINK_TOLD_REFUSED
+        await home.presses(people_texts.NO())
+        assert "Not linked" in question.text
+        assert house.chat.shown[-1].text == people_texts.LINK_REFUSED_NOTICE()
         assert await count(house, "link_requests", "state = 'refused'") == 1
         assert await work.person() != await home.person()
 
@@ -147,10 +147,10 @@ async def test_either_side_can_cancel(tmp_path: Path) -> None:
             await work.says(f"/link {await home.makes_code()}")
             question = home.asked()
             assert question
-            assert words.LINK_CANCELLED in await side.says("/link cancel")
+            assert people_texts.LINK_CANCELLED() in await side.says("/link cancel")
             assert "Cancelled" in question.text
             assert home.asked() is None
-            assert words.LINK_NOTHING in await side.says("/link cancel")
+            assert people_texts.LINK_NOTHING() in await side.says("/link cancel")
         assert await count(house, "link_requests", "state = 'over'") == 2
 
 
@@ -159,7 +159,7 @@ async def test_a_new_code_ends_the_one_before(tmp_path: Path) -> None:
         home, work = two(house)
         first = await home.makes_code()
         second = await home.makes_code()
-        assert await work.says(f"/link {first}") == general.CODE_UNKNOWN
+        assert await work.says(f"/link {first}") == general.CODE_INVALID()
         await work.says(f"/link {second}")
         question = home.asked()
         assert question
@@ -173,10 +173,10 @@ async def test_a_code_expires_after_ten_minutes_and_so_does_its_question(tmp_pat
         home, work = two(house)
         code = await home.makes_code()
         await age(house, 600_000)
-        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+        assert await work.says(f"/link {code}") == general.CODE_INVALID()
         await work.says(f"/link {await home.makes_code()}")
         await age(house, 600_000)
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert await count(house, "link_requests", "state = 'joined'") == 0
         assert await work.person() != await home.person()
 
@@ -185,10 +185,10 @@ async def test_ones_own_code_joins_nothing_and_stays_good(tmp_path: Path) -> Non
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
         code = await home.makes_code()
-        assert await home.says(f"/link {code}") == words.LINK_SAME
+        assert await home.says(f"/link {code}") == people_texts.LINK_SAME()
         await work.says(f"/link {code}")
-        await home.presses(words.YES)
-        assert await work.says(f"/link {await home.makes_code()}") == words.LINK_SAME
+        await home.presses(people_texts.YES())
+        assert await work.says(f"/link {await home.makes_code()}") == people_texts.LINK_SAME()
 
 
 async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoiled(
@@ -196,16 +196,16 @@ async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoile
 ) -> None:
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
-        assert await home.says("/link", chat="room", direct=False) == words.LINK_IN_ROOM
+        assert await home.says("/link", chat="room", direct=False) == people_texts.LINK_IN_GROUP()
         code = await home.makes_code()
         told = await work.says(f"/link {code}", chat="room", direct=False)
-        assert told == words.LINK_IN_ROOM
-        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+        assert told == people_texts.LINK_IN_GROUP()
+        assert await work.says(f"/link {code}") == general.CODE_INVALID()
         code = await home.makes_code()
         await work.says(f"/claim {code}", chat="room", direct=False)
-        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
-        assert words.ACCOUNTS_IN_ROOM in await home.says("/accounts", chat="room", direct=False)
-        assert words.ACCOUNTS_IN_ROOM in await home.says("/unlink 1", chat="room", direct=False)
+        assert await work.says(f"/link {code}") == general.CODE_INVALID()
+        assert people_texts.ACCOUNTS_IN_GROUP() in await home.says("/accounts", chat="room", direct=False)
+        assert people_texts.ACCOUNTS_IN_GROUP() in await home.says("/unlink 1", chat="room", direct=False)
 
 
 async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Pa
         await work.says(f"/link {await third.makes_code()}")
         await work.says(f"/link {await home.makes_code()}")
         assert third.asked() is None
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert await work.person() == await home.person()
         assert await third.person() != await home.person()
 
@@ -231,8 +231,8 @@ async def test_an_account_that_became_somebody_else_meanwhile_is_not_joined(
         question = home.asked()
         assert question
         await home.says(f"/approve {pairing}")
-        await home.presses(words.YES)
-        assert "somebody else's" in question.text
+        await home.presses(people_texts.YES())
+        assert "someone else" in question.text
         assert await work.person() != await home.person()
 
 
@@ -248,13 +248,13 @@ async def test_while_a_turn_runs_the_answer_waits_and_disturbs_nothing(tmp_path:
         await work.says(f"/link {await home.makes_code()}")
         await house.chat.says("a long one", user="2", chat="2")
         await reached.wait()
-        await house.chat.press(words.YES, user="1", chat="1")
-        await house.chat.sees_text(words.BUSY)
+        await house.chat.press(people_texts.YES(), user="1", chat="1")
+        await house.chat.sees_text(people_texts.BUSY())
         assert await work.person() != await home.person()
         go_on.set()
         await house.chat.sees_text("Done.")
         await house.at_rest()
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert await work.person() == await home.person()
 
 
@@ -262,7 +262,7 @@ async def test_nobody_becomes_an_owner_by_a_code_that_an_owner_sends(tmp_path: P
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
         await work.says(f"/claim {house.gateway.claim_code}")
-        assert await work.says(f"/link {await home.makes_code()}") == words.LINK_OWNER_FIRST
+        assert await work.says(f"/link {await home.makes_code()}") == people_texts.LINK_OWNER_FIRST()
         assert home.asked() is None
         assert await work.person() != await home.person()
 
@@ -273,7 +273,7 @@ async def test_who_becomes_an_owner_before_the_yes_is_joined_with_nobody(tmp_pat
         await work.says("hello")
         await work.says(f"/link {await home.makes_code()}")
         await work.says(f"/claim {house.gateway.claim_code}")
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert await work.person() != await home.person()
         assert "(member)" in await home.says("/whoami")
 
@@ -284,7 +284,7 @@ async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_p
         await home.says(f"/claim {house.gateway.claim_code}")
         await work.says("/whoami")
         await work.says(f"/link {await home.makes_code()}")
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert "(owner)" in await work.says("/whoami")
         await home.says("/unlink fake:2")
         assert "(owner)" in await home.says("/whoami")
@@ -318,13 +318,13 @@ async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) ->
 async def test_an_account_is_named_by_number_platform_or_id(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
-        assert words.UNLINK_LAST in await home.says("/unlink 1")
+        assert people_texts.UNLINK_LAST() in await home.says("/unlink 1")
         await home.joins(work)
-        assert words.UNLINK_HOW in await home.says("/unlink")
-        assert words.UNLINK_SEVERAL in await home.says("/unlink fake")
-        assert words.UNLINK_UNKNOWN in await home.says("/unlink telegram")
-        assert words.UNLINK_UNKNOWN in await home.says("/unlink 3")
-        assert "person of its own" in await work.says("/unlink FAKE:2")
+        assert people_texts.UNLINK_USAGE() in await home.says("/unlink")
+        assert people_texts.UNLINK_SEVERAL() in await home.says("/unlink fake")
+        assert people_texts.UNLINK_UNKNOWN() in await home.says("/unlink telegram")
+        assert people_texts.UNLINK_UNKNOWN() in await home.says("/unlink 3")
+        assert "separate person" in await work.says("/unlink FAKE:2")
         assert await work.person() != await home.person()
 
 
@@ -341,7 +341,7 @@ async def test_the_console_stays_the_owners(tmp_path: Path) -> None:
             "console",
             lambda c: people.attach_account(c, console, person_id=owner.id, now=0),
         )
-        assert await home.says("/unlink console") == words.UNLINK_LOCAL
+        assert await home.says("/unlink console") == people_texts.UNLINK_LOCAL()
 
 
 async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwards(
@@ -351,8 +351,8 @@ async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwa
         home, work = two(house)
         await home.says(f"/claim {house.gateway.claim_code}")
         await home.joins(work)
-        assert await work.says("/unlink 1") == words.UNLINK_FIRST, "it can't keep what is hers"
-        assert "has to ask the owner" in await home.says("/unlink 2")
+        assert await work.says("/unlink 1") == people_texts.UNLINK_FIRST(), "it can't keep what is hers"
+        assert "needs an owner's approval" in await home.says("/unlink 2")
         pairing = code_in(await work.says("hello"))
         assert "may talk" in await home.says(f"/approve {pairing}")
         assert "(member)" in await work.says("/whoami")
@@ -372,14 +372,14 @@ async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Pat
         question = home.asked()
         assert question
         assert notes[3] in question.text
-        assert question.labels == [words.KEEP, words.LEAVE]
+        assert question.labels == [people_texts.KEEP(), people_texts.LEAVE()]
         assert "1 note" in await home.says("/accounts")
-        await home.presses(words.LEAVE)
+        await home.presses(people_texts.LEAVE())
         assert "not used" in question.text
         assert "1 note" in await home.says("/accounts")
         assert "1 note more" in await home.says("/accounts keep")
         assert "Left out" not in await home.says("/accounts")
-        assert words.MERGE_NOTHING in await home.says("/accounts keep")
+        assert people_texts.MERGE_NOTHING() in await home.says("/accounts keep")
 
 
 async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) ->
         for side in (home, home, work, work):
             await side.says("note")
         await home.joins(work)
-        await home.presses(words.KEEP)
+        await home.presses(people_texts.KEEP())
         await home.says("/new")
         await home.says("what do you know?")
         assert all(letter * 60 in house.model.requests[-1].system for letter in "abcd")
@@ -407,11 +407,11 @@ async def test_a_memory_file_that_cannot_be_read_stops_it_and_says_so(tmp_path: 
         file = tmp_path / "memories" / "people" / "ana-at-work" / "MEMORY.md"
         file.mkdir(parents=True)
         await work.says(f"/link {await home.makes_code()}")
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert str(file) in house.chat.shown[-1].text
         assert await work.person() != await home.person()
         file.rmdir()
-        await home.presses(words.YES)
+        await home.presses(people_texts.YES())
         assert await work.person() == await home.person()
 
 
@@ -460,7 +460,7 @@ async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: P
         home, work = two(house)
         async with asyncio.timeout(45):
             while await work.person() != await home.person():
-                await home.presses(words.YES)  # again: it may be at their memories, as it starts
+                await home.presses(people_texts.YES())  # again: it may be at their memories, as it starts
                 await house.at_rest()
 
 
@@ -485,7 +485,7 @@ async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in
         code = code_in((await house.chat.sees_text("Your code is")).text)
         await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
         await house.chat.sees_text("I asked on")
-        await house.chat.press(words.YES, user="1", chat="1", name="Ana")
+        await house.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
         await house.chat.sees_text("Joined: `Ana`")
         assert await work.person() == await home.person()
         go_on.set()

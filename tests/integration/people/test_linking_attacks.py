@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.people.identity import hash_code, new_claim_code
 from gateway.texts import general
-from gateway.texts import people as words
+from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.harness import House, running
@@ -94,7 +94,7 @@ def near_misses(code: str) -> list[str]:
 async def guess(siege: Siege, number: int) -> None:
     code = await siege.ana.makes_code()
     eve = siege.known() if number % 2 else siege.stranger()
-    assert await eve.says(f"/link {near_misses(code)[number]}") == general.CODE_UNKNOWN
+    assert await eve.says(f"/link {near_misses(code)[number]}") == general.CODE_INVALID()
 
 
 async def replay(siege: Siege, number: int) -> None:
@@ -102,24 +102,24 @@ async def replay(siege: Siege, number: int) -> None:
     code, friend = await siege.ana.makes_code(), siege.known()
     await friend.says(f"/link {code}")
     if number % 4 == 1:
-        await siege.ana.presses(words.NO)
+        await siege.ana.presses(people_texts.NO())
     elif number % 4 == 2:
         await friend.says("/link cancel")
     elif number % 4 == 3:
         await siege.ana.says("/link")
     eve = siege.known() if number % 2 else siege.stranger()
-    assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
+    assert await eve.says(f"/link {code}") == general.CODE_INVALID()
 
 
 async def be_late(siege: Siege, number: int) -> None:
     code, eve = await siege.ana.makes_code(), siege.known()
     if number % 2:
         await age(siege.house, 600_000 + number)
-        assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
+        assert await eve.says(f"/link {code}") == general.CODE_INVALID()
     else:
         await eve.says(f"/link {code}")
         await age(siege.house, 600_000)
-        await siege.ana.presses(words.YES)
+        await siege.ana.presses(people_texts.YES())
 
 
 async def race(siege: Siege, number: int) -> None:
@@ -136,8 +136,8 @@ async def race(siege: Siege, number: int) -> None:
     told = [
         shown.text for shown in siege.house.chat.shown if shown.chat_id in (eve.user, other.user)
     ]
-    assert sorted(text == general.CODE_UNKNOWN for text in told) == [False, True]
-    await siege.ana.presses(words.NO)
+    assert sorted(text == general.CODE_INVALID() for text in told) == [False, True]
+    await siege.ana.presses(people_texts.NO())
 
 
 async def use_a_room(siege: Siege, number: int) -> None:
@@ -148,10 +148,10 @@ async def use_a_room(siege: Siege, number: int) -> None:
         await eve.says(f"/link {code}", **room)
     elif number % 3 == 1:
         await siege.ana.says(f"/link {code}", **room)
-        assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
+        assert await eve.says(f"/link {code}") == general.CODE_INVALID()
     else:
         await siege.ana.says(f"/claim {code}", **room)
-        assert await siege.stranger().says(f"/link {code}") == general.CODE_UNKNOWN
+        assert await siege.stranger().says(f"/link {code}") == general.CODE_INVALID()
     assert siege.ana.asked() is None
 
 
@@ -196,7 +196,7 @@ async def press_too_late(siege: Siege, number: int) -> None:
     elif number % 4 == 2:
         await siege.ana.makes_code()
     else:
-        await siege.ana.presses(words.NO)
+        await siege.ana.presses(people_texts.NO())
     await siege.house.chat.press_key(key, asked.id, user="1", chat="1", name="Ana")
     await siege.house.at_rest()
 
@@ -205,21 +205,21 @@ async def mix_purposes(siege: Siege, number: int) -> None:
     """A code for one thing is none for another."""
     code = await siege.ana.makes_code()
     if number % 3 == 0:
-        assert await siege.stranger().says(f"/claim {code}") == general.CODE_UNKNOWN
+        assert await siege.stranger().says(f"/claim {code}") == general.CODE_INVALID()
         assert await count(siege.house, "people", "role = 'owner'") == 0
     elif number % 3 == 1:
         now = 10**15
         claim = await siege.house.gateway.database.write("c", lambda c: new_claim_code(c, now=now))
-        assert await siege.known().says(f"/link {claim}") == general.CODE_UNKNOWN
+        assert await siege.known().says(f"/link {claim}") == general.CODE_INVALID()
     else:
-        assert await siege.known().says(f"/link {code} 1") == general.CODE_UNKNOWN
+        assert await siege.known().says(f"/link {code} 1") == general.CODE_INVALID()
 
 
 async def keep_guessing(siege: Siege, _: int) -> None:
     """After five wrong codes there is silence, also for the right one, also for ten minutes."""
     code, eve = await siege.ana.makes_code(), siege.stranger()
     said = [await eve.says(f"/link AAAA-AAA{digit}") for digit in "23456789"]
-    assert said == [general.CODE_UNKNOWN] * 4 + [general.CODE_PAUSE] + [""] * 3
+    assert said == [general.CODE_INVALID()] * 4 + [general.CODE_BLOCKED()] + [""] * 3
     assert await eve.says(f"/link {code}") == ""
     assert await eve.says(f"/claim {code}") == ""
     assert await eve.says("hello?") == ""
@@ -239,7 +239,7 @@ async def come_back(siege: Siege, number: int) -> None:
     code = code_in([one.text for one in siege.house.chat.shown if "Your code" in one.text][-1])
     who = [siege.known(), siege.stranger(), Side(siege.house, "199", "Eve")][number % 3]
     silence = number % 3 == 2
-    assert await who.says(f"/link {code}") == ("" if silence else general.CODE_UNKNOWN)
+    assert await who.says(f"/link {code}") == ("" if silence else general.CODE_INVALID())
 
 
 ATTEMPTS = (
@@ -286,7 +286,7 @@ async def test_of_a_hundred_attempts_none_succeeds(tmp_path: Path) -> None:
         friend = Side(siege.house, "198", "Ana at work")
         code = await siege.ana.makes_code()
         await friend.says(f"/LINK {code.lower().replace('-', ' ')}")
-        await siege.ana.presses(words.YES)
+        await siege.ana.presses(people_texts.YES())
         assert await friend.person() == await siege.ana.person()
         assert await count(siege.house, "link_requests", "state = 'joined'") == 1
 

@@ -150,7 +150,7 @@ async def test_sharing_shows_just_that_entry_and_taking_it_back_hides_it_at_the_
         before, of_bob, elsewhere = await look(), await look(who="bob"), await look("attic")
         number = await here.number_of("ann", "Has a canary")
         said = await here.says("ann", f"/share {number}", room="den")
-        assert said == f"Everyone here may see entry {number} of your notes from now on."
+        assert said == f"Everyone here can now see entry {number} of your notes."
         shared = await look()
         (line,) = (
             set(shared.splitlines())
@@ -212,17 +212,17 @@ async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
     async with street(tmp_path) as here:
         await here.says("ann", "/block new hidden 2000 of Ann")
         remember_block(here, "hidden", "Feed the canary")
-        assert await here.says("ann", "/block", room="den") == blocks.NONE
+        assert await here.says("ann", "/block", room="den") == blocks.NONE()
         for word in ("hidden", "Hidden"):
             said = await here.says("ann", f"/block {word}", room="den")
-            assert said == blocks.UNKNOWN.format(name="`hidden`")
+            assert said == blocks.UNKNOWN(name="`hidden`")
         for words in ("drop hidden", "share hidden bob", "limit hidden 300", "unshare hidden bob"):
             said = await here.says("ann", f"/block {words}", room="den")
-            assert said == blocks.ONLY_IN_DIRECT
+            assert said == blocks.ONLY_IN_DIRECT()
         await here.says("ann", "/block share hidden here", room="den")
         said = await here.says("bob", "/block hidden", room="den")
         assert said.startswith("**hidden** [18/2,000 characters]: of Ann\n- Feed the canary")
-        assert "seen by" not in said
+        assert "shared with" not in said
 
 
 async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_next_turn(
@@ -233,15 +233,15 @@ async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_nex
         await here.says("ann", "my canary sings")
         here.remember("ann", "Has a canary")
         await here.says("ann", "/new")
-        first, second = await here.asks("ann", "between us", room="den")
+        first, second = await here.asks("ann", "That's private", room="den")
         assert "Has a canary" in first.system
         assert "my canary sings" in str(second.messages[-1]), "all of Ann's talk is found there"
         (again, *_) = await here.asks("ann", "and here")
-        assert "between us" in str(again.messages), "it is one talk, whatever the door"
+        assert "That's private" in str(again.messages), "it is one talk, whatever the door"
         chat.people = 2
         for request in await here.asks("ann", "not alone", room="den"):
             assert "canary" not in str(request.system)
-            assert "between us" not in str(request)
+            assert "That's private" not in str(request)
             assert "and here" not in str(request)
 
 
@@ -298,5 +298,5 @@ async def test_a_room_that_is_off_hears_nothing_but_its_owner_s_room(tmp_path: P
         await here.house.at_rest()
         assert len(here.house.chat.shown) == shown
         said = await here.says("ann", "/room person", room="den")
-        assert said.startswith("From now on it is /room person here.")
+        assert said.startswith("(/room person)")
         assert await here.asks("bob", "hi", room="den")

@@ -42,7 +42,7 @@ async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> No
         await plant(house, ana, "bluefish")
         await plant(house, ben, "redfish")
         shown = await ana.says("/forget bluefish")
-        assert "4 entries" in shown or "entries of your memory" in shown
+        assert "Notes: " in shown
         await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         assert await count(house, "messages", "forgotten_at IS NOT NULL") > 0
@@ -109,7 +109,7 @@ async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path:
         await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         (told,) = [one.text for one in house.chat.shown if one.text.startswith("Forgotten")]
-        assert "it still stands in" in told
+        assert "It's still in" in told
         assert "bluefishcalendar.ics" in told
         assert "redfishcalendar.ics" not in told
         assert file.read_bytes() == before

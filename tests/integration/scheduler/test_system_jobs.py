@@ -168,7 +168,7 @@ async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_p
         in_the_way.unlink()
         clock.move(house, days=1)
         await over(house, job, 3)
-        await house.chat.sees_text("**Backup of the database** works again; it had failed 2 times.")
+        await house.chat.sees_text("**Backup of the database** works again after 2 failures.")
         assert sum("failed" in text for text in texts(house)) == 1
 
 

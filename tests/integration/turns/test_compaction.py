@@ -215,7 +215,7 @@ async def test_a_persons_own_cap_holds_from_the_next_message_on(tmp_path: Path) 
         assert estimate_input(model.turns[-1]) <= CAP
         assert await folds(house)
         await talk(house, "/settings context_cap off")
-        assert "as much as this house allows" in house.chat.shown[-1].text
+        assert "as much as Talaria allows" in house.chat.shown[-1].text
 
 
 async def test_after_a_fold_the_prompt_is_taken_afresh_once(tmp_path: Path) -> None:

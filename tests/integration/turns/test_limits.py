@@ -19,8 +19,8 @@ def search(number: int, spent: Usage) -> Play:
     ("setting", "value", "spent", "sentence", "calls"),
     [
         # Cheap tools give their steps back once over: a limit of 2 is reached after 4 calls.
-        pytest.param("STEPS", "2", Usage(input_tokens=1), "number of steps", 4, id="steps"),
-        pytest.param("TOKENS", "1000", Usage(input_tokens=600), "number of tokens", 2, id="tokens"),
+        pytest.param("STEPS", "2", Usage(input_tokens=1), "the most steps", 4, id="steps"),
+        pytest.param("TOKENS", "1000", Usage(input_tokens=600), "the most tokens", 2, id="tokens"),
         pytest.param("COST_USD", "0.01", Usage(output_tokens=15_000), "the money", 2, id="money"),
     ],
 )

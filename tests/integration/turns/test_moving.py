@@ -1,8 +1,8 @@
 """`/here`: a running turn goes on elsewhere, and is answered there once and nowhere else."""
 
 import asyncio
-from functools import partial
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest

@@ -56,11 +56,11 @@ async def test_who_is_over_budget_is_refused_at_once_and_others_feel_nothing(
         await house.chat.says("hello", user="2", chat="2", name="Ben")
         await house.until(lambda: model.streaming == 1)
         await house.chat.says("and another", user="1", chat="1", name="Ana")
-        shown = await house.chat.sees_text("I stopped here")
+        shown = await house.chat.sees_text("I stopped:")
         assert model.streaming == 1, "it did not wait for the other's turn"
-        assert "one person may spend 50,000 tokens a day" in shown.text
-        assert f"I go on tomorrow at 00:00 ({ZONE})." in shown.text
-        assert "The owner of this house can raise cost.person_day_tokens" in shown.text
+        assert "your daily limit of 50,000 tokens is used up" in shown.text
+        assert f"I can continue tomorrow at 00:00 ({ZONE})." in shown.text
+        assert "An owner can raise the limit" in shown.text
         assert len(model.requests) == 2, "no call was made for it"
         held.set()
         await house.chat.sees_text("Hi Ben.")
@@ -82,8 +82,8 @@ async def test_the_ceiling_of_the_house_stops_everybody_and_tells_an_owner_what_
         await claim(ana)
         await ben.says("a long one")
         shown = await ana.says("hello")
-        assert "all of us together may spend 50,000 tokens a day" in shown
-        assert "You can raise cost.house_day_tokens" in shown
+        assert "everyone's shared daily limit of 50,000 tokens" in shown
+        assert "change cost.house_day_tokens" in shown
         assert len(model.requests) == 1
 
 
@@ -104,7 +104,7 @@ async def test_near_the_ceiling_the_cheap_model_answers_and_says_so_once_a_day(
     async with running(tmp_path, model, **near) as house:
         ana, _ = sides(house)
         assert "smaller model" not in await ana.says("a long one")
-        assert (await ana.says("hello")).startswith("Small.\n\n(Most of what may be spent today")
+        assert (await ana.says("hello")).startswith("Small.\n\n(Most of today's budget")
         assert await ana.says("and now?") == "Small too."
         names = [request.model for request in model.requests]
         assert names == ["fake-1", "cheap-1", "cheap-1"]
@@ -121,7 +121,7 @@ async def test_a_start_does_not_open_a_ceiling(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(takes(100_000, "Dear.")), **full) as house:
         await sides(house)[0].says("a long one")
     async with running(tmp_path, FakeModel(), **full) as house:
-        assert "I stopped here" in await sides(house)[0].says("hello", id="100")
+        assert "I stopped:" in await sides(house)[0].says("hello", id="100")
 
 
 async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> N
     async with running(tmp_path, FakeModel(takes(60_000, "Dear.")), **priced) as house:
         ana, _ = sides(house)
         await ana.says("a long one")
-        assert "one person may spend $0.05 a day" in await ana.says("hello")
+        assert "your daily limit of $0.05 is used up" in await ana.says("hello")
         told = await ana.says("/usage")
         assert "**Today**: $0.06 of $0.05" in told
         assert "- Answers, fake-1: 1 call, 59,999 tokens read, 1 written, $0.06" in told
@@ -181,11 +181,11 @@ async def test_many_turns_of_many_people_do_not_overrun_the_house_together(tmp_p
         await house.until(lambda: model.streaming >= 1)
         most = estimate_input(model.requests[0]) + 256
         await house.until(lambda: model.streaming >= 20_000 // (most + 10))
-        assert not any("I stopped here" in one.text for one in house.chat.shown)
+        assert not any("I stopped:" in one.text for one in house.chat.shown)
         assert model.streaming <= 20_000 // (most - 10), "more were let in than there is room for"
         gate.set()
         await house.chat.sees(50)
         await house.at_rest()
-        stopped = [one for one in house.chat.shown if "I stopped here" in one.text]
+        stopped = [one for one in house.chat.shown if "I stopped:" in one.text]
         assert len(model.requests) + len(stopped) == 50
         assert 20_000 - 2_000 <= 2_000 * len(model.requests) <= 20_000 + 2_000

@@ -181,7 +181,7 @@ async def test_a_queued_message_gets_a_turn_of_its_own(tmp_path: Path) -> None:
         await house.chat.says("one")
         await reached.wait()
         await house.chat.says("/queue two")
-        await house.chat.sees_text("Kept for later")
+        await house.chat.sees_text("I'll start on that when")
         go.set()
         await house.chat.sees_text("Two.")
         await house.at_rest()
@@ -201,7 +201,7 @@ async def test_new_starts_afresh_and_memory_of_the_talk_stays_findable(tmp_path:
         await house.chat.sees(1)
         await house.at_rest()
         await house.chat.says("/new")
-        await house.chat.sees_text("fresh start")
+        await house.chat.sees_text("started a new conversation")
         await house.chat.says("what of the animal?")
         await house.chat.sees_text("You spoke")
         assert heard(model, 1) == ["what of the animal?"]
@@ -226,7 +226,7 @@ async def test_a_refused_key_is_named_in_one_sentence(tmp_path: Path) -> None:
     model = FakeModel([ModelDenied("the key is wrong")])
     async with running(tmp_path, model) as house:
         await house.chat.says("hello")
-        shown = await house.chat.sees_text("refuses the key")
+        shown = await house.chat.sees_text("rejected the configured key")
         assert "Traceback" not in shown.text
 
 
@@ -311,7 +311,7 @@ async def test_a_turn_over_which_six_processes_died_is_set_aside(tmp_path: Path)
             "test", lambda c: c.execute("UPDATE turns SET state = 'running', attempts = 6")
         )
     async with running(tmp_path, FakeModel()) as house:
-        await house.chat.sees_text("interrupted again and again")
+        await house.chat.sees_text("interrupted several times")
         latest = await house.read(lambda c: turns.list_recent(c, limit=1))
         assert (latest[0].state, latest[0].reason) == ("failed", "crashed")
 
@@ -323,7 +323,7 @@ async def test_status_tells_what_it_cost(tmp_path: Path) -> None:
         await house.at_rest()
         await house.chat.says("/status")
         shown = await house.chat.sees_text("Last 24 hours")
-        assert "2 messages, idle" in shown.text
+        assert "Messages: 2 · I'm idle" in shown.text
 
 
 async def test_a_command_nobody_knows_names_help(tmp_path: Path) -> None:
@@ -335,15 +335,15 @@ async def test_a_command_nobody_knows_names_help(tmp_path: Path) -> None:
 async def test_only_owners_approve(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         await house.chat.says("/approve ABCD-EFGH")
-        await house.chat.sees_text("Only the owner")
+        await house.chat.sees_text("Only an owner")
 
 
 async def test_an_empty_and_a_huge_message_are_told_why_not(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         await house.chat.says("  ")
-        await house.chat.sees_text("empty message")
+        await house.chat.sees_text("message was empty")
         await house.chat.says("x" * 1_000_000)
-        await house.chat.sees_text("1,000,000 characters long")
+        await house.chat.sees_text("1,000,000 characters")
 
 
 async def test_a_long_turn_shows_that_it_is_at_work(tmp_path: Path) -> None:
