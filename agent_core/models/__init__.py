@@ -1,1 +1,1 @@
-"""Model providers behind one contract."""
+"""Model providers behind one contract, with images, fingerprints, prices and token estimates."""

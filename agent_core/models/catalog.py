@@ -1,4 +1,4 @@
-"""What a model call costs: the price table as data, prices set by the owner, and the sum."""
+"""Token estimates, context windows and prices of models."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -20,14 +20,15 @@ from agent_core.transcript import (
 )
 
 _EIGHTHS = 8
-"""Tokens are summed up in eighths: a character is two of them, four characters a token."""
+"""Tokens are summed in eighths: a character is two eighths, so four characters are a token."""
 _EXTRA = 3
-"""Eighths for each byte of UTF-8 beyond one a character: a Chinese character, of three bytes,
-is a token then, and a Cyrillic one, of two, five eighths."""
+"""Eighths for each byte of UTF-8 beyond one per character: a three-byte Chinese character is a
+token, a two-byte Cyrillic one five eighths.
+"""
 
 
 def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
-    """What a call would about have cost in tokens; nothing is cached."""
+    """Estimate the usage of a call without any caching."""
     return Usage(
         input_tokens=estimate_input(request),
         output_tokens=estimate_messages((answer,), ()),
@@ -35,27 +36,29 @@ def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
 
 
 def estimate_input(request: ModelRequest) -> int:
-    """How many tokens a request about is."""
+    """Estimate the input tokens of a request."""
     sent = _measure_frozen(request.system, request.tools)
     sent += _measure(request.messages, request.images)
     return -(-sent // _EIGHTHS)
 
 
 def estimate_messages(messages: Iterable[Message], shown: Collection[str]) -> int:
-    """How many tokens messages about are; `shown` are the keys of pictures that are shown."""
+    """Estimate the tokens of messages; `shown` are the keys of the images that are sent."""
     return -(-_measure(messages, shown) // _EIGHTHS)
 
 
 @lru_cache(maxsize=64)
 def _measure_frozen(system: str, tools: tuple[ToolSpec, ...]) -> int:
-    """Eighths of tokens of what comes again in every call of a talk."""
+    """Eighths of tokens in the parts that every call of a conversation repeats."""
     return _size(system) + sum(
         _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in tools
     )
 
 
 def _measure(messages: Iterable[Message], shown: Collection[str]) -> int:
-    """Eighths of tokens. Words come first: this runs over the whole talk before every call."""
+    """Eighths of tokens in messages. Text is checked first: this runs over the whole transcript
+    before every call.
+    """
     size = 0
     for message in messages:
         for part in message.parts:
@@ -96,28 +99,29 @@ WINDOWS: Mapping[str, int] = {
     "gpt-5": 400_000,
     "stand-in": 1_000_000,
 }
-"""Tokens of input and answer together."""
+"""Input and output tokens together."""
 
 UNKNOWN = 128_000
-"""What is assumed of a model that is not listed. One that reads less says so when it is asked,
-and the talk is made shorter then."""
+"""Assumed for unlisted models. A model with a smaller window refuses the request, and the
+conversation is compacted then.
+"""
 
 _WINDOW_DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
 
 
 def find_window(model: str) -> int:
-    """How many tokens a model, whose name may carry a release date, takes in one call."""
+    """The context window of a model, whose name may carry a release date."""
     return WINDOWS.get(model) or WINDOWS.get(_WINDOW_DATE.sub("", model), UNKNOWN)
 
 
 Cost = Callable[[str, Usage], int | None]
-"""Micro-dollars of a call to a model by its name, None where no price is known."""
+"""Micro-dollars of a call by model name; None without a known price."""
 
 
 def bill(
-    model: str, taken: Usage, purpose: str, cost: Cost, asked: Fingerprint | None = None
+    model: str, taken: Usage, purpose: str, cost: Cost, fingerprint: Fingerprint | None = None
 ) -> ModelCall:
-    """The row of a call; `model` is the name that answered, `asked` what it was made of."""
+    """The usage row of a call; `model` is the name that answered."""
     return ModelCall(
         purpose=purpose,
         model=model,
@@ -126,9 +130,9 @@ def bill(
         cache_write_tokens=taken.cache_write_tokens,
         output_tokens=taken.output_tokens,
         micro_dollars=cost(model, taken),
-        request_hash=asked.hash if asked else None,
-        asked_model=asked.model if asked else None,
-        output_limit=asked.output_limit if asked else None,
+        request_hash=fingerprint.hash if fingerprint else None,
+        asked_model=fingerprint.model if fingerprint else None,
+        output_limit=fingerprint.output_limit if fingerprint else None,
     )
 
 
@@ -138,11 +142,11 @@ SOURCE = "Anthropic's list prices of the 5.5 generation, as known on `AS_OF`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """US dollars for a million tokens, as micro-dollars: 4 dollars are 4_000_000.
+    """Micro-dollars per million tokens: 4 dollars are 4_000_000.
 
-    Above `long_from` tokens of input, all of a request costs `long_factor` times as much.
-    `cached` is what reading from the cache costs; None for a tenth of `input`. `as_of` is the
-    day, as YYYY-MM-DD, on which the price was looked up.
+    Above `long_from` input tokens, all of a request costs `long_factor` times as much. `cached` is
+    the price of cached input; None for a tenth of `input`. `as_of` is the day of the price, as
+    YYYY-MM-DD.
     """
 
     input: int
@@ -171,7 +175,7 @@ _FORM = '"MODEL in=0.25 out=2.00 date=2026-11-01", in US dollars for a million t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What calls cost here: the table above, with what the owner has set beside and before it."""
+    """The price table with the owner's additions and overrides."""
 
     cache_ttl: str = "5m"
     own: Mapping[str, Price] = field(default_factory=dict)
@@ -186,10 +190,9 @@ class Prices:
         return None
 
     def cost(self, model: str, usage: Usage) -> int | None:
-        """What a call cost, in micro-dollars, rounded up; None where the price isn't known.
+        """The cost of a call in micro-dollars, rounded up; None without a known price.
 
-        Writing to the cache costs 1.25 times as much as fresh input, or twice for a
-        `cache_ttl` of "1h".
+        A cache write costs 1.25 times as much as fresh input, or twice with a `cache_ttl` of "1h".
         """
         price = self.find(model)
         if price is None:
@@ -207,10 +210,10 @@ class Prices:
 
 
 def parse_price(text: str) -> tuple[str, Price]:
-    """A model and its price from `MODEL in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
+    """Parse a model and its price from `MODEL in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
 
-    Dollars are for a million tokens. Without `cached`, reading from the cache costs as much
-    as fresh input. Raises `ValueError` with what the text has to be.
+    Dollars are per million tokens. Without `cached`, cached input costs as much as fresh input.
+    Raises `ValueError` with the expected form.
     """
     model, *words = text.split() or [""]
     values = dict(word.split("=", 1) for word in words if "=" in word)
@@ -231,7 +234,7 @@ def parse_price(text: str) -> tuple[str, Price]:
 
 
 def _read_dollars(text: str) -> int:
-    """Dollars as micro-dollars. Raises `ValueError` with what the text has to be."""
+    """Convert dollars to micro-dollars. Raises `ValueError` with the expected form."""
     if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text) or float(text) > _MOST_DOLLARS:
         raise ValueError(_FORM)
     return round(float(text) * 1_000_000)

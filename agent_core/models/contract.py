@@ -1,4 +1,4 @@
-"""What a model provider must do: stream one answer to one request."""
+"""The contract of a model provider: stream one answer to one request."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -7,13 +7,14 @@ from typing import Literal, Protocol, runtime_checkable
 from agent_core.transcript import Message, ToolSpec
 
 StopReason = Literal["end", "tools", "length", "pause", "refusal", "overflow", "unknown"]
-"""Why an answer ended: done, tool calls follow, cut by the output limit, to be sent back
-unchanged and continued, declined by the model, no room left in the window, anything else."""
+"""Reason of an answer's end: complete; tool calls follow; output limit; must be sent back unchanged
+to continue; declined; context window full; anything else.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one call. The four numbers are disjoint: their sum is what was processed."""
+    """Tokens of one call. The four numbers are disjoint; their sum is everything processed."""
 
     input_tokens: int = 0
     cache_read_tokens: int = 0
@@ -33,10 +34,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One call. `system` and `tools` are the frozen part and must stay byte-identical.
+    """One call. `system` and `tools` are frozen and must stay byte-identical.
 
-    `images` are the bytes of the pictures to show, by the keys of their parts. In the place of
-    one that is not in it, or that a model can't take, the model reads that it can't be shown.
+    `images` are the bytes of the images to show, by the keys of their parts. The model reads a note
+    instead of an image that is missing or that it can't take.
     """
 
     model: str
@@ -56,10 +57,9 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """What a request was made of, so that a rebuilt one can be held against it.
+    """The identity of a request, to compare a rebuilt one with.
 
-    `hash` is SHA-256 in hex, see `agent_core.models.fingerprint`; `model` is the name that was
-    asked; the answer could be `output_limit` tokens long.
+    `hash` is SHA-256 in hex; `model` is the requested name; `output_limit` is in tokens.
     """
 
     hash: str
@@ -69,11 +69,11 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
-    """The whole answer; always the last thing a stream gives.
+    """The whole answer; always the last item of a stream.
 
-    Only with `stop == "tools"` are the calls in `message` whole and may be run. `model` is
-    the name that answered. `refusal` is the provider's category of a refusal, if it names one.
-    `asked` is set by whoever made the call, not by the provider.
+    The calls in `message` are complete and may run only with `stop == "tools"`. `model` is the name
+    that answered. `refusal` is the provider's category of a refusal, if any. The caller sets
+    `fingerprint`, not the provider.
     """
 
     message: Message
@@ -85,28 +85,28 @@ class ModelAnswer:
 
 
 class Model(Protocol):
-    """A provider."""
+    """A model provider."""
 
     @property
     def provider(self) -> str:
-        """The folder's name; also the mark on raw parts."""
+        """The name of the provider's package; raw parts carry it."""
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
-        """Make the call. Makes no retries of its own.
+        """Make the call once, without retries.
 
         Raises any `ModelError`. Closing or cancelling the iterator ends the call.
         """
 
     async def check(self, model: str) -> None:
-        """Ask the provider whether key and model are good. Raises any `ModelError`."""
+        """Verify key and model with the provider. Raises any `ModelError`."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """What a provider may do besides: tell how long a request is, before it is made."""
+    """Optional ability: count a request's tokens before it is made."""
 
     async def count(self, request: ModelRequest) -> int:
-        """The tokens of a request's input; costs nothing. Raises any `ModelError`."""
+        """The input tokens of a request; free of charge. Raises any `ModelError`."""

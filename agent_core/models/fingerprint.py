@@ -1,4 +1,4 @@
-"""Gives model requests their fingerprints, so that what was sent can be proved later."""
+"""Fingerprint model requests, to prove later what was sent."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from agent_core.transcript import Message, dump_parts
 T = TypeVar("T")
 
 _MOST_WEIGHT = 16_000_000
-"""Bytes, about, of the messages and whatever is kept with them, over all talks."""
+"""Approximate bytes of the messages and values kept over all conversations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +25,21 @@ class _Kept(Generic[T]):
 
 
 class PrefixCache(Generic[T]):
-    """What is known of talks by the messages they begin with; those used last are kept.
+    """Values computed for the beginnings of transcripts, least recently used first out.
 
-    A key is anything that mostly tells talks apart: two that share one cost each other time,
-    and nothing else.
+    A key mostly identifies a conversation; two that share a key only cost time.
     """
 
     def __init__(self, most_weight: int = _MOST_WEIGHT) -> None:
         self._most = most_weight
         self.weight = 0
-        """Bytes, about, that are kept now."""
+        """Approximate bytes kept now."""
         self._talks: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
 
     def take(self, key: Hashable, messages: tuple[Message, ...]) -> tuple[int, T] | None:
-        """How many of these messages something is known of, and what; it is kept no longer.
+        """Remove and return the value for the longest known beginning, with its number of messages.
 
-        None where the talk is new, or does not begin any more as it did.
+        None for an unknown conversation, or one that no longer begins as it did.
         """
         kept = self._talks.pop(key, None)
         if kept is None:
@@ -51,7 +50,7 @@ class PrefixCache(Generic[T]):
         return (count, kept.found) if messages[:count] == kept.messages else None
 
     def keep(self, key: Hashable, messages: tuple[Message, ...], found: T, weight: int) -> None:
-        """Keep what was found out about a talk that begins with these messages."""
+        """Keep a value for a conversation that begins with these messages."""
         self._talks[key] = _Kept(messages, found, weight)
         self.weight += weight
         while self.weight > self._most:
@@ -60,28 +59,27 @@ class PrefixCache(Generic[T]):
 
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
-_OBJECTS = 500
-"""Bytes that a message takes besides its words."""
+_MESSAGE_BYTES = 500
+"""Bytes that a message takes besides its text."""
 
 
 class Digest:
-    """SHA-256 over a growing transcript. A message costs its own length, once."""
+    """SHA-256 over a growing transcript; each message is hashed once."""
 
     def __init__(self) -> None:
         self._state = hashlib.sha256()
 
     def add(self, message: Message) -> int:
-        """Take in the next message; gives its length in bytes."""
+        """Add the next message; returns its length in bytes."""
         # JSON text holds no line break of its own, so no two transcripts make the same bytes.
         line = f"{message.role}\n{dump_parts(message.parts)}\n".encode(errors="surrogatepass")
         self._state.update(line)
         return len(line)
 
     def seal(self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str]) -> Fingerprint:
-        """The fingerprint of a request with this transcript, which may go on growing.
+        """The fingerprint of a request with the transcript so far, which may continue to grow.
 
-        `prompt_hash` is that of its frozen prompt, `asked` the model and the most tokens of
-        the answer, `shown` the keys of the pictures whose bytes are sent.
+        `asked` is the model and its output limit, `shown` the keys of the images sent.
         """
         model, limit = asked
         rest = _ENCODE([prompt_hash, model, limit, sorted(shown)])
@@ -91,20 +89,20 @@ class Digest:
 
 
 class Fingerprints:
-    """Takes the fingerprints of all calls.
-
-    A request mostly is the talk's last one and what came since: only that is digested.
-    """
+    """Computes the fingerprints of calls; only new messages of a conversation are hashed."""
 
     def __init__(self) -> None:
         self._digests: PrefixCache[tuple[Digest, int]] = PrefixCache()
 
-    def take(self, talk: ConversationId, prompt_hash: str, request: ModelRequest) -> Fingerprint:
-        """The fingerprint of a request that is about to be made in a talk."""
+    def take(
+        self, conversation_id: ConversationId, prompt_hash: str, request: ModelRequest
+    ) -> Fingerprint:
+        """The fingerprint of the next request of a conversation."""
         messages = request.messages
-        count, (digest, weight) = self._digests.take(talk, messages) or (0, (Digest(), 0))
+        known = self._digests.take(conversation_id, messages)
+        count, (digest, weight) = known or (0, (Digest(), 0))
         for message in messages[count:]:
-            weight += _OBJECTS + digest.add(message)
-        self._digests.keep(talk, messages, (digest, weight), weight)
+            weight += _MESSAGE_BYTES + digest.add(message)
+        self._digests.keep(conversation_id, messages, (digest, weight), weight)
         asked = (request.model, request.max_output_tokens)
         return digest.seal(prompt_hash, asked, request.images)

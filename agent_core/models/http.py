@@ -1,4 +1,4 @@
-"""Reads the options that a provider is made with: strings in, checked values out."""
+"""Parse provider options and HTTP headers, and send large bodies in pieces."""
 
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -6,12 +6,12 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 LARGE = 1_000_000
-"""Bytes above which aiohttp, too, warns against handing a body over whole."""
+"""Bytes above which aiohttp warns about a body in one piece."""
 _PIECE = 256 * 1024
 
 
-class Pieces:
-    """A body as an async iterable. Its length has to be told in a header."""
+class ChunkedBody:
+    """A body as an async iterable. Its length must be set in a header."""
 
     def __init__(self, payload: bytes) -> None:
         self._payload = payload
@@ -22,13 +22,13 @@ class Pieces:
             yield bytes(view[start : start + _PIECE])
 
 
-def divide(payload: bytes) -> bytes | Pieces:
-    """A small body as it is, a large one in pieces."""
-    return payload if len(payload) <= LARGE else Pieces(payload)
+def chunk_large(payload: bytes) -> bytes | ChunkedBody:
+    """Return a small body unchanged, a large one in pieces."""
+    return payload if len(payload) <= LARGE else ChunkedBody(payload)
 
 
 def refuse_unknown(options: Mapping[str, str], known: Iterable[str], provider: str) -> None:
-    """Raises `ValueError` with a sentence that lists the known options."""
+    """Raise `ValueError` with the known options if there is an unknown one."""
     names = sorted(known)
     for key in options:
         if key not in names:
@@ -38,7 +38,7 @@ def refuse_unknown(options: Mapping[str, str], known: Iterable[str], provider: s
 
 
 def read_seconds(options: Mapping[str, str], key: str, default: float) -> float:
-    """A number of seconds above 0, at most a day. Raises `ValueError` with a sentence."""
+    """Parse seconds above 0, at most a day. Raises `ValueError` with a sentence."""
     text = options.get(key, "")
     if not text:
         return default
@@ -54,7 +54,7 @@ def read_seconds(options: Mapping[str, str], key: str, default: float) -> float:
 
 
 def read_choice(options: Mapping[str, str], key: str, choices: tuple[str, ...]) -> str:
-    """One of `choices`, the first one by default. Raises `ValueError` with a sentence."""
+    """Parse one of `choices`; the first is the default. Raises `ValueError` with a sentence."""
     text = options.get(key, "") or choices[0]
     if text not in choices:
         named = ", ".join(choice for choice in choices if choice)
@@ -63,7 +63,7 @@ def read_choice(options: Mapping[str, str], key: str, choices: tuple[str, ...]) 
 
 
 def read_address(options: Mapping[str, str], key: str, default: str) -> str:
-    """An http or https address. Raises `ValueError` with a sentence."""
+    """Parse an http or https address. Raises `ValueError` with a sentence."""
     text = options.get(key, "") or default
     try:
         parts = urlsplit(text)
@@ -76,10 +76,11 @@ def read_address(options: Mapping[str, str], key: str, default: str) -> str:
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:
-    """The seconds that a Retry-After header names (RFC 9110, 10.2.3), or None.
+    """Parse a Retry-After header (RFC 9110, 10.2.3) to seconds; None if it is unreadable.
 
-    The header holds seconds or an HTTP date; `now` is seconds since the epoch. A date that
-    has passed is 0. Anything unreadable is None: then the caller's own backoff holds.
+    The header holds seconds or an HTTP date; `now` is in seconds since the epoch. A past date is
+    0.
+
     """
     if not value:
         return None

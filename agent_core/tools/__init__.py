@@ -1,1 +1,1 @@
-"""Tools: their contract, and the box that runs them."""
+"""Tools: their contract, the toolbox that runs them, and tools without a package of their own."""

@@ -1,4 +1,4 @@
-"""What a tool is: how it presents itself, what a repeat would do, and how it runs."""
+"""The contract of a tool: its spec, the effect of a repeat, and its run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from agent_core.state.people.people import Kind
 from agent_core.transcript import ToolSpec
 
 Effect = Literal["read", "idempotent", "unsafe"]
-"""What a repeat after a crash would do: nothing at all, the same once more, or harm."""
+"""Effect of a repeat after a crash: none, the same again, or harm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryOwner:
-    """Whose memory a talk may change: a person's, or a room's. `slug` names its folder."""
+    """The owner of the memory that a conversation may change. `slug` names its folder."""
 
     person_id: PersonId
     slug: str
@@ -23,28 +23,28 @@ class MemoryOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """On whose behalf and where a call runs. Identity is always passed, never ambient."""
+    """Person and place of a call. Identity is always passed, never ambient."""
 
     person_id: PersonId
-    """Who asks, and pays."""
+    """The person who asks and pays."""
     owner_id: PersonId
-    """Whose transcript this talk is: the same person, or a room that shares one."""
+    """The owner of the transcript: the same person, or a room that shares one."""
     memory_owner: MemoryOwner | None
-    """Whose memory may be changed here; None in a room that is not known yet."""
+    """The owner of the memory that may be changed here; None in a room that is not known yet."""
     conversation_id: ConversationId
     scope: str
     """The search scope of this conversation; see `state.search`."""
     turn_id: TurnId
     call_id: CallId
     now: int
-    """Milliseconds since the epoch, UTC, at which the call began."""
+    """Start of the call in milliseconds since the epoch, UTC."""
     evidence: str
-    """The words of the person in this turn, as ground for what is written down."""
+    """The person's messages in this turn, as evidence for what is saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What the model reads. An error is a result too, never an exception."""
+    """Text for the model. An error is a result, too, never an exception."""
 
     text: str
     is_error: bool = False
@@ -55,21 +55,21 @@ class Tool(Protocol):
 
     @property
     def spec(self) -> ToolSpec:
-        """How it presents itself; the same value for as long as the process lives."""
+        """Name, description and schema; constant for the life of the process."""
 
     @property
     def effect(self) -> Effect:
-        """What a repeat of a call would do."""
+        """The effect of repeating a call."""
 
     @property
     def is_cheap(self) -> bool:
-        """True for local tools that take no time and no money: a step made only of
-        such calls is refunded to the turn's budget.
+        """True for local tools that take no time and no money: a step with only such calls is
+        refunded to the turn's budget.
         """
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Do it. `arguments` fit the schema already.
+        """Run the tool. `arguments` fit the schema.
 
-        Raises `ToolArgumentError` for what a schema can't express. May wait; must stand
-        being cancelled at any await without leaving half an effect behind.
+        Raises `ToolArgumentError` for what a schema can't express. May wait; must tolerate
+        cancellation at any await without leaving a partial effect.
         """

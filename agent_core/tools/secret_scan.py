@@ -1,4 +1,4 @@
-"""Finds keys, tokens and the like in a text that is to be kept: what is secret is not noted."""
+"""Find keys, tokens and other secrets in a text before it is saved."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How one kind of secret looks, and what to call it."""
+    """The pattern and the name of one kind of secret."""
 
     name: str
     pattern: str
@@ -61,9 +61,9 @@ _ANY = re.compile("|".join(f"(?P<s{n}>{shape.pattern})" for n, shape in enumerat
 
 
 def find_secret(text: str) -> str | None:
-    """What kind of secret a text holds, with its article, or None.
+    """The kind of secret in a text, with its article, or None.
 
-    Only shapes that nothing else has are known: a password in plain words is not found.
+    Knows only unambiguous patterns: a plain password is not found.
     """
     found = _ANY.search(text)
     return _SHAPES[int((found.lastgroup or "s0")[1:])].name if found else None

@@ -1,4 +1,4 @@
-"""The `send_file` tool: gives the person a text file along with the answer."""
+"""The `send_file` tool: sends a text file with the answer."""
 
 import json
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from agent_core.tools.untrusted_text import is_hidden
 from agent_core.transcript import ToolSpec
 
 MOST_BYTES = 1_000_000
-"""Of one file: a model writes far less in one call, and every platform takes it."""
+"""Per file: a model writes far less in one call, and every platform accepts it."""
 MOST_FILES = 10
-"""Of one turn."""
+"""Per turn."""
 _LONGEST_NAME = 100
 
 _MEDIA_TYPES = {
@@ -23,7 +23,7 @@ _MEDIA_TYPES = {
     "json": "application/json",
     "md": "text/markdown",
 }
-"""By the ending of the name; anything else is plain text."""
+"""Media types by file extension; anything else is plain text."""
 
 _SPEC = ToolSpec(
     name="send_file",
@@ -44,7 +44,7 @@ _SPEC = ToolSpec(
 
 
 class SendFileTool:
-    """The `send_file` tool. The hall sends what it kept once the turn has its answer."""
+    """The `send_file` tool. The gateway sends stored files with the turn's answer."""
 
     spec = _SPEC
     effect: Effect = "idempotent"
@@ -54,9 +54,9 @@ class SendFileTool:
         self._database = database
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Keep one file for the answer of this turn.
+        """Store one file for the answer of this turn.
 
-        Raises `ToolArgumentError` for a name or a text that can't be sent, and `StoreError`.
+        Raises `ToolArgumentError` for a name or text that can't be sent, and `StoreError`.
         """
         name, data = _read_name(arguments.get("name")), _read_text(arguments.get("text"))
         media_type = _MEDIA_TYPES.get(name.rpartition(".")[2].lower(), "text/plain")

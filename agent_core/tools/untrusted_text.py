@@ -1,11 +1,11 @@
-"""Words from outside, put so that they can't pass for the program's own."""
+"""Escape untrusted text, so that it can't imitate the program's own."""
 
 import json
 import re
 import unicodedata
 
 BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
-"""Names of the tags in which Talaria itself speaks to the model."""
+"""The tags in which Talaria speaks to the model."""
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _TAGS = range(0xE0000, 0xE0080)
@@ -14,7 +14,7 @@ _IGNORED = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""What is shown as nothing at all: Unicode's Default_Ignorable_Code_Point."""
+"""Invisible characters: Unicode's Default_Ignorable_Code_Point."""
 _MARK = re.compile(
     rf"[<＜](?=[\s/{_IGNORED}]*(?:"
     + "|".join(f"[{_IGNORED}]*".join(re.escape(letter) for letter in name) for name in BLOCKS)
@@ -24,8 +24,8 @@ _MARK = re.compile(
 
 
 def is_hidden(character: str) -> bool:
-    """True for what can mislead a reader: control characters (line breaks and tabs too),
-    line and paragraph separators, direction overrides, tag characters, lone surrogates.
+    """True for characters that can mislead a reader: control characters (including line breaks and
+    tabs), line and paragraph separators, direction overrides, tag characters and lone surrogates.
     """
     return (
         unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
@@ -35,24 +35,24 @@ def is_hidden(character: str) -> bool:
 
 
 def is_bidi(character: str) -> bool:
-    """True for characters that turn the direction of the text around them."""
+    """True for characters that change the direction of the text around them."""
     return character in _BIDI
 
 
 def escape(text: str) -> str:
-    """The text with our own tags made harmless; nothing else is touched.
+    """Escape our own tags, and nothing else; idempotent.
 
-    `<facts>`, opening or closing, in any case, spaced or with invisible characters in it,
-    becomes `&lt;facts>`. Escaping twice is escaping once.
+    `<facts>`, opening or closing, in any case, with spaces or invisible characters in it, becomes
+    `&lt;facts>`.
     """
     return _MARK.sub("&lt;", text)
 
 
 def flatten(text: str, limit: int) -> str:
-    """One line of at most `limit` characters, for names and titles given by others.
+    """One line of at most `limit` characters, for names and titles of others.
 
-    White space runs together, hidden characters go, our own tags are escaped; escaping may
-    make it a little longer.
+    Collapses white space, removes hidden characters, and escapes our own tags, which may add a few
+    characters.
     """
     visible = text
     if not _is_plain(text):
@@ -62,10 +62,10 @@ def flatten(text: str, limit: int) -> str:
 
 
 def quote(text: str, limit: int) -> str:
-    """A JSON string of at most `limit` characters of the text, for what others wrote.
+    """A JSON string of at most `limit` characters of an untrusted text.
 
-    It is one line whatever the text holds: line breaks are escaped, other hidden
-    characters go, our own tags are made harmless.
+    It is always one line: line breaks are escaped, other hidden characters removed, and our own
+    tags escaped.
     """
     visible = text
     if not _is_plain(text):
@@ -78,5 +78,5 @@ def quote(text: str, limit: int) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """True for most texts: nothing in them is hidden, which need not be asked of each letter."""
+    """True for most texts: a fast check that no character is hidden."""
     return text.isascii() and text.isprintable()

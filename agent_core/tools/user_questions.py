@@ -1,4 +1,4 @@
-"""Asking the person in the middle of a turn: for a choice, or for leave to do something."""
+"""Ask the person in the middle of a turn, for a choice or an approval."""
 
 import json
 from collections.abc import Mapping
@@ -16,19 +16,20 @@ _LONGEST_OPTION = 60
 _LONGEST_QUESTION = 1500
 
 Answer = Literal["interrupted", "late", "unreachable"]
-"""Why there is no choice: the person wrote something else instead, or nothing in time, or nobody
-whom it is for can be asked."""
+"""Reason of a missing choice: the person wrote something else, nobody answered in time, or nobody
+can be asked.
+"""
 
 
 class QuestionPending(Exception):
-    """The house goes out while a question is open: its turn is taken up with it again."""
+    """The process stops while a question is open; the next process resumes the turn with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPrompt:
-    """What a tool call wants to know of its person. The same call asks once only.
+    """A question of one tool call; the same call asks only once.
 
-    One that `is_for_owner` goes to an owner, in a direct talk of theirs, whoever the person is.
+    With `is_for_owner`, an owner is asked in a direct conversation, whoever the person is.
     """
 
     person_id: PersonId
@@ -41,22 +42,22 @@ class UserPrompt:
 
 
 class UserPrompter(Protocol):
-    """Whoever can ask people, while a turn waits."""
+    """Asks people while a turn waits."""
 
-    async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
-        """Ask and wait, for minutes; the answer given to an earlier process counts.
+    async def ask(self, prompt: UserPrompt) -> Choice | Answer:
+        """Ask and wait for minutes; an answer given to an earlier process counts.
 
-        Raises `StoreError`, and `QuestionPending` when the house goes out meanwhile. Cancelling
-        leaves the question open.
+        Raises `StoreError`, and `QuestionPending` if the process stops meanwhile. Cancelling leaves
+        the question open.
         """
 
 
 @runtime_checkable
 class NeedsApproval(Protocol):
-    """Tools that do nothing before the person has allowed this very call."""
+    """A tool whose calls need the person's approval."""
 
     def describe(self, arguments: Mapping[str, object]) -> str:
-        """What the call would do, exactly, as the person who may allow it reads it."""
+        """The exact effect of the call, for the person who approves it."""
 
 
 _SPEC = ToolSpec(
@@ -86,7 +87,7 @@ _SPEC = ToolSpec(
 
 
 class AskTool:
-    """The `ask` tool. It waits longer than other tools may: `patience`, in seconds."""
+    """The `ask` tool. It may wait longer than other tools: `patience`, in seconds."""
 
     spec = _SPEC
     effect: Effect = "idempotent"
@@ -97,7 +98,7 @@ class AskTool:
         self._prompter = prompter
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Ask, and tell what was chosen. Raises `ToolArgumentError`, `StoreError`, `QuestionPending`."""
+        """Ask the person. Raises `ToolArgumentError`, `StoreError`, `QuestionPending`."""
         question, options = _read(arguments)
         answer = await self._prompter.ask(
             UserPrompt(
@@ -118,7 +119,7 @@ class AskTool:
 
 
 def describe_no_answer(answer: Answer) -> str:
-    """Why there is no choice, as the model reads it."""
+    """The reason of a missing choice, for the model."""
     if answer == "interrupted":
         return "They did not choose, but wrote something else: read it before you go on."
     if answer == "unreachable":

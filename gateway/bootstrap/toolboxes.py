@@ -69,7 +69,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, deps.memory, approval, inventory, reranker),
-        SettingsTool(database, changed=changed, ease=easing_in(deps.zone)),
+        SettingsTool(database, changed=changed, on_quiet_times=easing_in(deps.zone)),
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
         *(deps.external_memory.tools if deps.external_memory else ()),
     )

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API as a model provider."""
+"""The model provider for Anthropic's Messages API."""
 
 from agent_core.models.anthropic.client import create
 

@@ -1,4 +1,4 @@
-"""Puts an answer together from the Messages API's stream events; pure."""
+"""Assemble an answer from the Messages API's stream events; pure."""
 
 import json
 from collections import deque
@@ -33,8 +33,8 @@ _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta":
 
 
 @dataclass(slots=True)
-class _Growing:
-    """One content block while it arrives."""
+class _PartialBlock:
+    """One incomplete content block."""
 
     head: dict[str, Any]
     pieces: dict[str, list[str]] = field(default_factory=dict)
@@ -45,16 +45,16 @@ class _Growing:
 
 
 class AnswerReader:
-    """Takes a stream's events in order; then `finish` gives the answer.
+    """Reads a stream's events in order; `finish` returns the answer.
 
-    Events and blocks of unknown kinds are no error: the API adds some from time to time.
+    Ignores unknown events and blocks: the API documents that it adds new ones.
     """
 
     def __init__(self, model: str) -> None:
-        """`model` is the name that was asked for; raw parts are marked with it."""
+        """`model` is the requested name; raw parts carry it."""
         self._asked = model
         self._answered = model
-        self._blocks: dict[int, _Growing] = {}
+        self._blocks: dict[int, _PartialBlock] = {}
         self._counts = dict.fromkeys(_COUNTS, 0)
         self._stop = ""
         self._refusal = ""
@@ -63,17 +63,15 @@ class AnswerReader:
 
     @property
     def is_whole(self) -> bool:
-        """True once why it ended is known and no block is open: what may still come
-        carries nothing.
-        """
+        """True once the stop reason is known and no block is open."""
         return self.has_ended or (
             bool(self._stop) and all(block.is_whole for block in self._blocks.values())
         )
 
     def read(self, event: object) -> str:
-        """Take one event and return the text that it adds to the answer, or "".
+        """Read one event; return the text that it adds to the answer, or "".
 
-        Raises `ValueError` on an event that lacks what its kind must have.
+        Raises `ValueError` for an event that lacks a required field.
         """
         self.has_begun = True
         try:
@@ -86,7 +84,7 @@ class AnswerReader:
             case "content_block_delta":
                 return self._grow(self._blocks[event["index"]], event["delta"])
             case "content_block_start":
-                block = _Growing(head=event["content_block"])
+                block = _PartialBlock(head=event["content_block"])
                 self._blocks[event["index"]] = block
                 return block.joined("text") if block.head["type"] == "text" else ""
             case "content_block_stop":
@@ -105,7 +103,7 @@ class AnswerReader:
         return ""
 
     def finish(self) -> ModelAnswer:
-        """The answer as far as it came. Calls stand in it only where they may be run."""
+        """The answer so far. It contains calls only if they may run."""
         stop = _STOPS.get(self._stop, "unknown")
         parts = [
             part
@@ -127,7 +125,7 @@ class AnswerReader:
             refusal=self._refusal,
         )
 
-    def _grow(self, block: _Growing, delta: dict[str, Any]) -> str:
+    def _grow(self, block: _PartialBlock, delta: dict[str, Any]) -> str:
         kind = delta["type"]
         if kind == "input_json_delta":
             block.pieces.setdefault("input", []).append(delta["partial_json"])
@@ -139,12 +137,12 @@ class AnswerReader:
         return ""
 
     def _count(self, usage: dict[str, Any]) -> None:
-        """Counts are cumulative: a later one stands in the place of an earlier one."""
+        """Counts are cumulative: the latest one applies."""
         for key in _COUNTS:
             if usage.get(key) is not None:
                 self._counts[key] = int(usage[key])
 
-    def _translate(self, block: _Growing, stop: StopReason) -> list[Part]:
+    def _translate(self, block: _PartialBlock, stop: StopReason) -> list[Part]:
         match block.head["type"]:
             case "text":
                 text = block.joined("text")
@@ -167,7 +165,7 @@ class AnswerReader:
         return RawPart(provider=PROVIDER, model=self._asked, payload=text)
 
 
-def _translate_call(block: _Growing) -> ToolCallPart:
+def _translate_call(block: _PartialBlock) -> ToolCallPart:
     arguments = "".join(block.pieces.get("input", ()))
     if not arguments:
         arguments = json.dumps(block.head.get("input") or {}, ensure_ascii=False)
@@ -183,11 +181,11 @@ _PING = b"ping"
 class EventStream:
     """The events of one call, in order.
 
-    The SDK's own reader looks at every line by itself, and takes twice as long.
+    The SDK's own reader parses each line separately, which takes twice as long.
     """
 
     def __init__(self, stream: AsyncStream[object]) -> None:
-        """`stream` is read here from its beginning, and by nobody else."""
+        """Takes over `stream`, unread."""
         self._response = stream.response
         self._chunks = self._response.aiter_bytes()
         self._rest = b""
@@ -197,8 +195,8 @@ class EventStream:
     async def next(self) -> object | None:
         """The next event; None at the end.
 
-        Raises `anthropic.APIStatusError` at an event that tells of an error, `ValueError` at
-        one that is not JSON, and what reading raises.
+        Raises `anthropic.APIStatusError` for an error event, `ValueError` for invalid JSON, and
+        what reading raises.
         """
         while not self._ready:
             if self._fault:
@@ -210,11 +208,11 @@ class EventStream:
         return self._ready.popleft()
 
     async def close(self) -> None:
-        """Let go of the call; a second call does nothing."""
+        """Close the call; idempotent."""
         await self._response.aclose()
 
     def _take(self, chunk: bytes) -> None:
-        """Read the events that are whole by now; one without its blank line is not."""
+        """Parse the complete events; an event is complete after its blank line."""
         text = self._rest + chunk
         if b"\r" in text:  # JSON holds none of its own
             text = text.replace(b"\r\n", b"\n")
@@ -233,12 +231,12 @@ class EventStream:
             elif line.startswith(b"event:"):
                 name = line[6:].strip()
         if name == _ERROR:
-            raise self._tell(data.decode(errors="replace").strip())
+            raise self._to_error(data.decode(errors="replace").strip())
         if data and name != _PING:
             self._ready.append(json.loads(data.decode()))
 
-    def _tell(self, said: str) -> anthropic.APIStatusError:
-        """The same error that a call gets that fails before its stream."""
+    def _to_error(self, said: str) -> anthropic.APIStatusError:
+        """The error that the same failure has before the stream."""
         try:
             body = json.loads(said)
         except ValueError:

@@ -1,4 +1,4 @@
-"""The wire to Anthropic's Messages API: its SDK is known here and in `events`, its errors here."""
+"""The client of Anthropic's Messages API; only this package imports its SDK and maps its errors."""
 
 import asyncio
 import time
@@ -31,7 +31,7 @@ from agent_core.models.anthropic.translate import (
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.fingerprint import PrefixCache
 from agent_core.models.http import (
-    divide,
+    chunk_large,
     parse_retry_after,
     read_address,
     read_choice,
@@ -41,17 +41,17 @@ from agent_core.models.http import (
 from agent_core.models.images import ImageSupport, is_about_images
 
 _SHORT = 8
-"""Messages up to which a talk is rendered anew each time: to keep what comes of it takes longer."""
+"""Messages up to which rendering anew is cheaper than caching."""
 
 
 class RenderedPrefixes:
-    """Renders requests. What comes of it is the same as without anything kept."""
+    """Renders requests, and caches the rendered beginnings of conversations."""
 
     def __init__(self) -> None:
         self._prefixes: PrefixCache[Prefix] = PrefixCache()
 
     def render(self, request: ModelRequest, *, cache_ttl: str, effort: str) -> bytes:
-        """The body of a request; see `render_request`."""
+        """The body of a request; equal to `render_request`."""
         messages = request.messages
         if len(messages) <= _SHORT:
             return render_request(request, cache_ttl=cache_ttl, effort=effort)
@@ -72,9 +72,9 @@ _COUNT_SECONDS = 10.0
 _DRAIN_SECONDS = 0.25
 _STREAMS: bool = True
 _CONNECTIONS = 10_000
-"""As many as turns may run at once; the SDK's own 1,000 would make people wait in line."""
+"""The most concurrent turns; the SDK's default of 1,000 would make people wait."""
 _KEPT_SECONDS = 30.0
-"""How long an idle connection is kept: the SDK's 5 s would mean a handshake a message."""
+"""Seconds to keep an idle connection; the SDK's default of 5 costs a handshake per message."""
 
 WIRE_ERRORS = (
     anthropic.AnthropicError,
@@ -86,7 +86,7 @@ WIRE_ERRORS = (
     # Where an event should be: not JSON, not UTF-8, or without the fields of its kind.
     ValueError,
 )
-"""What a call can raise. The SDK wraps what goes wrong before the stream, not within it."""
+"""Everything that a call can raise. The SDK wraps errors before the stream, not within it."""
 
 _BY_STATUS: Mapping[int, type[ModelError]] = {
     400: ModelRejected,
@@ -104,7 +104,7 @@ _BY_STATUS: Mapping[int, type[ModelError]] = {
     499: ModelBusy,
     501: ModelRejected,
 }
-"""Others: 500 and above are busy, the rest is rejected."""
+"""Other statuses: 500 and above mean busy, the rest rejected."""
 
 _BY_TYPE: Mapping[str, type[ModelError]] = {
     "invalid_request_error": ModelRejected,
@@ -113,7 +113,7 @@ _BY_TYPE: Mapping[str, type[ModelError]] = {
     "permission_error": ModelDenied,
     "not_found_error": ModelUnknown,
 }
-"""Of an error event within a stream, which has the status 200. Others are cuts."""
+"""Types of error events within a stream, whose status is 200; others mean interrupted."""
 
 _DENIED_CODES = frozenset(
     {
@@ -125,7 +125,7 @@ _DENIED_CODES = frozenset(
         "organization_type_not_supported",
     }
 )
-"""Codes of 400 and 429 that no wait and no change of the request will mend."""
+"""Codes of 400 and 429 that neither waiting nor changing the request resolves."""
 
 _OVERFLOWS = ("prompt is too long", "exceed context limit", "exceeds the context window")
 _CREDIT = "credit balance"
@@ -148,11 +148,11 @@ _BUSY_CLASSES = (
 
 
 def create(options: Mapping[str, str]) -> "AnthropicModel":
-    """Make the provider.
+    """Create the provider.
 
-    Options: `api_key`; `base_url`; `timeout`, seconds of silence after which a call is given
-    up (120); `effort` (low, medium, high, xhigh, max; the API's own when left out); `cache_ttl`
-    (5m or 1h). Raises `ValueError` with a sentence.
+    Options: `api_key`; `base_url`; `timeout`, seconds of silence that end a call (120); `effort`
+    (low, medium, high, xhigh, max; the API's default without it); `cache_ttl` (5m or 1h). Raises
+    `ValueError` with a sentence.
     """
     refuse_unknown(options, _OPTIONS, PROVIDER)
     if not options.get("api_key"):
@@ -177,7 +177,7 @@ def create(options: Mapping[str, str]) -> "AnthropicModel":
 
 
 class AnthropicModel:
-    """The provider: `agent_core.models.contract.Model`."""
+    """The `Model` for Anthropic."""
 
     def __init__(self, client: AsyncAnthropic, *, effort: str, cache_ttl: str) -> None:
         self._client = client
@@ -192,14 +192,14 @@ class AnthropicModel:
 
     @property
     def provider(self) -> str:
-        """The folder's name."""
+        """The package's name."""
         return PROVIDER
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
-        What breaks off is `ModelBusy` until the first event has come, `ModelInterrupted` after it; an
-        answer that lacks nothing but the stream's last event is taken.
+        An interruption is `ModelBusy` before the first event, `ModelInterrupted` after it. An
+        answer that lacks only the stream's last event is complete.
         """
         reader = AnswerReader(request.model)
         events: EventStream | None = None
@@ -223,9 +223,9 @@ class AnthropicModel:
         yield reader.finish()
 
     async def _open(self, request: ModelRequest) -> AsyncStream[object]:
-        """Begin the call, without pictures where the model refuses them; see `ImageSupport`.
+        """Start the call, without images if the model refuses them; see `ImageSupport`.
 
-        That is no retry: nothing was run, and the request is another one.
+        This is no retry: nothing ran, and the request differs.
         """
         while True:
             shown = self._sight.spare(request)
@@ -236,7 +236,7 @@ class AnthropicModel:
                 events: object = await self._client.post(
                     self._messages,
                     cast_to=object,
-                    content=divide(body),
+                    content=chunk_large(body),
                     options={"headers": {"Content-Length": str(len(body))}},
                     # Without `stream_cls`: the SDK's own is the same, and not looked into first.
                     stream=_STREAMS,
@@ -251,7 +251,7 @@ class AnthropicModel:
                 return cast("AsyncStream[object]", events)
 
     async def check(self, model: str) -> None:
-        """Ask for the model's description, which costs nothing; see the contract."""
+        """Request the model's description, which is free; see the contract."""
         try:
             async with asyncio.timeout(_CHECK_SECONDS):
                 await self._client.models.retrieve(model)
@@ -261,14 +261,14 @@ class AnthropicModel:
             raise translate_error(error, False, time.time()) from error
 
     async def count(self, request: ModelRequest) -> int:
-        """How many tokens of input a request has, as the API counts them; see the contract."""
+        """The input tokens of a request, as the API counts them; see the contract."""
         body = render_count(self._sight.spare(request))
         try:
             async with asyncio.timeout(_COUNT_SECONDS):
                 answer = await self._client.post(
                     "/v1/messages/count_tokens",
                     cast_to=object,
-                    content=divide(body),
+                    content=chunk_large(body),
                     options={"headers": {"Content-Length": str(len(body))}},
                 )
         except TimeoutError as error:
@@ -281,15 +281,14 @@ class AnthropicModel:
         return tokens
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._client.close()
 
 
 async def _drain(events: EventStream) -> None:
-    """Read on to the body's end, so that the connection can be used again.
+    """Read the rest of the body, so that the connection can be reused.
 
-    It is there already or at once; a server that doesn't end its body costs a connection,
-    nothing else.
+    The end normally is there already; a server that doesn't end its body costs one connection.
     """
     with suppress(TimeoutError, *WIRE_ERRORS):
         async with asyncio.timeout(_DRAIN_SECONDS):
@@ -298,13 +297,13 @@ async def _drain(events: EventStream) -> None:
 
 
 async def _close(events: EventStream) -> None:
-    """Let go of the call; a connection that is broken already is gone as well."""
+    """Close the call, even if its connection is broken."""
     with suppress(*WIRE_ERRORS):
         await events.close()
 
 
 def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError:
-    """Any of `WIRE_ERRORS` as the core's error. `now` is seconds since the epoch."""
+    """Map any of `WIRE_ERRORS` to the core's errors. `now` is in seconds since the epoch."""
     if isinstance(error, anthropic.APIStatusError):
         return _translate_status(error, has_begun, now)
     if isinstance(error, _DENIED_CLASSES):

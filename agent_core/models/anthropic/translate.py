@@ -1,4 +1,4 @@
-"""Turns the neutral form of a request into the Messages API's JSON; pure."""
+"""Translate requests to the Messages API's JSON; pure."""
 
 import json
 import re
@@ -30,15 +30,15 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 _NO_WORDS = "(a message without words)"
 _OPENING = "(The conversation begins with your message.)"
 _OPEN_ENTRIES = 4
-"""At a talk's end, whose rendering may change when it goes on."""
+"""Entries at a conversation's end whose rendering may change when it continues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefix:
-    """The beginning of a talk as it is rendered in every longer request.
+    """The rendered beginning of a conversation, common to all longer requests.
 
-    `count` messages are rendered as `text`, the encoded entries of a list. `names` are those
-    that calls have in it.
+    `count` messages are rendered as `text`, the encoded list entries. `names` are the call ids in
+    it.
     """
 
     count: int = 0
@@ -48,7 +48,7 @@ class Prefix:
 
 @dataclass(slots=True)
 class _Entry:
-    """One message to the API, made of the request's from `start` on."""
+    """One API message, made of the request's messages from `start` on."""
 
     start: int
     role: str
@@ -60,8 +60,8 @@ class _Entry:
 
 
 def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str = "") -> bytes:
-    """The request's body. The same request gives the same bytes, and a longer conversation
-    the same bytes up to where it grew (breakpoints apart), so that the prefix cache holds.
+    """Render a request's body. Equal requests give equal bytes, and a longer conversation gives the
+    same bytes up to its growth (except breakpoints), so that the prefix cache holds.
     """
     return render_behind(Prefix(), request, cache_ttl=cache_ttl, effort=effort)[0]
 
@@ -69,9 +69,7 @@ def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str 
 def render_behind(
     prefix: Prefix, request: ModelRequest, *, cache_ttl: str = "5m", effort: str = ""
 ) -> tuple[bytes, Prefix]:
-    """The same body, where the request's first messages are those of `prefix`, and the longest
-    beginning that longer requests have in common with it.
-    """
+    """Render the same body with a known beginning; also return the new beginning."""
     mark = _mark("" if cache_ttl == "5m" else cache_ttl)
     head: Block = {"model": request.model, "max_tokens": request.max_output_tokens}
     tail: Block = {"output_config": {"effort": effort}} if effort else {}
@@ -87,7 +85,7 @@ def render_behind(
 
 
 def render_count(request: ModelRequest) -> bytes:
-    """The body of the question how many tokens the request's input is."""
+    """Render the body for counting the request's input tokens."""
     mark = _mark("")
     messages, _ = _render_messages(Prefix(), request, mark)
     head = _encode_frozen({"model": request.model}, request, mark)
@@ -100,7 +98,7 @@ def _encode(body: Block | list[Block]) -> bytes:
 
 
 def _encode_frozen(head: Block, request: ModelRequest, mark: Block) -> bytes:
-    """The body up to its messages: tools and system text, each with a breakpoint of the cache."""
+    """Encode the body up to its messages: tools and system prompt, each with a cache breakpoint."""
     text = _encode(head)[:-1]
     if request.tools:
         text += b',"tools":' + _encode_tools(request.tools, mark.get("ttl", ""))
@@ -111,7 +109,7 @@ def _encode_frozen(head: Block, request: ModelRequest, mark: Block) -> bytes:
 
 @lru_cache(maxsize=64)
 def _encode_tools(tools: tuple[ToolSpec, ...], ttl: str) -> bytes:
-    """They come again in every call, and are half of the bytes of most."""
+    """Encode the tools; cached, because they are half of most requests."""
     rendered = [_render_tool(tool) for tool in tools]
     rendered[-1]["cache_control"] = _mark(ttl)
     return _encode(rendered)
@@ -119,12 +117,12 @@ def _encode_tools(tools: tuple[ToolSpec, ...], ttl: str) -> bytes:
 
 @lru_cache(maxsize=64)
 def _encode_system(system: str, ttl: str) -> bytes:
-    """It comes again in every call of a talk."""
+    """Encode the system prompt; cached, because every call repeats it."""
     return _encode([{"type": "text", "text": system, "cache_control": _mark(ttl)}])
 
 
 def _mark(ttl: str) -> Block:
-    """A breakpoint of the cache, for the API's own five minutes unless `ttl` says otherwise."""
+    """A cache breakpoint; its default lifetime is five minutes."""
     return {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
 
 
@@ -137,7 +135,7 @@ def _render_tool(tool: ToolSpec) -> Block:
 
 
 def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tuple[bytes, Prefix]:
-    """The encoded entries of the list of messages, with breakpoints; see `render_behind`."""
+    """Encode the messages with breakpoints; see `render_behind`."""
     entries = _lay_out(prefix, request)
     closed = _count_closed(entries)
     start = entries[closed].start if closed else 0
@@ -160,8 +158,8 @@ def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tupl
 
 
 def _count_closed(entries: list[_Entry]) -> int:
-    """How many entries stay as they are however the talk goes on: breakpoints stand in the
-    last three only. What follows begins with an answer: results belong to the calls before them.
+    """The number of entries that no longer change: breakpoints are only in the last three, and
+    results belong to the calls before them.
     """
     for number in range(len(entries) - _OPEN_ENTRIES, 0, -1):
         if entries[number].role == "assistant":
@@ -174,15 +172,15 @@ def _is_call(block: Block) -> bool:
 
 
 def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
-    """Entries of alternating roles; in a user's, the tool results come first."""
+    """Group messages to entries of alternating roles; a user entry begins with tool results."""
     entries: list[_Entry] = []
     names = _CallNames(prefix.names)
-    gallery = ImageSelection(request.images)
+    selection = ImageSelection(request.images)
     for place, message in enumerate(request.messages[prefix.count :], start=prefix.count):
         if message.role == "assistant":
             role, blocks = "assistant", _render_assistant(message, request.model, names)
         else:
-            role, blocks = "user", _render_user(message, names, gallery)
+            role, blocks = "user", _render_user(message, names, selection)
         if not blocks:
             continue
         if entries and entries[-1].role == role:
@@ -200,12 +198,12 @@ def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
     return entries
 
 
-def _render_user(message: Message, names: "_CallNames", gallery: ImageSelection) -> list[Block]:
-    """A person's message: facts, words and files, a block each; or the results of tools."""
+def _render_user(message: Message, names: "_CallNames", selection: ImageSelection) -> list[Block]:
+    """Render a person's message (facts, text and files, one block each) or tool results."""
     blocks: list[Block] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
-            blocks.append(_render_image(part, gallery))
+            blocks.append(_render_image(part, selection))
         elif isinstance(part, TextPart | DocumentPart):
             if part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
@@ -220,8 +218,8 @@ def _render_user(message: Message, names: "_CallNames", gallery: ImageSelection)
     return blocks or [{"type": "text", "text": _NO_WORDS}]
 
 
-def _render_image(part: ImagePart, gallery: ImageSelection) -> Block:
-    data, instead = gallery.show(part)
+def _render_image(part: ImagePart, selection: ImageSelection) -> Block:
+    data, instead = selection.show(part)
     if instead:
         return {"type": "text", "text": instead}
     source = {"type": "base64", "media_type": part.media_type, "data": data}
@@ -229,7 +227,7 @@ def _render_image(part: ImagePart, gallery: ImageSelection) -> Block:
 
 
 def _render_assistant(message: Message, model: str, names: "_CallNames") -> list[Block]:
-    """The model's own message; thoughts of another model are left out."""
+    """Render the model's own message, without the thoughts of another model."""
     names.begin()
     blocks: list[Block] = []
     for part in message.parts:
@@ -253,7 +251,7 @@ def _render_assistant(message: Message, model: str, names: "_CallNames") -> list
 
 
 def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
-    """The API refuses a message that ends in a thought, unless it is to be gone on with."""
+    """Remove a trailing thought: the API refuses a finished message that ends with one."""
     end = len(blocks)
     while end and blocks[end - 1]["type"] in _THOUGHTS:
         end -= 1
@@ -261,7 +259,7 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
 
 
 def _parse_arguments(arguments: str) -> Block:
-    """Arguments as the object that the API takes, also where a model gave no such thing."""
+    """Parse arguments to an object, even if the model wrote none."""
     try:
         parsed = json.loads(arguments)
     except ValueError:
@@ -270,20 +268,20 @@ def _parse_arguments(arguments: str) -> Block:
 
 
 class _CallNames:
-    """Gives each call a name the API takes: its own, or a new one for a foreign model's.
+    """Gives each call an id that the API accepts.
 
-    The API wants `[a-zA-Z0-9_-]` and each name once in a conversation; other providers count
-    from zero in every answer.
+    The API wants `[a-zA-Z0-9_-]` and each id once per conversation; other providers restart their
+    count in every answer.
     """
 
     def __init__(self, before: frozenset[str]) -> None:
-        """`before` are the names that are taken already."""
+        """`before` are the ids in use."""
         self._before = before
         self._used: set[str] = set()
         self._current: dict[CallId, str] = {}
 
     def begin(self) -> None:
-        """A new answer: its calls are the ones that the next results belong to."""
+        """Start a new answer: the next results belong to its calls."""
         self._current = {}
 
     def add(self, call_id: CallId) -> str:
@@ -304,11 +302,10 @@ class _CallNames:
 
 
 def _mark_entries(entries: list[_Entry], mark: Block) -> None:
-    """Set breakpoints on the last message and on the user's one before it.
+    """Set breakpoints on the last message and on the user message before it.
 
-    The former call wrote its prefix up to what was then the last message, which is now the
-    user's before: marked again, it is found however many blocks have come since (the API
-    looks back over 20 blocks only).
+    The previous call wrote its prefix up to its last message, which is now the earlier user
+    message. With a breakpoint there the API finds it, although it looks back only 20 blocks.
     """
     if not entries:
         return

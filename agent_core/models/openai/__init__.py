@@ -1,4 +1,4 @@
-"""Servers that speak OpenAI's chat completions as a model provider."""
+"""The model provider for OpenAI and servers with its chat-completions API."""
 
 from agent_core.models.openai.client import create
 

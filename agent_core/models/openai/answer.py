@@ -1,4 +1,4 @@
-"""Puts an answer together from the chunks of a chat-completions stream; pure."""
+"""Assemble an answer from the chunks of a chat-completions stream; pure."""
 
 import json
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ _STOPS: Mapping[str, StopReason] = {
 
 
 @dataclass(slots=True)
-class _Growing:
-    """One tool call while it arrives."""
+class _PartialCall:
+    """One incomplete tool call."""
 
     call_id: str = ""
     name: str = ""
@@ -29,16 +29,16 @@ class _Growing:
 
 
 class AnswerReader:
-    """Takes a stream's chunks in order; then `finish` gives the answer.
+    """Reads a stream's chunks in order; `finish` returns the answer.
 
-    Fields that are not known (`reasoning_content`, for one) are passed over.
+    Ignores unknown fields such as `reasoning_content`.
     """
 
     def __init__(self, request: ModelRequest) -> None:
         self._request = request
         self._answered = request.model
         self._texts: list[str] = []
-        self._calls: dict[int, _Growing] = {}
+        self._calls: dict[int, _PartialCall] = {}
         self._stop = ""
         self._is_refused = False
         self._usage: Usage | None = None
@@ -46,13 +46,13 @@ class AnswerReader:
 
     @property
     def is_whole(self) -> bool:
-        """True once why it ended is known: only counts may follow."""
+        """True once the stop reason is known: only usage may follow."""
         return bool(self._stop)
 
     def read(self, chunk: object) -> str:
-        """Take one chunk and return the text that it adds to the answer, or "".
+        """Read one chunk; return the text that it adds to the answer, or "".
 
-        Raises `ValueError` on a chunk that is none.
+        Raises `ValueError` for a malformed chunk.
         """
         self.has_begun = True
         try:
@@ -78,7 +78,7 @@ class AnswerReader:
         return text
 
     def finish(self) -> ModelAnswer:
-        """The answer as far as it came. Calls stand in it only where they may be run."""
+        """The answer so far. It contains calls only if they may run."""
         stop = self._judge_stop()
         parts: list[Part] = [TextPart(text="".join(self._texts))] if self._texts else []
         if stop == "tools":
@@ -108,8 +108,8 @@ class AnswerReader:
         return "unknown" if stop == "tools" and not self._calls else stop
 
     def _grow(self, delta: dict[str, Any]) -> None:
-        """Add a piece to its call. Name and id come with the first piece only; servers that
-        give no index begin a new call with each new id.
+        """Add a piece to its call. Only the first piece has name and id; servers that send no index
+        start a new call with each new id.
         """
         place = delta.get("index")
         call_id = delta.get("id") or ""
@@ -117,7 +117,7 @@ class AnswerReader:
             place = max(self._calls, default=0)
             if place in self._calls and call_id not in ("", self._calls[place].call_id):
                 place += 1
-        call = self._calls.setdefault(int(place), _Growing())
+        call = self._calls.setdefault(int(place), _PartialCall())
         call.call_id = call.call_id or call_id
         function = delta.get("function") or {}
         call.name = call.name or function.get("name") or ""
@@ -126,7 +126,7 @@ class AnswerReader:
             call.arguments.append(given if isinstance(given, str) else json.dumps(given))
 
 
-def _is_whole(call: _Growing) -> bool:
+def _is_whole(call: _PartialCall) -> bool:
     try:
         return bool(call.name) and isinstance(json.loads("".join(call.arguments) or "{}"), dict)
     except ValueError:
@@ -134,7 +134,7 @@ def _is_whole(call: _Growing) -> bool:
 
 
 def _read_usage(usage: dict[str, Any]) -> Usage:
-    """`prompt_tokens` holds what was read from the cache; our numbers are disjoint."""
+    """Split `prompt_tokens`, which includes cached input, into disjoint numbers."""
     cached = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
     prompt = int(usage.get("prompt_tokens") or 0)
     return Usage(

@@ -1,4 +1,6 @@
-"""The wire to chat-completions servers: the only import of OpenAI's SDK, all its errors mapped."""
+"""The client of chat-completions servers; only this package imports OpenAI's SDK and maps its
+errors.
+"""
 
 import asyncio
 import re
@@ -24,7 +26,7 @@ from agent_core.errors import (
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import (
-    divide,
+    chunk_large,
     parse_retry_after,
     read_address,
     read_choice,
@@ -39,13 +41,13 @@ ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")
 _EFFORTS = ("", "none", "minimal", "low", "medium", "high", "xhigh")
 _NO_KEY = "no-key"
-"""Sent to servers that want none; the SDK doesn't send a request without."""
+"""Sent to servers without keys, because the SDK requires one."""
 _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _CONNECTIONS = 10_000
-"""As many as turns may run at once; the SDK's own 1,000 would make people wait in line."""
+"""The most concurrent turns; the SDK's default of 1,000 would make people wait."""
 _KEPT_SECONDS = 30.0
-"""How long an idle connection is kept: the SDK's 5 s would mean a handshake a message."""
+"""Seconds to keep an idle connection; the SDK's default of 5 costs a handshake per message."""
 
 WIRE_ERRORS = (
     openai.OpenAIError,
@@ -57,7 +59,7 @@ WIRE_ERRORS = (
     # Where a chunk should be: not JSON, not UTF-8, or without the fields it must have.
     ValueError,
 )
-"""What a call can raise."""
+"""Everything that a call can raise."""
 
 _BY_STATUS: Mapping[int, type[ModelError]] = {
     401: ModelDenied,
@@ -72,7 +74,7 @@ _BY_STATUS: Mapping[int, type[ModelError]] = {
     499: ModelBusy,
     501: ModelRejected,
 }
-"""Others: 500 and above are busy, the rest is rejected."""
+"""Other statuses: 500 and above mean busy, the rest rejected."""
 
 _BY_CODE: Mapping[str, type[ModelError]] = {
     "context_length_exceeded": ModelOverflow,
@@ -82,7 +84,7 @@ _BY_CODE: Mapping[str, type[ModelError]] = {
     "invalid_api_key": ModelDenied,
     "model_not_found": ModelUnknown,
 }
-"""What a body's code or type says counts more than its status."""
+"""A body's code or type takes precedence over its status."""
 
 _OTHER_LIMIT: Mapping[Limit, Limit] = {
     "max_tokens": "max_completion_tokens",
@@ -94,7 +96,7 @@ _UNKNOWN_FIELD = re.compile(
     "not allowed|extra fields|additional propert",
     re.IGNORECASE,
 )
-"""How servers say that they don't know a field, in difference to not liking its value."""
+"""Wordings for an unknown field, as opposed to a bad value."""
 
 _OVERFLOWS = (
     "maximum context length",
@@ -104,7 +106,7 @@ _OVERFLOWS = (
     "prompt is too long",
     "exceeds the available context size",
 )
-"""How servers without codes say it (vLLM, OpenRouter, llama.cpp, LM Studio)."""
+"""Wordings of servers without error codes (vLLM, OpenRouter, llama.cpp, LM Studio)."""
 
 _UNREACHED = (
     openai.APIConnectionError,
@@ -119,11 +121,11 @@ _UNREACHED = (
 
 
 def create(options: Mapping[str, str]) -> "OpenAIModel":
-    """Make the provider.
+    """Create the provider.
 
-    Options: `api_key` (local servers need none); `base_url`, up to and with `/v1`; `timeout`,
-    seconds of silence after which a call is given up (120); `effort`, sent as
-    `reasoning_effort`. Raises `ValueError` with a sentence.
+    Options: `api_key` (local servers need none); `base_url`, including `/v1`; `timeout`, seconds of
+    silence that end a call (120); `effort`, sent as `reasoning_effort`. Raises `ValueError` with a
+    sentence.
     """
     refuse_unknown(options, _OPTIONS, PROVIDER)
     address = read_address(options, "base_url", ADDRESS)
@@ -146,7 +148,7 @@ def create(options: Mapping[str, str]) -> "OpenAIModel":
 
 
 class OpenAIModel:
-    """The provider: `agent_core.models.contract.Model`."""
+    """The `Model` for OpenAI and compatible servers."""
 
     def __init__(self, client: AsyncOpenAI, *, dialect: Dialect, effort: str) -> None:
         self._client = client
@@ -156,14 +158,14 @@ class OpenAIModel:
 
     @property
     def provider(self) -> str:
-        """The folder's name."""
+        """The package's name."""
         return PROVIDER
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
-        What breaks off is `ModelBusy` until the first chunk has come, `ModelInterrupted` after it. An
-        answer that has its reason to stop is taken, also where the counts after it are lost.
+        An interruption is `ModelBusy` before the first chunk, `ModelInterrupted` after it. An
+        answer with a stop reason is complete, even if its usage is lost.
         """
         reader = AnswerReader(request)
         chunks: AsyncStream[object] | None = None
@@ -189,9 +191,9 @@ class OpenAIModel:
         yield reader.finish()
 
     async def check(self, model: str) -> None:
-        """Ask for the model, else for the list; see the contract.
+        """Request the model, or else the list of models; see the contract.
 
-        A server that has neither route passes: the first real call will tell.
+        Passes if the server has neither route: the first real call will tell.
         """
         try:
             async with asyncio.timeout(_CHECK_SECONDS):
@@ -205,15 +207,15 @@ class OpenAIModel:
             raise translate_error(error, False, time.time()) from error
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._client.close()
 
     async def _open(self, request: ModelRequest) -> AsyncStream[object]:
-        """Begin the call, in a plainer dialect where the server refuses a word of it, and
-        without pictures where the model refuses them; see `ImageSupport`.
+        """Start the call, in a simpler dialect if the server refuses a field, and without images if
+        the model refuses them; see `ImageSupport`.
 
-        That is no retry: nothing was run, and the request is another one. What was learned
-        holds for the life of this client.
+        This is no retry: nothing ran, and the request differs. The client remembers what it
+        learned.
         """
         while True:
             dialect = self._dialect
@@ -223,7 +225,7 @@ class OpenAIModel:
                 chunks = await self._client.post(
                     "/chat/completions",
                     cast_to=object,
-                    content=divide(body),
+                    content=chunk_large(body),
                     stream=True,
                     stream_cls=AsyncStream[object],
                     options={
@@ -244,7 +246,7 @@ class OpenAIModel:
                 return chunks
 
     async def _get(self, path: str) -> object | None:
-        """What stands at a path; None where the server has nothing there."""
+        """The resource at a path; None if the server has none."""
         try:
             return await self._client.get(
                 path, cast_to=object, options={"security": {"bearer_auth": True}}
@@ -256,10 +258,10 @@ class OpenAIModel:
 
 
 def _simplify(dialect: Dialect, refused: str) -> Dialect:
-    """The dialect without the word that the server refused; the same one if that can't be.
+    """The dialect without the refused field; unchanged if that is impossible.
 
-    Each change is made once, so that two words which a server refuses in turn don't go on
-    for ever: the limit's name changes only from what it was made with.
+    Each change is made once, so that a server that refuses both names of the limit ends the
+    attempts.
     """
     if refused == "stream_options" and dialect.counts_streams:
         return replace(dialect, counts_streams=False)
@@ -269,7 +271,7 @@ def _simplify(dialect: Dialect, refused: str) -> Dialect:
 
 
 def _look_for(model: str, listed: object) -> None:
-    """Raises `ModelUnknown` where a list of models is there and lacks this one."""
+    """Raise `ModelUnknown` if a list of models lacks this one."""
     data = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(data, list):
         return
@@ -280,7 +282,7 @@ def _look_for(model: str, listed: object) -> None:
 
 
 def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError:
-    """Any of `WIRE_ERRORS` as the core's error. `now` is seconds since the epoch."""
+    """Map any of `WIRE_ERRORS` to the core's errors. `now` is in seconds since the epoch."""
     if isinstance(error, openai.APIStatusError):
         text = f"The model server answered {error.status_code}: {error.message}"
         kind = _judge(error, error.status_code)
@@ -302,7 +304,7 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
 
 
 def find_refused(error: openai.APIStatusError) -> str:
-    """The name of the request's field that a server doesn't know, or ""."""
+    """The name of the request field that a server doesn't know, or ""."""
     if error.status_code not in (400, 422) or not _UNKNOWN_FIELD.search(error.message):
         return ""
     said = f"{error.param or ''} {error.message}"

@@ -1,4 +1,4 @@
-"""Turns the neutral form of a request into chat-completions JSON; pure."""
+"""Translate requests to chat-completions JSON; pure."""
 
 import json
 from collections.abc import Sequence
@@ -28,18 +28,18 @@ _NO_WORDS = "(a message without words)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What a server understands of what differs among servers."""
+    """The options in which servers differ."""
 
     limit: Limit = "max_tokens"
-    """OpenAI's own models want the newer name, many other servers know only the older."""
+    """OpenAI's own models want the newer name; many other servers know only the older."""
     is_changed: bool = False
-    """The limit's name was changed once, and stays."""
+    """True once the limit's name was changed."""
     counts_streams: bool = True
-    """Takes `stream_options`, by which usage comes with a stream."""
+    """True if the server takes `stream_options`, which adds usage to a stream."""
 
 
 def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "") -> bytes:
-    """The request's body; the same request gives the same bytes."""
+    """Render a request's body; equal requests give equal bytes."""
     body: Body = {"model": request.model, dialect.limit: request.max_output_tokens}
     if effort:
         body["reasoning_effort"] = effort
@@ -66,7 +66,7 @@ def _render_tool(tool: ToolSpec) -> Body:
 
 @lru_cache(maxsize=512)
 def _parse_schema(schema: str) -> Body:
-    """Tools come again in every call; their schemas are parsed once."""
+    """Parse a tool's schema; cached, because every call repeats it."""
     parsed: Body = json.loads(schema)
     return parsed
 
@@ -74,7 +74,7 @@ def _parse_schema(schema: str) -> Body:
 def _render_messages(request: ModelRequest) -> list[Body]:
     system = request.system
     rendered: list[Body] = [{"role": "system", "content": system}] if system.strip() else []
-    gallery = ImageSelection(request.images)
+    images = ImageSelection(request.images)
     for message in request.messages:
         if message.role == "tool":
             rendered += [
@@ -83,7 +83,7 @@ def _render_messages(request: ModelRequest) -> list[Body]:
         elif message.role == "assistant":
             rendered += _render_assistant(message)
         else:
-            blocks = _render_user(message, gallery)
+            blocks = _render_user(message, images)
             if rendered and rendered[-1]["role"] == "user":
                 # The chat templates of some open models want roles to alternate.
                 rendered[-1]["content"] += blocks
@@ -95,12 +95,12 @@ def _render_messages(request: ModelRequest) -> list[Body]:
     return rendered
 
 
-def _render_user(message: Message, gallery: ImageSelection) -> list[Body]:
-    """Facts, words and files of a person, a block each."""
+def _render_user(message: Message, images: ImageSelection) -> list[Body]:
+    """Render a person's facts, text and files, one block each."""
     blocks: list[Body] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
-            data, instead = gallery.show(part)
+            data, instead = images.show(part)
             address = {"url": f"data:{part.media_type};base64,{data}"}
             blocks.append(
                 {"type": "text", "text": instead}
@@ -113,14 +113,14 @@ def _render_user(message: Message, gallery: ImageSelection) -> list[Body]:
 
 
 def _join_words(blocks: Sequence[Body]) -> str | list[Body]:
-    """Words without pictures as one text: many servers take no list of blocks."""
+    """Join blocks without images to one text: many servers accept no list of blocks."""
     if any(block["type"] != "text" for block in blocks):
         return list(blocks)
     return "\n\n".join(block["text"] for block in blocks)
 
 
 def _render_assistant(message: Message) -> list[Body]:
-    """The model's own message; nothing when nothing of it can be told to this provider."""
+    """Render the model's own message; nothing if this provider can't take any of it."""
     text = message.text
     if not message.calls:
         return [{"role": "assistant", "content": text}] if text.strip() else []
@@ -136,7 +136,7 @@ def _render_assistant(message: Message) -> list[Body]:
 
 
 def _check_arguments(arguments: str) -> str:
-    """Arguments as JSON text of an object: some servers parse and refuse anything else."""
+    """Arguments as the JSON text of an object: some servers parse them and refuse anything else."""
     try:
         is_object = isinstance(json.loads(arguments), dict)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a person wants from the stand-in, read from plain words; pure."""
+"""Parse a person's plain commands to the stand-in; pure."""
 
 import re
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from typing import Literal
 
 MOST_NUMBERS = 1000
 LONGEST_THOUGHT = 600
-"""Bounds of counting and, in seconds, of thinking."""
+"""Limits of counting and, in seconds, of thinking."""
 _LONGEST_COMMAND = 4000
-"""Characters; what is longer is a text, not a command."""
+"""Characters; a longer message is a text, not a command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remember:
-    """Keep a fact."""
+    """Save a fact."""
 
     target: Literal["memory", "user"]
     text: str
@@ -21,21 +21,21 @@ class Remember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forget:
-    """Drop the entry that holds these words."""
+    """Delete the entry that contains this text."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Look for words in what was said."""
+    """Search the conversation."""
 
     query: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remind:
-    """Say something later: in so many minutes, or whenever a cron expression says."""
+    """Remind later: after some minutes, or by a cron expression."""
 
     text: str
     minutes: int = 0
@@ -44,36 +44,36 @@ class Remind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowJobs:
-    """Tell what is planned."""
+    """List the jobs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowMemory:
-    """Tell what is remembered."""
+    """List the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowHelp:
-    """Tell what can be done."""
+    """List the abilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """Count from one up to a number."""
+    """Count from one to a number."""
 
     to: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Think:
-    """Take time before answering, in seconds."""
+    """Wait before answering, in seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """Anything else: it takes a language model to answer that."""
+    """Anything else, which only a language model can answer."""
 
     words: str
 
@@ -127,7 +127,7 @@ _HELP = r"(?:help(?: me)?|what can (?:you|i) do|how does this work|commands)"
 
 
 def read_command(words: str) -> Command:
-    """What one message asks for."""
+    """The command in one message."""
     if len(words) > _LONGEST_COMMAND:
         return Chat(words=words.strip())
     line = " ".join(words.split()).rstrip("?!. ")
@@ -178,7 +178,7 @@ def _match(pattern: str, line: str) -> re.Match[str] | None:
 
 
 def _unquote(text: str) -> str:
-    """Words without the quotation marks around them."""
+    """Remove the quotation marks around a text."""
     bare = text.strip()
     if len(bare) > 2 and bare[0] + bare[-1] in ('""', "''", "“”", "‘’", "„“", "«»"):
         return bare[1:-1].strip()

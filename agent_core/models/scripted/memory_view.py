@@ -1,4 +1,4 @@
-"""What the stand-in can know: the memory in its prompt and what this session changed; pure."""
+"""The stand-in's view of memory: its prompt, and the changes in this session; pure."""
 
 import json
 import re
@@ -12,8 +12,8 @@ _TARGETS = {"MEMORY": "memory", "USER": "user"}
 
 
 def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]:
-    """The entries by target, as of now: those of the prompt, then every change since that
-    the memory tool says it made.
+    """The present entries by target: those of the prompt, with all later changes of the memory
+    tool.
     """
     notes = _read_prompt(system)
     results = {
@@ -31,7 +31,7 @@ def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]
 
 
 def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str]]:
-    """Target and entry of each entry that holds the words, in any case."""
+    """Target and entry of each entry that contains the text, in any case."""
     wanted = words.casefold()
     return [
         (target, entry)
@@ -42,7 +42,7 @@ def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str
 
 
 def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
-    """The arguments that are text; none where the JSON is no object."""
+    """The string arguments of a call; none if its JSON is no object."""
     try:
         found = json.loads(call.arguments)
     except ValueError:
@@ -53,7 +53,7 @@ def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
 
 
 def _read_prompt(system: str) -> dict[str, list[str]]:
-    """The lists in the section of memory, which ends at the next heading of its rank."""
+    """The lists in the memory section, which ends at the next heading of its level."""
     notes: dict[str, list[str]] = {"memory": [], "user": []}
     entries: list[str] | None = None
     section = system.partition(f"\n{_SECTION}")[2]

@@ -1,4 +1,4 @@
-"""What the stand-in does next in a turn: which tools it calls, or what it answers; pure."""
+"""Plan the stand-in's next step in a turn: tool calls or an answer; pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPa
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A tool call that a command needs: name and arguments as JSON text."""
+    """A tool call that a command needs; arguments as JSON text."""
 
     name: str
     arguments: str
@@ -30,17 +30,17 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Tool calls to make now; or, without any, the answer."""
+    """Tool calls to make now; without any, the answer."""
 
-    wishes: tuple[PlannedCall, ...] = ()
+    calls: tuple[PlannedCall, ...] = ()
     pieces: tuple[Piece, ...] = ()
 
 
 def make_plan(request: ModelRequest, delay: float) -> Plan:
-    """The next thing to do. Depends on the request alone, so a repeat does the same.
+    """Plan the next step. Depends only on the request, so that a repeat gives the same.
 
-    A turn is what came since the last answer without calls; all that a person wrote in it
-    is answered.
+    A turn begins after the last answer without calls, and all of the person's messages in it are
+    answered.
     """
     start = _find_turn(request.messages)
     turn = request.messages[start:]
@@ -53,20 +53,20 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
         if message.role == "user" and (message.text or _name_files(message))
     ]
     chains = [
-        [wish for wish in _wish(command, notes) if wish.name in tools] for command in commands
+        [wish for wish in _list_calls(command, notes) if wish.name in tools] for command in commands
     ]
     wanted = dict.fromkeys(wish for chain in chains if (wish := _next(chain, done)) is not None)
     if wanted:
-        return Plan(wishes=tuple(wanted))
-    teller = ReplyWriter(
+        return Plan(calls=tuple(wanted))
+    writer = ReplyWriter(
         before=notes,
         now=read_notes(request.system, request.messages),
-        is_first=not _was_told(request.messages[:start]),
+        is_first=not _was_introduced(request.messages[:start]),
         delay=delay,
     )
     pieces: list[Piece] = []
     for number, (command, chain) in enumerate(zip(commands, chains, strict=True)):
-        told = teller.tell(command, [done[wish] for wish in chain if wish in done])
+        told = writer.reply(command, [done[wish] for wish in chain if wish in done])
         if number:
             told = [Piece(text="\n\n"), *told]
         pieces += told
@@ -74,7 +74,7 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
 
 
 def _read(message: Message) -> Command:
-    """What a message asks for. Where that takes a language model, what came along is named."""
+    """The command in a message. A message for a language model also names its attachments."""
     command = read_command(message.text)
     if isinstance(command, Chat):
         return Chat(words=" ".join([command.words, *_name_files(message)]).strip())
@@ -116,7 +116,7 @@ def _find_results(turn: Sequence[Message]) -> dict[PlannedCall, ToolResultPart]:
 def _next(
     chain: Sequence[PlannedCall], done: dict[PlannedCall, ToolResultPart]
 ) -> PlannedCall | None:
-    """The first wish that was not tried, unless one before it was granted."""
+    """The first call that was not tried, unless an earlier one succeeded."""
     for wish in chain:
         if wish not in done:
             return wish
@@ -125,8 +125,8 @@ def _next(
     return None
 
 
-def _wish(command: Command, notes: dict[str, list[str]]) -> list[PlannedCall]:
-    """The calls that a command needs: each one is tried when the one before it failed."""
+def _list_calls(command: Command, notes: dict[str, list[str]]) -> list[PlannedCall]:
+    """The calls that a command needs; each is tried if the previous one failed."""
     match command:
         case Remember():
             return [_memory(action="add", target=command.target, text=command.text)]
@@ -162,5 +162,5 @@ def _dump(arguments: Mapping[str, str | int]) -> str:
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 
-def _was_told(before: Sequence[Message]) -> bool:
+def _was_introduced(before: Sequence[Message]) -> bool:
     return any(message.role == "assistant" and ABILITIES in message.text for message in before)

@@ -1,4 +1,4 @@
-"""Plays a script: what each call answers, or how it fails."""
+"""Play a script of answers and failures."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ _FAILURES: dict[str, type[ModelError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call to ask for. `arguments` is JSON text; an empty `call_id` is filled in."""
+    """A tool call to make. `arguments` is JSON text; an empty `call_id` is filled in."""
 
     name: str
     arguments: str = "{}"
@@ -54,10 +54,9 @@ class Call:
 class Step:
     """One call of the model.
 
-    The text streams in `pieces`, with `delay` seconds before the first and between them.
-    `stop` is, when empty, `tools` with calls and `end` without. With `fail` (busy, cut,
-    rejected, overflow, unknown, denied) the call raises that error after the text has
-    streamed; `retry_after`, in seconds, goes with busy.
+    The text streams in `pieces`, with `delay` seconds before each. An empty `stop` means `tools`
+    with calls and `end` without. With `fail` (busy, cut, rejected, overflow, unknown, denied) the
+    call raises that error after the text; `retry_after`, in seconds, applies to busy.
     """
 
     text: str = ""
@@ -78,7 +77,7 @@ class Step:
 
 
 class ScriptedModel:
-    """Answers call after call with the script's steps; `requests` keeps what was asked."""
+    """Answers calls with the script's steps; `requests` keeps every request."""
 
     provider = PROVIDER
 
@@ -89,11 +88,11 @@ class ScriptedModel:
 
     @property
     def steps_left(self) -> int:
-        """How many steps have not been played."""
+        """The number of steps that were not played."""
         return len(self._steps)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
-        """Play the next step; see the contract. Without one: `ModelRejected`."""
+        """Play the next step; see the contract. Raises `ModelRejected` after the last one."""
         self.requests.append(request)
         if not self._steps:
             raise ModelRejected("The script has no step left.")
@@ -110,18 +109,18 @@ class ScriptedModel:
         yield _answer(request, step, number=len(self.requests))
 
     async def check(self, model: str) -> None:
-        """Every name is good."""
+        """Accept any name."""
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing."""
         self.is_closed = True
 
 
 def read_script(text: str) -> list[Step]:
-    """A script from JSON text: a list of steps with the fields of `Step`.
+    """Parse a script from JSON text: a list of steps with the fields of `Step`.
 
-    The arguments of a call are an object there, or text to be sent as it stands. Raises
-    `ValueError` with a sentence that names the step.
+    A call's arguments are an object, or text to be sent unchanged. Raises `ValueError` with a
+    sentence that names the step.
     """
     try:
         found = json.loads(text)
@@ -180,10 +179,10 @@ def _cut(text: str, pieces: int) -> list[str]:
 
 
 def create(options: Mapping[str, str]) -> Model:
-    """Make the provider.
+    """Create the provider.
 
-    Options: `script`, the path of a JSON file to be played; without it the stand-in answers,
-    counting with `delay` seconds between numbers (0.4). Raises `ValueError` with a sentence.
+    Options: `script`, the path of a JSON file to play; without it the stand-in answers, and counts
+    with `delay` seconds between numbers (0.4). Raises `ValueError` with a sentence.
     """
     refuse_unknown(options, ("script", "delay"), PROVIDER)
     path = options.get("script", "")

@@ -1,4 +1,4 @@
-"""Puts what the stand-in did, knows and is into words; pure."""
+"""Write the stand-in's replies; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ ABILITIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A piece of the answer, and how many seconds to wait before it."""
+    """A piece of the answer, and the seconds to wait before it."""
 
     text: str
     wait: float = 0.0
@@ -45,10 +45,10 @@ class Piece:
 
 @dataclass(slots=True, kw_only=True)
 class ReplyWriter:
-    """Puts results into words.
+    """Writes the reply to a command and its results.
 
-    `before` and `now` are the notes when the turn began and at present; `is_first` is true
-    until the abilities were listed.
+    `before` and `now` are the notes at the turn's start and at present; `is_first` is true until
+    the abilities were listed.
     """
 
     before: dict[str, list[str]]
@@ -56,8 +56,8 @@ class ReplyWriter:
     is_first: bool
     delay: float
 
-    def tell(self, command: Command, results: Sequence[ToolResultPart]) -> list[Piece]:
-        """The answer to one command, with the results of the calls that it needed."""
+    def reply(self, command: Command, results: Sequence[ToolResultPart]) -> list[Piece]:
+        """The reply to one command, with the results of its calls."""
         match command:
             case Count():
                 first, *others = range(1, command.to + 1)
@@ -70,16 +70,16 @@ class ReplyWriter:
                 return [Piece(text=text, wait=command.seconds)]
             case Remember() | Forget() | Search() | Remind() | ShowJobs():
                 return [Piece(text=self._report(command, results))]
-        return [Piece(text=self._say(command))]
+        return [Piece(text=self._reply_to(command))]
 
-    def _say(self, command: Chat | ShowHelp | ShowMemory) -> str:
+    def _reply_to(self, command: Chat | ShowHelp | ShowMemory) -> str:
         match command:
             case Chat():
                 return self._introduce(command.words)
             case ShowHelp():
                 self.is_first = False
                 return f"{_WHO}\n\n{ABILITIES}"
-        return _tell_notes(self.now)
+        return _list_notes(self.now)
 
     def _report(
         self,
@@ -96,12 +96,12 @@ class ReplyWriter:
         last = results[-1]
         match command:
             case Remember():
-                return _tell_remembered(command, last)
+                return _report_remembered(command, last)
             case Forget():
-                return _tell_forgotten(command, last)
+                return _report_forgotten(command, last)
             case Remind() | ShowJobs():
                 return last.text
-        return _tell_found(command, last)
+        return _report_found(command, last)
 
     def _introduce(self, words: str) -> str:
         quoted = " ".join(words.split())
@@ -113,7 +113,7 @@ class ReplyWriter:
         return f"{_WHO}\nYou wrote: “{quoted}”.\n\n{ABILITIES}"
 
 
-def _tell_remembered(command: Remember, result: ToolResultPart) -> str:
+def _report_remembered(command: Remember, result: ToolResultPart) -> str:
     if result.is_error:
         return f"I could not keep “{command.text}”. {result.text}"
     if result.text.startswith("Nothing to do"):
@@ -121,13 +121,13 @@ def _tell_remembered(command: Remember, result: ToolResultPart) -> str:
     return f"I'll remember: “{command.text}”."
 
 
-def _tell_forgotten(command: Forget, result: ToolResultPart) -> str:
+def _report_forgotten(command: Forget, result: ToolResultPart) -> str:
     if result.is_error:
         return f"I don't have “{command.words}” in my memory. {result.text}"
     return f"Forgotten: “{command.words}”."
 
 
-def _tell_found(command: Search, result: ToolResultPart) -> str:
+def _report_found(command: Search, result: ToolResultPart) -> str:
     head, _, lines = result.text.partition("\n")
     if result.is_error:
         return f"I could not search for “{command.query}”. {result.text}"
@@ -137,7 +137,7 @@ def _tell_found(command: Search, result: ToolResultPart) -> str:
     return f"This is what I found about “{command.query}”:\n{listed}"
 
 
-def _tell_notes(notes: dict[str, list[str]]) -> str:
+def _list_notes(notes: dict[str, list[str]]) -> str:
     if not any(notes.values()):
         return "I don't remember anything about you yet. Try: remember that I like green tea."
     lines = []

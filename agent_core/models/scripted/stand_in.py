@@ -1,4 +1,4 @@
-"""Stands in for a language model where no key is set: follows plain commands, offline."""
+"""Stand in for a language model without a key: follow plain commands, offline."""
 
 import asyncio
 import json
@@ -14,12 +14,12 @@ from agent_core.transcript import Message, TextPart, ToolCallPart
 _OPENING = "<talk>\n"
 _TOLD = ("earlier summary: ", "person: ", "assistant: ")
 _CHARACTERS = 2
-"""Of a summary, for each token that the answer may have: half of what would fit."""
+"""Characters of a summary per token of the answer's limit: half of what would fit."""
 _LONGEST = 300
 
 
-def sum_up(request: ModelRequest) -> str:
-    """The newest lines of a talk that is to be summed up; empty for any other request."""
+def summarize(request: ModelRequest) -> str:
+    """The newest lines of a conversation to summarize; empty for any other request."""
     text = request.messages[-1].text if request.messages else ""
     if request.tools or not text.startswith(_OPENING):
         return ""
@@ -33,7 +33,7 @@ def sum_up(request: ModelRequest) -> str:
 
 
 def _read(line: str) -> str:
-    """A line of words as it is told on; empty for calls, outputs and facts."""
+    """A message's text from a line; empty for calls, outputs and facts."""
     lead = next((lead for lead in _TOLD if line.startswith(lead)), "")
     if not lead:
         return ""
@@ -49,29 +49,29 @@ PROVIDER = "scripted"
 
 
 class StandInModel:
-    """Does what plain words ask of it with the real tools, and says what it is.
+    """Follows plain commands with the real tools, and says that it is a stand-in.
 
-    The same request always gets the same answer; only counting and thinking take time.
+    Equal requests get equal answers; only counting and thinking take time.
     """
 
     provider = PROVIDER
 
     def __init__(self, *, delay: float) -> None:
-        """`delay` is in seconds, between numbers when it counts."""
+        """`delay` is the pause between counted numbers, in seconds."""
         self._delay = delay
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Answer; see the contract. Raises nothing."""
-        summary = sum_up(request)
+        summary = summarize(request)
         plan = Plan(pieces=(Piece(text=summary),)) if summary else make_plan(request, self._delay)
-        if plan.wishes:
+        if plan.calls:
             # Unique in the conversation: it grows with every call.
             stem = f"call_{len(request.messages)}"
             calls = tuple(
                 ToolCallPart(
                     call_id=CallId(f"{stem}_{place}"), name=wish.name, arguments=wish.arguments
                 )
-                for place, wish in enumerate(plan.wishes, start=1)
+                for place, wish in enumerate(plan.calls, start=1)
             )
             message = Message(role="assistant", parts=calls)
         else:
@@ -83,13 +83,13 @@ class StandInModel:
             message = Message(role="assistant", parts=(TextPart(text=text),))
         yield ModelAnswer(
             message=message,
-            stop="tools" if plan.wishes else "end",
+            stop="tools" if plan.calls else "end",
             usage=estimate_usage(request, message),
             model=request.model,
         )
 
     async def check(self, model: str) -> None:
-        """Any name is good."""
+        """Accept any name."""
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing."""

@@ -17,7 +17,7 @@ EVENTS = render_events(WHOLE, 3)
 ERROR = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'
 
 
-class Pieces(httpx2.AsyncByteStream):
+class ChunkedBody(httpx2.AsyncByteStream):
     """A body that comes in these pieces."""
 
     def __init__(self, pieces: list[bytes]) -> None:
@@ -31,7 +31,7 @@ class Pieces(httpx2.AsyncByteStream):
 def open_stream(body: bytes, size: int) -> AsyncStream[object]:
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     request = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
-    response = httpx2.Response(200, stream=Pieces(pieces), request=request)
+    response = httpx2.Response(200, stream=ChunkedBody(pieces), request=request)
     client = AsyncAnthropic(api_key="key")
     return AsyncStream(cast_to=object, response=response, client=client)
 

@@ -36,9 +36,9 @@ def test_the_arguments_are_those_of_the_real_tools() -> None:
     tools = (MemoryTool.spec, RecallTool.spec)
     words = ("remember that x", "call me Al", "forget the rain", "find y")
     plan = make_plan(ask(*words, tools=tools), delay=0.0)
-    assert [wish.name for wish in plan.wishes] == ["memory", "memory", "memory", "recall"]
+    assert [wish.name for wish in plan.calls] == ["memory", "memory", "memory", "recall"]
     schemas = {tool.name: json.loads(tool.schema) for tool in tools}
-    for wish in plan.wishes:
+    for wish in plan.calls:
         schema, given = schemas[wish.name], json.loads(wish.arguments)
         assert set(schema.get("required", ())) <= set(given) <= set(schema["properties"])
         for key, value in given.items():

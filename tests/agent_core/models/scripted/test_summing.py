@@ -2,7 +2,7 @@
 
 from agent_core.agent.compaction import summaries
 from agent_core.models.contract import ModelRequest
-from agent_core.models.scripted.stand_in import StandInModel, sum_up
+from agent_core.models.scripted.stand_in import StandInModel, summarize
 from agent_core.transcript import Message, TextPart, ToolSpec, user_message
 from tests.agent_core.models.calls import complete
 
@@ -12,7 +12,7 @@ def _asked(*messages: Message, earlier: str = "", most: int = 500) -> ModelReque
         model="stand-in",
         system=summaries.instruct(100),
         tools=(),
-        messages=(user_message(summaries.ask(earlier, summaries.tell(messages), "")),),
+        messages=(user_message(summaries.render_piece(earlier, summaries.render_lines(messages), "")),),
         max_output_tokens=most,
     )
 
@@ -28,14 +28,14 @@ async def test_the_stand_in_repeats_what_was_said() -> None:
 
 def test_of_a_long_talk_the_newest_words_are_told() -> None:
     talk = [user_message(f"part {number} " + "x" * 900) for number in range(50)]
-    told = sum_up(_asked(*talk))
+    told = summarize(_asked(*talk))
     assert len(told) <= 1000
     assert told.splitlines()[-1].startswith("person: part 49 ")
     assert "part 1 " not in told
 
 
 def test_what_is_no_such_request_is_answered_as_ever() -> None:
-    assert sum_up(_asked()) == ""
+    assert summarize(_asked()) == ""
     request = _asked(HELLO)
     plain = user_message("<talk> to me")
     tool = ToolSpec(name="memory", description="", schema="{}")
@@ -46,4 +46,4 @@ def test_what_is_no_such_request_is_answered_as_ever() -> None:
             model="m", system="", tools=(tool,), messages=request.messages, max_output_tokens=9
         ),
     ):
-        assert sum_up(other) == ""
+        assert summarize(other) == ""
