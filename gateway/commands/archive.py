@@ -56,9 +56,9 @@ class ArchiveNotes:
         def look(connection: Connection) -> Archive:
             if not query.asked:
                 return _list_newest(connection, scope.person_id, _MOST_LISTED)
-            drawer = ArchiveFilter(person_id=scope.person_id)
+            within = ArchiveFilter(person_id=scope.person_id)
             found = search_archive(
-                connection, drawer, query, lambda moment: local_time(moment, call.zone)
+                connection, within, query, lambda moment: local_time(moment, call.zone)
             )
             hits = [hit.entry for hit in found.hits[:_MOST_LISTED]]
             return Archive(notes=[_format(entry) for entry in hits], count=found.count)
@@ -151,7 +151,7 @@ def _name(connection: Connection, person_id: PersonId, row: LedgerEntry) -> str:
 
 
 def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Archive:
-    ids = archive.list_holders(connection, drawer=ArchiveFilter(person_id=person_id), limit=limit)
+    ids = archive.list_holders(connection, within=ArchiveFilter(person_id=person_id), limit=limit)
     entries = archive.list_entries(connection, person_id=person_id, archive_ids=ids)
     count = archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
     return Archive(notes=[_format(entry) for entry in entries], count=count)

@@ -1,8 +1,8 @@
-"""The time of day, as everything in the hall is given it."""
+"""The wall clock."""
 
 import time
 
 
 def now() -> int:
-    """Milliseconds since the epoch, UTC."""
+    """Return milliseconds since the epoch, UTC."""
     return time.time_ns() // 1_000_000

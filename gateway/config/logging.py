@@ -1,4 +1,4 @@
-"""Sets up the log: to standard error and to a file, by a thread of its own, without secrets."""
+"""Set up the log: standard error and a file, written by its own thread, without secrets."""
 
 import logging
 import queue
@@ -14,8 +14,10 @@ from gateway.config.redaction import hide_secrets
 from gateway.config.tables import LogSettings, Secrets
 from gateway.errors import StartError
 
-OUR_LOGGERS = ("gateway", "adapters", "agent_core")
-"""What `log.level` opens. SDKs tell payloads and tokens below WARNING, so they never get there."""
+OWN_LOGGERS = ("gateway", "adapters", "agent_core")
+"""Loggers that `log.level` opens. SDKs log payloads and tokens below WARNING, so they stay
+closed.
+"""
 
 _LARGEST_FILE = 5_000_000
 _KEPT_FILES = 5
@@ -25,8 +27,10 @@ _SHORTEST_SECRET = 6
 """Masking a shorter text would hide ordinary words; no real token is that short."""
 
 
-class Redacting(logging.Formatter):
-    """Masks, in the finished line with its traceback, known secrets and what looks like one."""
+class RedactingFormatter(logging.Formatter):
+    """A formatter that masks known secrets, and what looks like one, in the line and its
+    traceback.
+    """
 
     def __init__(self, hidden: Sequence[str]) -> None:
         super().__init__(_FORMAT)
@@ -35,7 +39,7 @@ class Redacting(logging.Formatter):
         self._known = re.compile("|".join(map(re.escape, reversed(known)))) if known else None
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, or several with a traceback."""
+        """Format a record as one line, or several with a traceback."""
         line = super().format(record)
         if self._known:
             line = self._known.sub("[hidden]", line)
@@ -43,27 +47,29 @@ class Redacting(logging.Formatter):
 
 
 class _LogFile(RotatingFileHandler):
-    """A full disk is told once on standard error, not with a traceback a line."""
+    """A log file that reports a full disk once on standard error, not with a traceback per line."""
 
-    _has_complained = False
+    _is_reported = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
-        if not self._has_complained:
-            self._has_complained = True
+        if not self._is_reported:
+            self._is_reported = True
             print(f"{self.baseFilename} can't be written: {sys.exc_info()[1]}", file=sys.stderr)
 
 
-class _Line(QueueHandler):
-    """Hands records on as they are: the thread beside formats them, the event loop never does."""
+class _RecordQueue(QueueHandler):
+    """A handler that queues records unformatted, so that the event loop never formats them."""
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Settle the words now, since what they were made of may change."""
+        """Format the message now, because its arguments may change."""
         record.msg, record.args = record.getMessage(), None
         return record
 
 
 def list_hidden(secrets: Secrets) -> list[str]:
-    """The secrets that are set. Of the addresses only what stands before an `@` is one."""
+    """List the secrets that are set; addresses are left out, because only their user part is
+    masked.
+    """
     values = dict(secrets)
     return [text for name, text in values.items() if text and not name.endswith("_url")]
 
@@ -72,11 +78,11 @@ def list_hidden(secrets: Secrets) -> list[str]:
 def logging_to(
     settings: LogSettings, home: Path, *, hidden: Sequence[str], to_stderr: bool
 ) -> Iterator[None]:
-    """Log as it is set for as long as the block runs, and write out the rest at its end.
+    """Log by the settings while the block runs, and write out the rest at its end.
 
-    Raises `StartError` if the folder of the log can't be made.
+    Raises `StartError` if the folder of the log can't be created.
     """
-    formatter = Redacting(hidden)
+    formatter = RedactingFormatter(hidden)
     handlers: list[logging.Handler] = []
     if to_stderr:
         handlers.append(logging.StreamHandler())
@@ -86,11 +92,11 @@ def logging_to(
         handler.setFormatter(formatter)
     level = logging.getLevelNamesMapping()[settings.level.upper()]
     records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
-    line = _Line(records)
+    line = _RecordQueue(records)
     listener = QueueListener(records, *handlers)
     root = logging.getLogger()
     root.setLevel(max(level, logging.WARNING))
-    for name in OUR_LOGGERS:
+    for name in OWN_LOGGERS:
         logging.getLogger(name).setLevel(level)
     root.addHandler(line)
     listener.start()

@@ -1,4 +1,4 @@
-"""Names of what lies in the home, and how the home is made."""
+"""Names of the files in the home directory, and its creation."""
 
 import os
 from pathlib import Path
@@ -18,19 +18,19 @@ LOG = Path("logs", "talaria.log")
 LONGEST_SOCKET_PATH = 103
 """Bytes; `sun_path` holds 104 with its end on macOS and the BSDs, 108 on Linux."""
 
-_OURS = 0o077
-"""Nothing in the home is anybody else's business."""
+_UMASK = 0o077
+"""The umask: other users have no access to the home directory."""
 
 
 def make_home(home: Path) -> None:
-    """Make the folder if it is missing, and keep what this process makes to this user.
+    """Create the home directory if it is missing, readable by this user only.
 
-    Raises `StartError` if the place can't be used; nothing is changed in it.
+    Raises `StartError` if the place can't be used; nothing in it is changed then.
     """
-    os.umask(_OURS)
-    complaint = explain_length(home)
-    if complaint:
-        raise StartError(complaint)
+    os.umask(_UMASK)
+    problem = explain_length(home)
+    if problem:
+        raise StartError(problem)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -38,7 +38,7 @@ def make_home(home: Path) -> None:
 
 
 def describe_unwritable(home: Path, error: OSError) -> str:
-    """Why nothing can be written into the home, and what to do."""
+    """Explain why the home directory can't be written, and what to do."""
     return (
         f"The home {home} can't be written: {error.strerror}."
         " Set TALARIA_HOME to a folder that is yours, or make room on its disk."
@@ -46,11 +46,11 @@ def describe_unwritable(home: Path, error: OSError) -> str:
 
 
 def explain_length(home: Path) -> str:
-    """Why sockets in this home can have no name; nothing if they can."""
+    """Explain why the home's path is too long for its sockets; "" if it is not."""
     longest = max(len(os.fsencode(home / name)) for name in (CONSOLE_SOCKET, CONTROL_SOCKET))
     if longest <= LONGEST_SOCKET_PATH:
         return ""
     return (
-        f"The home {home} lies too deep: the path of a socket in it would have {longest} bytes,"
-        f" and no more than {LONGEST_SOCKET_PATH} are possible. Set TALARIA_HOME to a shorter path."
+        f"The home {home} is too long a path: a socket in it would have {longest} bytes,"
+        f" and {LONGEST_SOCKET_PATH} are the limit. Set TALARIA_HOME to a shorter path."
     )

@@ -122,7 +122,7 @@ SEARCHES: dict[str, Callable[[Connection], object]] = {
     "archive.count_holders": lambda c: [
         archive.count_holders(c, person_id=PERSON, term=term, most=9) for term in TERMS
     ],
-    "archive.list_holders": lambda c: archive.list_holders(c, drawer=DRAWER, terms=TERMS, limit=9),
+    "archive.list_holders": lambda c: archive.list_holders(c, within=DRAWER, terms=TERMS, limit=9),
     "search.count_holders": lambda c: [
         search.count_holders(c, field=field, term=term, most=9)
         for field in FIELDS

@@ -49,18 +49,18 @@ class Found:
 
 
 def search_archive(
-    connection: Connection, drawer: ArchiveFilter, query: Query, clock: Clock
+    connection: Connection, within: ArchiveFilter, query: Query, clock: Clock
 ) -> Found:
-    """Search the entries of a drawer. Damaged entries are skipped and logged."""
+    """Search the entries of a scope. Damaged entries are skipped and logged."""
     if not query.terms:
-        return _scan(connection, drawer, query)
-    holders_by_term, weights, is_exact = _gather(connection, drawer, query.terms)
+        return _scan(connection, within, query)
+    holders_by_term, weights, is_exact = _gather(connection, within, query.terms)
     scores: dict[ArchiveId, float] = {}
     for term, holders in holders_by_term.items():
         for archive_id in holders:
             scores[archive_id] = scores.get(archive_id, 0) + weights[term]
     best = sorted(scores, key=lambda one: (-scores[one], -one))[:POOL]
-    entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=best)
+    entries = archive.list_entries(connection, person_id=within.person_id, archive_ids=best)
     hits = _rank(entries, Ranking(query, weights, clock))
     return Found(hits=hits, count=len(scores), is_exact=is_exact)
 
@@ -79,7 +79,7 @@ def cut_passages(text: str) -> list[str]:
 
 
 def _gather(
-    connection: Connection, drawer: ArchiveFilter, terms: Sequence[Term]
+    connection: Connection, within: ArchiveFilter, terms: Sequence[Term]
 ) -> tuple[dict[Term, set[ArchiveId]], dict[Term, float], bool]:
     """Collect entries and a weight per term, and whether the entries are complete.
 
@@ -87,11 +87,11 @@ def _gather(
     """
 
     def list_some(*some: Term, limit: int) -> set[ArchiveId]:
-        return set(archive.list_holders(connection, drawer=drawer, terms=some, limit=limit))
+        return set(archive.list_holders(connection, within=within, terms=some, limit=limit))
 
     holders_by_term = {term: list_some(term, limit=MOST_HOLDERS) for term in terms}
     holders_by_term = {term: holders for term, holders in holders_by_term.items() if holders}
-    weights = _compute_weights(connection, drawer.person_id, list(holders_by_term))
+    weights = _compute_weights(connection, within.person_id, list(holders_by_term))
     frequent = {term for term in holders_by_term if len(holders_by_term[term]) >= MOST_HOLDERS}
     rarest = sorted(holders_by_term, key=lambda term: -weights[term])[:_PAIRED]
     for pair in combinations(rarest, 2):
@@ -148,10 +148,10 @@ def _saying(number: MessageId, entry: ArchiveEntry, text: str) -> FoundMessage:
     )
 
 
-def _scan(connection: Connection, drawer: ArchiveFilter, query: Query) -> Found:
+def _scan(connection: Connection, within: ArchiveFilter, query: Query) -> Found:
     """Scan the newest entries for fragments that the index lacks."""
-    newest = archive.list_holders(connection, drawer=drawer, limit=MOST_READ)
-    entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=newest)
+    newest = archive.list_holders(connection, within=within, limit=MOST_READ)
+    entries = archive.list_entries(connection, person_id=within.person_id, archive_ids=newest)
     scores = {
         entry: sum(one in folded for one in query.fragments)
         for entry in entries

@@ -277,7 +277,7 @@ def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone
         if entry is None:
             raise ToolArgumentError(UNKNOWN)
         return format_entry_page(entry, zone)
-    drawer = ArchiveFilter(
+    within = ArchiveFilter(
         person_id=person_id,
         tags=asked.tags or (),
         since=read_moment(asked.since, zone, name="since") if asked.since else None,
@@ -285,10 +285,10 @@ def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone
     )
     query = read_query(asked.query)
     if query.asked:
-        found = search_archive(connection, drawer, query, lambda moment: local_time(moment, zone))
+        found = search_archive(connection, within, query, lambda moment: local_time(moment, zone))
         return format_hits(query, found, asked.page, zone)
     newest = archive.list_holders(
-        connection, drawer=drawer, limit=PAGE + 1, offset=(asked.page - 1) * PAGE
+        connection, within=within, limit=PAGE + 1, offset=(asked.page - 1) * PAGE
     )
     entries = archive.list_entries(connection, person_id=person_id, archive_ids=newest)
     return format_newest(entries, asked.page, zone)

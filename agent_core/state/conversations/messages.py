@@ -45,34 +45,34 @@ class StoredMessage:
 
 
 def append(
-    connection: Connection, shelf: TranscriptPlace, messages: Sequence[Message], *, now: int
+    connection: Connection, place: TranscriptPlace, messages: Sequence[Message], *, now: int
 ) -> list[MessageId]:
     """Append messages and add their words to the search index."""
     ids = []
     for message in messages:
         parts = dump_parts(message.parts)
         text = message.text
-        # With RETURNING the index would write what it has gathered before each message.
+        # With RETURNING, the full-text index would flush before each message.
         cursor = connection.execute(
             "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
             " platform, audience, created_at, checksum) VALUES (:session_id, :turn_id, :person_id,"
             " :scope, :role, :parts, :text, :platform, :audience, :now, :checksum)",
             {
-                "session_id": shelf.session_id,
-                "turn_id": shelf.turn_id,
-                "person_id": shelf.person_id,
-                "scope": shelf.tokens,
+                "session_id": place.session_id,
+                "turn_id": place.turn_id,
+                "person_id": place.person_id,
+                "scope": place.tokens,
                 "role": message.role,
                 "parts": parts,
                 "text": text,
-                "platform": shelf.platform,
-                "audience": shelf.audience,
+                "platform": place.platform,
+                "audience": place.audience,
                 "now": now,
                 "checksum": checksum(message.role, parts, text),
             },
         )
         message_id = MessageId(cursor.lastrowid or 0)
-        indexed = index_text(shelf.tokens, message.role, shelf.platform, now, text)
+        indexed = index_text(place.tokens, message.role, place.platform, now, text)
         index_message(connection, message_id=message_id, indexed=indexed)
         ids.append(message_id)
     return ids

@@ -138,7 +138,7 @@ def charged_by_person(
     connection: Connection, *, since: int
 ) -> list[tuple[PersonId, str, QuotaUsage]]:
     """Do the same for everyone with a call since a moment, with their names."""
-    # By way of people: the index is by person, and there are few of them.
+    # Through people: the index is by person, and there are few of them.
     rows = connection.execute(
         f"SELECT people.id, people.name, {_CHARGED} FROM people CROSS JOIN usage"
         " WHERE usage.person_id = people.id AND usage.created_at >= :since"

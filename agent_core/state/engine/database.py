@@ -239,8 +239,8 @@ class Database:
                 else:
                     await self._has_pending.wait()
         finally:
-            # Only a writer that was cancelled or broke leaves someone waiting here. The jobs
-            # themselves may still be in the hands of the writer's thread.
+            # Only a cancelled or broken writer leaves callers waiting here. The writer's thread
+            # may still run their writes.
             for write in (*group, *self._pending):
                 if not write.done.done():
                     write.done.set_exception(

@@ -40,8 +40,8 @@ def merge(
     """
     record_accounts(connection, absorbed=absorbed)
     moved = 0
-    for talk in list_conversations(connection, person_id=absorbed):
-        moved += _move_conversation(connection, talk, kept, rename)
+    for conversation in list_conversations(connection, person_id=absorbed):
+        moved += _move_conversation(connection, conversation, kept, rename)
     known = archive.list_known(connection, person_id=absorbed)
     archive.move(connection, out_of=absorbed, into=kept, archive_ids=known)
     move_queued(connection, kept=kept, absorbed=absorbed)
@@ -57,21 +57,21 @@ def merge(
 
 
 def _move_conversation(
-    connection: Connection, talk: Conversation, kept: PersonId, rename: Rename
+    connection: Connection, conversation: Conversation, kept: PersonId, rename: Rename
 ) -> int:
     """Append a conversation to the kept person's conversation of that place, or rename it."""
-    key = rename(talk.key)
+    key = rename(conversation.key)
     home = sessions.find_conversation(connection, key=key, person_id=kept)
-    begun = list_sessions(connection, conversation_id=talk.id)
+    begun = list_sessions(connection, conversation_id=conversation.id)
     if home is None:
-        scope = f"p{kept}" if talk.is_private else talk.scope
+        scope = f"p{kept}" if conversation.is_private else conversation.scope
         reassign_conversation(
-            connection, conversation_id=talk.id, key=key, person_id=kept, scope=scope
+            connection, conversation_id=conversation.id, key=key, person_id=kept, scope=scope
         )
     else:
-        empty_conversation(connection, conversation_id=talk.id, into=home.id)
+        empty_conversation(connection, conversation_id=conversation.id, into=home.id)
     compactions.move(connection, session_ids=begun, person_id=kept)
-    tokens = f"p{kept} c{talk.id if home is None else home.id}"
+    tokens = f"p{kept} c{conversation.id if home is None else home.id}"
     return search.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
 
 
@@ -107,7 +107,7 @@ def list_conversations(connection: Connection, *, person_id: PersonId) -> list[C
     found = [
         sessions.find_conversation(connection, key=key, person_id=person_id) for (key,) in rows
     ]
-    return [talk for talk in found if talk]
+    return [conversation for conversation in found if conversation]
 
 
 def list_sessions(connection: Connection, *, conversation_id: ConversationId) -> list[SessionId]:
@@ -213,10 +213,10 @@ def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId)
         "UPDATE people SET joined_to = :kept WHERE id = :absorbed OR joined_to = :absorbed",
         {"kept": kept, "absorbed": absorbed},
     )
-    for wish in ("time_zone", "language"):
+    for setting in ("time_zone", "language"):
         connection.execute(
-            f"UPDATE people SET {wish} = (SELECT other.{wish} FROM people AS other"
-            f" WHERE other.id = :absorbed) WHERE id = :kept AND {wish} IS NULL",
+            f"UPDATE people SET {setting} = (SELECT other.{setting} FROM people AS other"
+            f" WHERE other.id = :absorbed) WHERE id = :kept AND {setting} IS NULL",
             {"kept": kept, "absorbed": absorbed},
         )
 

@@ -41,16 +41,16 @@ def split(
     begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
     kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
     moved = 0
-    for talk, session_ids in begun:
+    for conversation, session_ids in begun:
         home = sessions.ensure_conversation(
             connection,
-            key=rename(talk.key),
+            key=rename(conversation.key),
             person_id=into,
-            is_direct=talk.is_private,
+            is_direct=conversation.is_private,
             now=now,
-            room_id=talk.room_id,
+            room_id=conversation.room_id,
         )
-        move_turns(connection, session_ids=session_ids, out_of=talk, to=home)
+        move_turns(connection, session_ids=session_ids, out_of=conversation, to=home)
         compactions.move(connection, session_ids=session_ids, person_id=into)
         tokens = f"p{into} c{home.id}"
         moved += search.move_sessions(
@@ -68,15 +68,18 @@ def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
 ) -> list[tuple[Conversation, list[SessionId]]]:
     """List the sessions of a person that one account started, by conversation."""
-    talks = merge_people.list_conversations(connection, person_id=person_id)
+    conversations = merge_people.list_conversations(connection, person_id=person_id)
     rows = connection.execute(
         "SELECT sessions.conversation_id, sessions.id FROM conversations JOIN sessions"
         " ON sessions.conversation_id = conversations.id WHERE conversations.person_id = :person_id"
         " AND sessions.account_id = :account_id ORDER BY sessions.id",
         {"person_id": person_id, "account_id": account_id},
     ).fetchall()
-    begun = [(talk, [SessionId(row[1]) for row in rows if row[0] == talk.id]) for talk in talks]
-    return [(talk, session_ids) for talk, session_ids in begun if session_ids]
+    begun = [
+        (conversation, [SessionId(row[1]) for row in rows if row[0] == conversation.id])
+        for conversation in conversations
+    ]
+    return [(conversation, session_ids) for conversation, session_ids in begun if session_ids]
 
 
 def count_shared(connection: Connection, *, person_id: PersonId, account_id: AccountId) -> int:

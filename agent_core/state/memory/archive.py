@@ -53,8 +53,8 @@ class ArchiveFilter:
 def index_entry(person_id: PersonId, text: str, tags: Sequence[str]) -> str:
     """Return the indexed text of an entry. Pure."""
     words = sorted(set(cut("\n".join([text, *tags]))) - UNINDEXED)
-    told = [f"p{person_id}_{word}" for word in words]
-    return " ".join([*told, *(_name_tag(person_id, tag) for tag in tags)])
+    indexed = [f"p{person_id}_{word}" for word in words]
+    return " ".join([*indexed, *(_name_tag(person_id, tag) for tag in tags)])
 
 
 def insert(
@@ -89,7 +89,7 @@ def insert(
             "checksum": _checksum(text, _dump(tags), at),
         },
     )
-    _tell(connection, person_id, entry)
+    _index(connection, person_id, entry)
     return entry
 
 
@@ -115,8 +115,8 @@ def update(
         },
     )
     if changed.rowcount:
-        _untell(connection, person_id, old)
-        _tell(connection, person_id, new)
+        _unindex(connection, person_id, old)
+        _index(connection, person_id, new)
 
 
 def delete(connection: Connection, *, person_id: PersonId, entry: ArchiveEntry) -> None:
@@ -126,7 +126,7 @@ def delete(connection: Connection, *, person_id: PersonId, entry: ArchiveEntry) 
         {"id": entry.id, "person_id": person_id},
     )
     if dropped.rowcount:
-        _untell(connection, person_id, entry)
+        _unindex(connection, person_id, entry)
 
 
 def find(
@@ -162,27 +162,27 @@ def list_entries(
 def list_holders(
     connection: Connection,
     *,
-    drawer: ArchiveFilter,
+    within: ArchiveFilter,
     terms: Sequence[Term] = (),
     limit: int,
     offset: int = 0,
 ) -> list[ArchiveId]:
     """List the newest entries in the scope that contain all terms; all entries without terms."""
-    held = [_quote(drawer.person_id, term) for term in terms]
-    held += [_quote_tag(drawer.person_id, tag) for tag in drawer.tags]
+    conditions = [_quote(within.person_id, term) for term in terms]
+    conditions += [_quote_tag(within.person_id, tag) for tag in within.tags]
     source = "archive_search CROSS JOIN archive ON archive.id = archive_search.rowid"
-    found = "archive_search MATCH :match AND " if held else ""
-    order = "archive_search.rowid" if held else "archive.id"
+    found = "archive_search MATCH :match AND " if conditions else ""
+    order = "archive_search.rowid" if conditions else "archive.id"
     rows = connection.execute(
-        f"SELECT archive.id FROM {source if held else 'archive'}"
+        f"SELECT archive.id FROM {source if conditions else 'archive'}"
         f" WHERE {found}archive.person_id = :person_id"
         " AND archive.created_at >= :since AND archive.created_at <= :until"
         f" ORDER BY {order} DESC LIMIT :limit OFFSET :offset",
         {
-            "match": " AND ".join(held),
-            "person_id": drawer.person_id,
-            "since": drawer.since or 0,
-            "until": FAR if drawer.until is None else drawer.until,
+            "match": " AND ".join(conditions),
+            "person_id": within.person_id,
+            "since": within.since or 0,
+            "until": FAR if within.until is None else within.until,
             "limit": limit,
             "offset": offset,
         },
@@ -259,11 +259,11 @@ def move(
     for start in range(0, len(archive_ids), _PIECE):
         piece = archive_ids[start : start + _PIECE]
         entries = list_entries(connection, person_id=out_of, archive_ids=piece)
-        entries.reverse()  # from the oldest on, the index gathers; else it writes at every step
+        entries.reverse()  # oldest first: FTS5 flushes at every rowid that does not increase
         for entry in entries:
-            _untell(connection, out_of, entry)
+            _unindex(connection, out_of, entry)
         for entry in entries:
-            _tell(connection, into, entry)
+            _index(connection, into, entry)
         values = {"out_of": out_of, "into": into, "ids": json.dumps(piece)}
         connection.execute(
             "UPDATE archive SET person_id = :into WHERE person_id = :out_of"
@@ -277,17 +277,18 @@ def move(
         )
 
 
-def _tell(connection: Connection, person_id: PersonId, entry: ArchiveEntry) -> None:
+def _index(connection: Connection, person_id: PersonId, entry: ArchiveEntry) -> None:
     connection.execute(
-        "INSERT INTO archive_search (rowid, words) VALUES (:id, :told)",
-        {"id": entry.id, "told": index_entry(person_id, entry.text, entry.tags)},
+        "INSERT INTO archive_search (rowid, words) VALUES (:id, :indexed)",
+        {"id": entry.id, "indexed": index_entry(person_id, entry.text, entry.tags)},
     )
 
 
-def _untell(connection: Connection, person_id: PersonId, entry: ArchiveEntry) -> None:
+def _unindex(connection: Connection, person_id: PersonId, entry: ArchiveEntry) -> None:
     connection.execute(
-        "INSERT INTO archive_search (archive_search, rowid, words) VALUES ('delete', :id, :told)",
-        {"id": entry.id, "told": index_entry(person_id, entry.text, entry.tags)},
+        "INSERT INTO archive_search (archive_search, rowid, words) VALUES ('delete', :id,"
+        " :indexed)",
+        {"id": entry.id, "indexed": index_entry(person_id, entry.text, entry.tags)},
     )
 
 

@@ -85,14 +85,14 @@ def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
 
     The label must be free: see `find`.
     """
-    somebody = people.insert(
+    owner = people.insert(
         connection, slug=PREFIX + new.slug, name=new.label, role="member", now=now, kind="block"
     )
     connection.execute(
         "INSERT INTO blocks (person_id, label, description, char_limit, made_by, created_at)"
         " VALUES (:person_id, :label, :description, :limit, :made_by, :now)",
         {
-            "person_id": somebody.id,
+            "person_id": owner.id,
             "label": new.label,
             "description": new.description,
             "limit": new.limit,
@@ -101,7 +101,7 @@ def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
         },
     )
     row = connection.execute(
-        f"{_BLOCK} WHERE blocks.person_id = :person_id", {"person_id": somebody.id}
+        f"{_BLOCK} WHERE blocks.person_id = :person_id", {"person_id": owner.id}
     ).fetchone()
     return _block(row)
 
@@ -172,11 +172,11 @@ def share(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> 
 
 def unshare(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
     """Stop sharing a block with a reader; False if they did not see it."""
-    gone = connection.execute(
+    removed = connection.execute(
         f"DELETE FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
         {"block_id": block_id, "person_id": person_id},
     )
-    return gone.rowcount > 0
+    return removed.rowcount > 0
 
 
 def set_read_only(connection: Connection, *, block_id: BlockId, is_read_only: bool) -> None:

@@ -102,7 +102,7 @@ def insert(
             {"title": title, "room_id": known.id},
         )
     else:
-        somebody = people.insert(
+        owner = people.insert(
             connection,
             slug=_PREFIX + slug,
             name=title or slug,
@@ -116,7 +116,7 @@ def insert(
             {
                 "platform": platform,
                 "chat_id": chat_id,
-                "person_id": somebody.id,
+                "person_id": owner.id,
                 "title": title,
                 "now": now,
             },

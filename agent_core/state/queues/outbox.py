@@ -157,8 +157,8 @@ def _insert(
         "file_name": file_name,
     }
     buttons = dump_choices(outgoing.buttons) if outgoing.buttons else ""
-    told = {"buttons": buttons, "now": now, "checksum": checksum(outgoing.body)}
-    key = OutboxId(connection.execute(_INSERT, fields | told).lastrowid or 0)
+    values = {"buttons": buttons, "now": now, "checksum": checksum(outgoing.body)}
+    key = OutboxId(connection.execute(_INSERT, fields | values).lastrowid or 0)
     return OutboxRow(id=key, is_whole=True, **fields)  # type: ignore[arg-type]
 
 

@@ -99,7 +99,7 @@ def move_sessions(
     """
     moved = 0
     messages = _list_sessions(connection, session_ids)
-    # In large pieces: every change of another table makes the index write what it has gathered.
+    # In large pieces: FTS5 flushes whenever another table changes.
     while piece := list(islice(messages, _PIECE)):
         whole = [one for one in piece if one.is_whole]
         connection.executemany(

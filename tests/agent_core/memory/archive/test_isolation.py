@@ -102,13 +102,13 @@ def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
     dice, shown = random.Random(3), 0
     for number in range(SEARCHES):
         talk = talks[number % PEOPLE]
-        drawer = ArchiveFilter(
+        within = ArchiveFilter(
             person_id=talk.person.id,
             tags=tuple(dice.sample(TAGS, k=dice.choice((0, 0, 1)))),
             since=dice.choice((None, 100)),
         )
         query = read_query(make_query(dice))
-        found = finding.search_archive(connection, drawer, query, lambda at: local_time(at, "UTC"))
+        found = finding.search_archive(connection, within, query, lambda at: local_time(at, "UTC"))
         for hit in found.hits:
             assert hit.entry.text.endswith(f" of {talk.person.slug}")
         assert found.count <= EACH
@@ -126,6 +126,6 @@ def test_two_thousand_strings_of_anything_are_no_error(
         first, last = ranges[number % len(ranges)]
         text = "".join(chr(dice.randint(first, last)) for _ in range(dice.randrange(1, 20)))
         words = [text, *dice.choices((*SIGNS, *WORDS), k=dice.randrange(3))]
-        drawer = ArchiveFilter(person_id=talks[0].person.id)
+        within = ArchiveFilter(person_id=talks[0].person.id)
         query = read_query("".join(words))
-        finding.search_archive(connection, drawer, query, lambda at: local_time(at, "UTC"))
+        finding.search_archive(connection, within, query, lambda at: local_time(at, "UTC"))

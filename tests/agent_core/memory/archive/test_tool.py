@@ -345,8 +345,8 @@ async def test_the_index_holds_what_the_entries_say(
     await call("update", id=name, text="Coffee", tags=["warm-drinks"])
     gone = await call.keep("Milk")
     await call("delete", id=gone)
-    drawer = ArchiveFilter(person_id=ann.person.id, tags=("warm-drinks",))
-    assert await database.read(lambda c: archive.list_holders(c, drawer=drawer, limit=9)) == [
+    within = ArchiveFilter(person_id=ann.person.id, tags=("warm-drinks",))
+    assert await database.read(lambda c: archive.list_holders(c, within=within, limit=9)) == [
         int(name, 36)
     ]
 

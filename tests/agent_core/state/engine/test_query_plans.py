@@ -207,7 +207,7 @@ VALUES: dict[str, Any] = {
     "again": ArchiveId(3),
     "archive_id": ArchiveId(1),
     "archive_ids": [ArchiveId(1)],
-    "drawer": ArchiveFilter(person_id=PersonId(1)),
+    "within": ArchiveFilter(person_id=PersonId(1)),
     "newest": 1,
     "offset": 0,
     "tags": (),
@@ -338,13 +338,6 @@ VALUES: dict[str, Any] = {
     "scope": "p1",
     "session_id": SessionId(1),
     "session_ids": [SessionId(1)],
-    "shelf": TranscriptPlace(
-        session_id=SessionId(1),
-        turn_id=TurnId(1),
-        person_id=PersonId(1),
-        conversation_id=ConversationId(1),
-        platform="p",
-    ),
     "since": 0,
     "slug": "s",
     "call": ModelCall(
@@ -406,11 +399,20 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "skill_changes.list_later": {"after": 1},
     "evidence.add_turn_evidence": {"origin": Origin(actor="turn:1", now=1)},
     "archive.delete": {"entry": ENTRY},
+    "messages.append": {
+        "place": TranscriptPlace(
+            session_id=SessionId(1),
+            turn_id=TurnId(1),
+            person_id=PersonId(1),
+            conversation_id=ConversationId(1),
+            platform="p",
+        ),
+        "messages": [Message(role="user", parts=(TextPart(text="a"),))],
+    },
     "audit.record": {
         "entry": AuditEntry(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1)
     },
     "archive.update": {"old": ENTRY, "new": ENTRY},
-    "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
     "search.index_message": {"message_id": MessageId(1), "indexed": "p1_a"},
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},

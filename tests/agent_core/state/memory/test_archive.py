@@ -67,13 +67,13 @@ def split(connection: Connection, account: Account, into: Person) -> None:
 
 
 def finds(connection: Connection, person: Person, word: str) -> list[ArchiveId]:
-    drawer = ArchiveFilter(person_id=person.id)
-    return archive.list_holders(connection, drawer=drawer, terms=[Term(word=stem(word))], limit=99)
+    within = ArchiveFilter(person_id=person.id)
+    return archive.list_holders(connection, within=within, terms=[Term(word=stem(word))], limit=99)
 
 
 def kept(connection: Connection, person: Person) -> set[ArchiveId]:
     return set(
-        archive.list_holders(connection, drawer=ArchiveFilter(person_id=person.id), limit=99)
+        archive.list_holders(connection, within=ArchiveFilter(person_id=person.id), limit=99)
     )
 
 
@@ -198,8 +198,8 @@ def test_what_one_kept_becomes_the_others_with_its_history(
     assert finds(connection, ben.person, "tea") == []
     assert (kept(connection, ben.person), changes(connection, ben.person)) == (set(), set())
     assert changes(connection, ann.person) == {mine, theirs, gone}
-    drawer = ArchiveFilter(person_id=ann.person.id, tags=("drinks",))
-    assert archive.list_holders(connection, drawer=drawer, limit=9) == [theirs]
+    within = ArchiveFilter(person_id=ann.person.id, tags=("drinks",))
+    assert archive.list_holders(connection, within=within, limit=9) == [theirs]
 
 
 def test_a_split_gives_back_just_what_was_kept_by_the_account(
@@ -286,7 +286,7 @@ def test_many_entries_move_in_pieces(connection: Connection, ann: Talk, ben: Tal
 def test_no_tag_can_end_its_string_in_a_query(connection: Connection, tag: str) -> None:
     with pytest.raises(ValueError, match="no tag"):
         archive.list_holders(
-            connection, drawer=ArchiveFilter(person_id=PersonId(1), tags=(tag,)), limit=1
+            connection, within=ArchiveFilter(person_id=PersonId(1), tags=(tag,)), limit=1
         )
 
 
