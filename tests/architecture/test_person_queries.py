@@ -48,8 +48,8 @@ IN_SESSION = "within one session, which was found by its talk, and that by its p
 OWED = "by its number, which `external_sync.list_queued` has just given with its person"
 QUESTIONS = "by its number, which only a button with its secret or the house itself knows"
 EXCEPTIONS = {
-    "archive._tell": "tells the index; every word that it is given has its person in front",
-    "archive._untell": "tells the index; every word that it is given has its person in front",
+    "archive._index": "writes the index; every word in it has its person in front",
+    "archive._unindex": "writes the index; every word in it has its person in front",
     "archive._is_taken": "says whether a number is free; numbers tell a time only",
     "archive.insert": "gives the next number; it tells a time, and nothing of what is there",
     "erase_person.delete_questions": BY_NUMBER,
