@@ -12,8 +12,7 @@ from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import flatten
+from agent_core.tools import Effect, ToolContext, ToolResult, flatten
 from agent_core.transcript import ToolSpec
 
 MOST_POINTS = 120
@@ -26,8 +25,8 @@ _SECONDS = 40.0
 _MOST_BYTES = 2_000_000
 _DRAWER = "agent_core.digest.readers.chart_drawer"
 CHARTS_MISSING = (
-    "Not drawn: charts are not installed here. Go on without a picture. A line below your answer"
-    " says so."
+    "Not drawn: charts are not installed here. Continue without a picture. A line below your"
+    " answer says so."
 )
 
 _SPEC = ToolSpec(
@@ -73,7 +72,7 @@ class ChartTool:
 
     def __init__(self, database: Database, readers: ReaderPool, fonts: Path) -> None:
         self._database = database
-        self._children = readers
+        self._readers = readers
         self._fonts = fonts
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -82,7 +81,7 @@ class ChartTool:
         Raises `ToolArgumentError` for numbers that can't be drawn, and `StoreError`.
         """
         order = _read_order(arguments)
-        if find_spec("matplotlib") is None:
+        if find_spec("matplotlib") is None:  # the extra `charts`; an import would cost 200 MB
             return ToolResult(text=CHARTS_MISSING, is_error=True)
         given = await self._database.read(lambda c: files.list_of_turn(c, turn_id=context.turn_id))
         if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:
@@ -98,7 +97,7 @@ class ChartTool:
             folder=self._fonts,
         )
         try:
-            picture = await self._children.run(command)
+            picture = await self._readers.run(command)
         except ReaderFailed as error:
             return ToolResult(text=f"Not drawn: {error}.", is_error=True)
         if not picture.startswith(b"\x89PNG"):

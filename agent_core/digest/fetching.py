@@ -13,7 +13,7 @@ from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agent_core.digest.formatting import FetchFailed
-from agent_core.tools.untrusted_text import is_hidden
+from agent_core.tools import is_hidden
 
 _LONGEST = 2000
 """Characters of a URL; browsers and servers accept no more either."""

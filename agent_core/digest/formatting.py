@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from agent_core.tools.untrusted_text import is_hidden
+from agent_core.tools import is_hidden
 
 
 class SourceFailed(Exception):

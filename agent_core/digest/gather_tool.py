@@ -20,9 +20,7 @@ from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools.clock import local_time
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import quote
+from agent_core.tools import Effect, ToolContext, ToolResult, local_time, quote
 from agent_core.transcript import ToolSpec
 
 SOURCE_SECONDS = 30.0

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from agent_core.digest.fetching import Fetcher, FetchRequest
 from agent_core.digest.formatting import FetchFailed, SourceFailed, count, fit, show_link
 from agent_core.digest.requests import GatherRequest
-from agent_core.tools.untrusted_text import flatten, quote
+from agent_core.tools import flatten, quote
 
 MOST_PAGES = 4
 _PAGE = 50

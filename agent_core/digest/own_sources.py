@@ -20,9 +20,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.search import passages
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools.clock import local_time
-from agent_core.tools.contract import ToolContext
-from agent_core.tools.untrusted_text import quote
+from agent_core.tools import ToolContext, local_time, quote
 
 _MOST_TIMES = 5
 """The number of times listed per job; a more frequent job is marked as continuing."""

@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from agent_core.errors import ToolArgumentError
 from agent_core.recall import read_moment
-from agent_core.tools.clock import local_time
+from agent_core.tools import local_time
 from agent_core.transcript import ToolSpec
 
 Kind = Literal["calendar", "feed", "page", "github", "reminders", "recall"]

@@ -11,7 +11,7 @@ from agent_core.digest.github import GitHubAccess
 from agent_core.digest.subprocess_reader import ReaderPool
 from agent_core.digest.web_sources import WebAccess
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import Tool
+from agent_core.tools import Tool
 
 _FONTS = Path("cache") / "fonts"
 

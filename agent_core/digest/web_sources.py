@@ -13,8 +13,7 @@ from agent_core.digest.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.digest.formatting import SourceFailed, count, fit, show_link
 from agent_core.digest.requests import GatherRequest, Source
 from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
-from agent_core.tools.clock import local_time
-from agent_core.tools.untrusted_text import quote
+from agent_core.tools import local_time, quote
 
 _READERS = "agent_core.digest.readers"
 _READ_SECONDS = 12.0

@@ -126,12 +126,14 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only two modules load by name; data files may be read by `importlib.resources`."""
+    """Only two modules load by name; others may read package data or look for a package."""
     loaders = ("gateway/bootstrap/plugins.py", "gateway/interfaces/subcommands.py")
     if not module.is_product or module.path in loaders:
         return
     for line, name in _imports(module):
-        allowed = name.startswith(("importlib.resources", "importlib.metadata"))
+        allowed = name.startswith(
+            ("importlib.resources", "importlib.metadata", "importlib.util.find_spec")
+        )
         if name.split(".")[0] in ("importlib", "pkgutil", "runpy") and not allowed:
             yield f"{module.path}:{line} imports {name}"
     for node in ast.walk(module.tree):
