@@ -7,14 +7,14 @@ from functools import lru_cache
 
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
-from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.prompt import FactInputs, QuotedMessage, compose_facts
 from agent_core.host import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.untrusted_text import escape
+from agent_core.tools import escape
 from agent_core.transcript import Message, user_message
 from gateway.attachments import Reading, is_spoken, notes_of, parts_of
 

@@ -1,1 +1,24 @@
-"""The package agent_core.agent."""
+"""The agent: prepares, runs, resumes and finalizes turns.
+
+Its parts are the loop of a turn, the prompt, compaction, quotas and the replay of past turns.
+"""
+
+from agent_core.agent.active_turn import ActiveTurn, AgentConfig, PreparedTurn, Toolboxes
+from agent_core.agent.agent import Agent
+from agent_core.agent.caches import IdAllocator, SessionCache, SessionState
+from agent_core.agent.titles import TitleGenerator
+from agent_core.agent.toolset import private_tools, room_tools
+
+__all__ = [
+    "ActiveTurn",
+    "Agent",
+    "AgentConfig",
+    "IdAllocator",
+    "PreparedTurn",
+    "SessionCache",
+    "SessionState",
+    "TitleGenerator",
+    "Toolboxes",
+    "private_tools",
+    "room_tools",
+]

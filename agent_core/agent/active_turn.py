@@ -17,16 +17,14 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelOverflow
 from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory
-from agent_core.models.catalog import estimate_input
-from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models import ModelRequest, Usage, estimate_input
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import Total
 from agent_core.state.people.people import Person
-from agent_core.tools.contract import MemoryOwner, ToolResult
-from agent_core.tools.toolbox import Toolbox
+from agent_core.tools import MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
 _REFUSED_PERCENT = 75

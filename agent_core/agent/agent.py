@@ -28,8 +28,7 @@ from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import CallId, PersonId, RoomId
 from agent_core.memory import SharedMemory, VisibleMessages
-from agent_core.models.contract import Model
-from agent_core.models.fingerprint import Fingerprints
+from agent_core.models import Fingerprints, Model
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import messages, sessions, turns, usage
 from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
@@ -39,7 +38,7 @@ from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools.contract import ToolResult
+from agent_core.tools import ToolResult
 from agent_core.transcript import Message
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from agent_core.ids import ConversationId, RoomId, SessionId, TurnId
-from agent_core.models.images import choose
+from agent_core.models import choose
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.conversations.sessions import Conversation, Session

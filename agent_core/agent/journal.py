@@ -7,14 +7,12 @@ from typing import TypeVar
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId, PersonId
-from agent_core.models.catalog import Cost, bill
-from agent_core.models.contract import ModelAnswer
+from agent_core.models import Cost, ModelAnswer, bill
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
-from agent_core.tools.contract import ToolResult
-from agent_core.tools.toolbox import Toolbox
+from agent_core.tools import Toolbox, ToolResult
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
 _STOPPED = "The turn was cut short before this call gave a result."

@@ -3,11 +3,10 @@
 from agent_core.agent.quotas.reservations import Quotas, call_in_background
 from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId, SessionId
-from agent_core.models.catalog import bill
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest
+from agent_core.models import Model, ModelAnswer, ModelRequest, bill
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools.untrusted_text import quote
+from agent_core.tools import quote
 from agent_core.transcript import user_message
 
 _SYSTEM = (

@@ -3,8 +3,7 @@
 from agent_core.memory import Approval, ArchiveTool, Inventory, MemoryTool, SharedMemory
 from agent_core.recall import RecallTool, Reranker
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import Tool
-from agent_core.tools.send_file import SendFileTool
+from agent_core.tools import SendFileTool, Tool
 
 
 def private_tools(

@@ -1,1 +1,45 @@
-"""Model providers behind one contract, with images, fingerprints, prices and token estimates."""
+"""Model providers behind one contract, with images, fingerprints, prices and token estimates.
+
+Each provider is a plug-in package; nothing imports it by name.
+"""
+
+from agent_core.models.catalog import (
+    Cost,
+    Prices,
+    bill,
+    estimate_input,
+    estimate_messages,
+    find_window,
+    parse_price,
+)
+from agent_core.models.contract import (
+    CountsTokens,
+    Model,
+    ModelAnswer,
+    ModelRequest,
+    StopReason,
+    TextDelta,
+    Usage,
+)
+from agent_core.models.fingerprint import Fingerprints
+from agent_core.models.images import MOST_PIXELS, choose
+
+__all__ = [
+    "MOST_PIXELS",
+    "Cost",
+    "CountsTokens",
+    "Fingerprints",
+    "Model",
+    "ModelAnswer",
+    "ModelRequest",
+    "Prices",
+    "StopReason",
+    "TextDelta",
+    "Usage",
+    "bill",
+    "choose",
+    "estimate_input",
+    "estimate_messages",
+    "find_window",
+    "parse_price",
+]

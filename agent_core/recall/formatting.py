@@ -14,8 +14,7 @@ from agent_core.recall.ranking import Ranked
 from agent_core.recall.search import Found
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import fold, list_runs
-from agent_core.tools.clock import local_time
-from agent_core.tools.untrusted_text import flatten, quote
+from agent_core.tools import flatten, local_time, quote
 
 SNIPPET_LIMIT = 300
 WHOLE_LIMIT = 1200

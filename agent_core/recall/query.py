@@ -9,8 +9,7 @@ from itertools import pairwise
 from agent_core.errors import ToolArgumentError
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import ENGLISH, UNINDEXED, cut_humps, fold, list_pieces, list_runs
-from agent_core.tools.clock import local_time
-from agent_core.tools.untrusted_text import is_hidden
+from agent_core.tools import is_hidden, local_time
 
 _TIME = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2})?)?)?)?")
 

@@ -13,8 +13,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools.clock import local_time
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools import Effect, ToolContext, ToolResult, local_time
 from agent_core.transcript import ToolSpec
 
 _DEFAULT_HITS = 8

@@ -28,9 +28,15 @@ from agent_core.state.jobs.jobs import Job, NewJob, Options, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import quote
-from agent_core.tools.user_questions import UserPrompt, UserPrompter, describe_no_answer
+from agent_core.tools import (
+    Effect,
+    ToolContext,
+    ToolResult,
+    UserPrompt,
+    UserPrompter,
+    describe_no_answer,
+    quote,
+)
 from agent_core.transcript import ToolSpec
 
 _YES, _NO = "yes", "no"

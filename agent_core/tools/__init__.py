@@ -1,1 +1,55 @@
 """Tools: their contract, the toolbox that runs them, and tools without a package of their own."""
+
+from agent_core.tools.clock import describe_days, local_time, read_days
+from agent_core.tools.contract import Effect, MemoryOwner, Tool, ToolContext, ToolResult
+from agent_core.tools.secret_scan import find_secret
+from agent_core.tools.send_file import SendFileTool
+from agent_core.tools.settings_tool import (
+    DAYS_OFF,
+    NAMES,
+    SettingsTool,
+    apply_setting,
+    describe_hours,
+    list_settings,
+)
+from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.untrusted_text import escape, flatten, is_bidi, is_hidden, quote
+from agent_core.tools.user_questions import (
+    Answer,
+    AskTool,
+    QuestionPending,
+    UserPrompt,
+    UserPrompter,
+    describe_no_answer,
+)
+
+__all__ = [
+    "DAYS_OFF",
+    "NAMES",
+    "Answer",
+    "AskTool",
+    "Effect",
+    "MemoryOwner",
+    "QuestionPending",
+    "SendFileTool",
+    "SettingsTool",
+    "Tool",
+    "ToolContext",
+    "ToolResult",
+    "Toolbox",
+    "UserPrompt",
+    "UserPrompter",
+    "apply_setting",
+    "describe_days",
+    "describe_hours",
+    "describe_no_answer",
+    "escape",
+    "find_secret",
+    "flatten",
+    "is_bidi",
+    "is_hidden",
+    "list_settings",
+    "local_time",
+    "quote",
+    "read_days",
+]

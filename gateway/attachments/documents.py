@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.tools.untrusted_text import is_hidden
+from agent_core.tools import is_hidden
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
 from gateway.texts.attachments import Fault, describe_extent

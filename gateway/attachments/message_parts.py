@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.tools.untrusted_text import escape, quote
+from agent_core.tools import escape, quote
 from agent_core.transcript import DocumentPart, ImagePart, Part, TextPart
 from gateway.texts.attachments import describe_cut
 

@@ -10,7 +10,7 @@ from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, RateLimited, Rejected
 from adapters.messages import Attachment, InboundMessage
 from agent_core.errors import StoreError
-from agent_core.models.images import MOST_PIXELS
+from agent_core.models import MOST_PIXELS
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from gateway.attachments import documents, file_types

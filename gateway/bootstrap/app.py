@@ -14,17 +14,16 @@ from functools import partial
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.agent import Agent
-from agent_core.agent.caches import SessionCache
-from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.quotas.reservations import Quotas
+from agent_core.agent import Agent, SessionCache
+from agent_core.agent.compaction import Compactor
+from agent_core.agent.quotas import Quotas
 from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, SharedMemory, scan_all
-from agent_core.models.contract import Model
+from agent_core.models import Model
 from agent_core.state.engine.database import Connection, Database, Observer
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools.contract import Tool
+from agent_core.tools import Tool
 from gateway.attachments import make_reader
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.commands import CommandDeps, make_commands

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.quotas.reservations import Quotas
+from agent_core.agent.compaction import Compactor
+from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
 from gateway.commands import (
     ArchiveNotes,

@@ -6,17 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.active_turn import AgentConfig
-from agent_core.agent.caches import SessionCache
-from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.compaction.summaries import Summarizer
-from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
-from agent_core.agent.loop.contract import ModelPolicy
-from agent_core.agent.loop.guards import Limits
-from agent_core.agent.prompt.persona import ensure_soul
-from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
-from agent_core.agent.quotas.balance import DailyLimit
-from agent_core.agent.quotas.reservations import QuotaRules, Quotas
+from agent_core.agent import AgentConfig, SessionCache
+from agent_core.agent.compaction import Compactor, ContextRules, Summarizer, TokenMeter
+from agent_core.agent.loop import Limits, ModelPolicy
+from agent_core.agent.prompt import PromptCache, PromptConfig, ensure_soul
+from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.memory import (
     ExternalMemory,
@@ -28,8 +22,7 @@ from agent_core.memory import (
     Pseudonyms,
     SharedMemory,
 )
-from agent_core.models.catalog import Prices, parse_price
-from agent_core.models.contract import Model
+from agent_core.models import Model, Prices, parse_price
 from agent_core.recall import Embedder, Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins

@@ -4,12 +4,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
-from agent_core.agent.quotas.reservations import Quotas
-from agent_core.agent.titles import TitleGenerator
+from agent_core.agent import TitleGenerator
+from agent_core.agent.quotas import Quotas
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory import SOUL_TASK, MemoryStore
-from agent_core.models.contract import Model
+from agent_core.models import Model
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import tasks

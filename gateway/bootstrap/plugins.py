@@ -9,7 +9,7 @@ from typing import cast
 
 from adapters.contract import ChatAdapter
 from agent_core.memory import MemoryProvider
-from agent_core.models.contract import Model
+from agent_core.models import Model
 from agent_core.recall import Embedder
 from gateway.bootstrap.garbage_collection import held_off
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.active_turn import Toolboxes
-from agent_core.agent.prompt.persona import SOUL_LIMIT
-from agent_core.agent.toolset import private_tools, room_tools
+from agent_core.agent import Toolboxes, private_tools, room_tools
+from agent_core.agent.prompt import SOUL_LIMIT
 from agent_core.digest import DigestOptions, digest_tools
 from agent_core.memory import (
     Approval,
@@ -17,10 +16,7 @@ from agent_core.memory import (
 )
 from agent_core.schedule import ScheduleTool
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import Tool
-from agent_core.tools.settings_tool import SettingsTool
-from agent_core.tools.toolbox import Toolbox
-from agent_core.tools.user_questions import AskTool
+from agent_core.tools import AskTool, SettingsTool, Tool, Toolbox
 from gateway.bootstrap.factories import load_reranker
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places

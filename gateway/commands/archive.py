@@ -22,7 +22,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
-from agent_core.tools.clock import local_time
+from agent_core.tools import local_time
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
 from gateway.commands.registry import Call, Reply
 from gateway.outbound.composer import stand_for

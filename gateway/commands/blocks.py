@@ -16,8 +16,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.secret_scan import find_secret
-from agent_core.tools.untrusted_text import flatten
+from agent_core.tools import find_secret, flatten
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope
 from gateway.commands.registry import Call, Effect, Handler, Reply
 from gateway.outbound.composer import stand_for

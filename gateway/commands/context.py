@@ -3,13 +3,18 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.compaction.compactor import CompactionTarget, Compactor
-from agent_core.agent.quotas.reservations import Quotas
-from agent_core.agent.replay.context_report import ContextReport, report_context
-from agent_core.agent.replay.rebuild import rebuild
-from agent_core.agent.replay.records import ANSWERS, TurnRecord, read_record
+from agent_core.agent.compaction import CompactionTarget, Compactor
+from agent_core.agent.quotas import Quotas
+from agent_core.agent.replay import (
+    ANSWERS,
+    ContextReport,
+    TurnRecord,
+    read_record,
+    rebuild_calls,
+    report_context,
+)
 from agent_core.ids import PersonId, PromptHash
-from agent_core.models.contract import ModelRequest
+from agent_core.models import ModelRequest
 from agent_core.state.conversations import sessions, turns, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLine
@@ -84,7 +89,7 @@ class ContextCommands:
         record, before = found
 
         def work() -> ContextReport:
-            return report_context(record, prompt, rebuild(record), before)
+            return report_context(record, prompt, rebuild_calls(record), before)
 
         reckoning = await asyncio.to_thread(work)
         request = ModelRequest(

@@ -11,13 +11,14 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.clock import describe_days, read_days
-from agent_core.tools.settings_tool import (
+from agent_core.tools import (
     DAYS_OFF,
     NAMES,
     apply_setting,
+    describe_days,
     describe_hours,
     list_settings,
+    read_days,
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.registry import Call, Handler, Reply

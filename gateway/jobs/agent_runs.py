@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
-from agent_core.agent.quotas.balance import day_of
+from agent_core.agent.quotas import day_of
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.ids import TurnId
 from agent_core.schedule import JobTurn, find_zone, show_moment
@@ -21,7 +21,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
-from agent_core.tools.untrusted_text import escape
+from agent_core.tools import escape
 from gateway import conversion
 from gateway.conversion import QueuedMessage
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation

@@ -4,8 +4,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.caches import IdAllocator
-from agent_core.agent.loop.messages import has_visible_text
+from agent_core.agent import IdAllocator
+from agent_core.agent.loop import has_visible_text
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions
 from agent_core.state.conversations.messages import PRIVATE, TranscriptPlace
@@ -15,7 +15,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
-from agent_core.tools.untrusted_text import is_hidden
+from agent_core.tools import is_hidden
 from agent_core.transcript import Message, TextPart, repair_text
 from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients

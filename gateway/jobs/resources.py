@@ -14,9 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
 from agent_core.state.people.delivery_targets import Home
-from agent_core.tools.send_file import SendFileTool
-from agent_core.tools.settings_tool import SettingsTool
-from agent_core.tools.user_questions import AskTool
+from agent_core.tools import AskTool, SendFileTool, SettingsTool
 from gateway import conversion
 from gateway.config import SKILLS, Settings
 from gateway.texts import jobs as job_texts

@@ -16,7 +16,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.user_questions import QuestionPending
+from agent_core.tools import QuestionPending
 from gateway import conversion
 from gateway.outbound import question_views, quiet_hours
 from gateway.outbound.dispatcher import OutboxDispatcher

@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets
 from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages
-from agent_core.tools.clock import local_time
+from agent_core.tools import local_time
 
 _MINUTES = 60
 _DAYS = 7

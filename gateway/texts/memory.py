@@ -16,8 +16,7 @@ from agent_core.memory import (
     UndoRefused,
 )
 from agent_core.state.memory.ledger import Change, LedgerEntry
-from agent_core.tools.clock import local_time
-from agent_core.tools.untrusted_text import flatten
+from agent_core.tools import flatten, local_time
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
 

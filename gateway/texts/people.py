@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.people.people import Account
-from agent_core.tools.untrusted_text import flatten
+from agent_core.tools import flatten
 from gateway.texts.general import name_platform
 
 LINK_IN_GROUP = Text(

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.quotas.balance import DailyLimit
-from agent_core.agent.quotas.reservations import QuotaStatus
-from agent_core.agent.replay.context_report import ContextReport, Source
+from agent_core.agent.quotas import DailyLimit, QuotaStatus
+from agent_core.agent.replay import ContextReport, Source
 from agent_core.events import ReachedQuota
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.conversations.usage import QuotaUsage, UsageLine
-from agent_core.tools.clock import local_time
+from agent_core.tools import local_time
 from gateway.texts.people import quote_name
 
 COMPACT_RUNNING = Text(

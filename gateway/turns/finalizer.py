@@ -6,10 +6,8 @@ from functools import partial
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.agent.active_turn import ActiveTurn
-from agent_core.agent.agent import Agent
-from agent_core.agent.caches import SessionState
-from agent_core.agent.quotas.balance import day_of
+from agent_core.agent import ActiveTurn, Agent, SessionState
+from agent_core.agent.quotas import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory import ChangeName, list_archive_changes, load_change_index

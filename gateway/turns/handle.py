@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent import ActiveTurn
 from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations.turns import Turn
 from gateway import conversion

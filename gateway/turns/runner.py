@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent import ActiveTurn
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
@@ -22,7 +22,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.user_questions import QuestionPending
+from agent_core.tools import QuestionPending
 from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from types import TracebackType
 
-from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
+from agent_core.agent import ActiveTurn, PreparedTurn
 from agent_core.errors import StoreError
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.messages import START

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.user_questions import Answer, QuestionPending, UserPrompt
+from agent_core.tools import Answer, QuestionPending, UserPrompt
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, Questions, drop, make_secret

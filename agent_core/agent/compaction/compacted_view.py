@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import START, StoredMessage
-from agent_core.tools.untrusted_text import escape
+from agent_core.tools import escape
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart
 
 LONGEST_OUTPUT = 1600

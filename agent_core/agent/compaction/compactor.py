@@ -12,8 +12,7 @@ from agent_core.agent.compaction.token_meter import TokenMeter
 from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
 from agent_core.ids import PersonId, PromptHash, SessionId, TurnId
-from agent_core.models.catalog import estimate_input, estimate_messages
-from agent_core.models.contract import ModelRequest
+from agent_core.models import ModelRequest, estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, CompactionReason, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from agent_core.agent.compaction.compacted_view import render_summary, shorten
 from agent_core.ids import MessageId, TurnId
-from agent_core.models.catalog import estimate_messages
+from agent_core.models import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
 

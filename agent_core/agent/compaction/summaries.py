@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from agent_core.agent.quotas.reservations import Quotas, call_in_background
 from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
-from agent_core.models.catalog import bill, estimate_messages
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest
+from agent_core.models import Model, ModelAnswer, ModelRequest, bill, estimate_messages
 from agent_core.state.conversations.usage import ModelCall
-from agent_core.tools.untrusted_text import quote
+from agent_core.tools import quote
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

@@ -8,10 +8,8 @@ from typing import Protocol
 from agent_core.agent.loop.guards import Budget
 from agent_core.host import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
-from agent_core.models.fingerprint import Fingerprints
-from agent_core.tools.contract import MemoryOwner, ToolResult
-from agent_core.tools.toolbox import Toolbox
+from agent_core.models import Fingerprints, Model, ModelAnswer, ModelRequest, Usage
+from agent_core.tools import MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
 

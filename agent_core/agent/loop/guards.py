@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import CallId
-from agent_core.tools.contract import ToolResult
-from agent_core.tools.untrusted_text import flatten
+from agent_core.tools import ToolResult, flatten
 from agent_core.transcript import ToolCallPart, ToolResultPart
 
 Exhausted = Literal["", "steps", "tokens", "money", "time"]

@@ -28,8 +28,8 @@ from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Ending, Event, TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import CallId
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.models import ModelAnswer, ModelRequest, TextDelta
+from agent_core.tools import ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart, repair_message, user_message
 
 _MOST_REFUSALS = 3

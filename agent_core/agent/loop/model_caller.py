@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.errors import ModelBusy, ModelError, ModelInterrupted, ModelOverflow
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import Message
 
 _LONGEST_BACKOFF = 30.0

@@ -12,7 +12,7 @@ from agent_core.state.memory import shares
 from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools.contract import MemoryOwner
+from agent_core.tools import MemoryOwner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,7 @@ from agent_core.memory import (
     SharedList,
     VisibleMessages,
 )
-from agent_core.tools.clock import local_time
-from agent_core.tools.untrusted_text import escape, flatten, quote
+from agent_core.tools import escape, flatten, local_time, quote
 from agent_core.transcript import Message, TextPart
 
 _NAME_LIMIT = 80

@@ -1,1 +1,12 @@
-"""What may be spent in a day, checked and reserved before each model call."""
+"""Daily quotas: check and reserve the cost of each model call before it is made."""
+
+from agent_core.agent.quotas.balance import DailyLimit, day_of
+from agent_core.agent.quotas.reservations import QuotaRules, Quotas, QuotaStatus
+
+__all__ = [
+    "DailyLimit",
+    "QuotaRules",
+    "QuotaStatus",
+    "Quotas",
+    "day_of",
+]

@@ -16,8 +16,7 @@ from agent_core.agent.quotas.balance import (
 )
 from agent_core.errors import ModelInterrupted, QuotaExceeded, StoreError
 from agent_core.ids import PersonId
-from agent_core.models.catalog import Prices, bill, estimate_input
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
+from agent_core.models import Model, ModelAnswer, ModelRequest, Prices, Usage, bill, estimate_input
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage
 from agent_core.state.engine.database import Connection, Database

@@ -9,9 +9,7 @@ from agent_core.agent.compaction.compacted_view import apply_compaction, find_co
 from agent_core.agent.loop.guards import Exhausted, Guardrails
 from agent_core.agent.loop.messages import ask_for_summary
 from agent_core.agent.replay.records import TurnRecord
-from agent_core.models.contract import ModelRequest
-from agent_core.models.fingerprint import Fingerprints
-from agent_core.models.images import choose
+from agent_core.models import Fingerprints, ModelRequest, choose
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.usage import ModelCall
@@ -50,7 +48,7 @@ class RebuiltCall:
     doubt: UnprovenReason
 
 
-def rebuild(record: TurnRecord) -> tuple[RebuiltCall, ...]:
+def rebuild_calls(record: TurnRecord) -> tuple[RebuiltCall, ...]:
     """Rebuild the calls of a turn, in the order in which they were made.
 
     No row stores a request. The possible requests are few, and the fingerprint tells which one was

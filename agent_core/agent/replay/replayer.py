@@ -13,10 +13,8 @@ from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.script import RecordEnds, ReplayScript
 from agent_core.host import Steer
 from agent_core.ids import CallId
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.fingerprint import Fingerprints
-from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.tools.toolbox import Toolbox
+from agent_core.models import Fingerprints, ModelAnswer, ModelRequest, TextDelta, Usage
+from agent_core.tools import Toolbox, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
 

@@ -24,9 +24,7 @@ from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
-from agent_core.tools.clock import local_time
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import flatten, quote
+from agent_core.tools import Effect, ToolContext, ToolResult, flatten, local_time, quote
 from agent_core.transcript import ToolSpec
 
 PAGE = 8

@@ -10,8 +10,7 @@ from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.secret_scan import find_secret
+from agent_core.tools import Effect, ToolContext, ToolResult, find_secret
 from agent_core.transcript import ToolSpec
 
 _LONGEST_DIFF = 6000

@@ -12,8 +12,7 @@ from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.tool import arguments as wanting
 from agent_core.memory.tool.arguments import MemoryRequest, describe_done, describe_refusal
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
-from agent_core.tools.secret_scan import find_secret
+from agent_core.tools import Effect, MemoryOwner, ToolContext, ToolResult, find_secret
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 500

@@ -7,7 +7,7 @@ from typing import Any
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.prompt.prompt_cache import PromptCache
+from agent_core.agent.prompt import PromptCache
 from agent_core.memory import MemoryStore
 from agent_core.schedule import JobRules
 from agent_core.state.engine.database import Database

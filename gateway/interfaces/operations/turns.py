@@ -7,11 +7,17 @@ from dataclasses import asdict
 from itertools import takewhile
 from typing import Any
 
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt
-from agent_core.agent.replay.diff import compare, differ_in_words
-from agent_core.agent.replay.rebuild import RebuiltCall, rebuild
-from agent_core.agent.replay.records import TurnRecord, read_prompt_context, read_record
-from agent_core.agent.replay.replayer import replay
+from agent_core.agent.prompt import FrozenPrompt
+from agent_core.agent.replay import (
+    RebuiltCall,
+    TurnRecord,
+    compare,
+    differ_in_words,
+    read_prompt_context,
+    read_record,
+    rebuild_calls,
+    replay,
+)
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.turns import Turn
@@ -68,7 +74,7 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
     Messages that a request shares with the one before it appear only there. Raises `Declined`.
     """
     record = await _read(context, asked)
-    calls = await asyncio.to_thread(rebuild, record)
+    calls = await asyncio.to_thread(rebuild_calls, record)
     before: Sequence[Message] = ()
     told = []
     for call in calls:
@@ -92,7 +98,7 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     record = await _read(context, asked)
     if record.prompt is None:
         raise Declined(f"The prompt of turn {record.turn.id} was deleted.")
-    calls = await asyncio.to_thread(rebuild, record)
+    calls = await asyncio.to_thread(rebuild_calls, record)
     if asked.get("memory") == "now":
         return await _replay_with_memory_of_now(context, record, record.prompt, calls)
     comparison = compare(calls, await replay(record, calls, record.prompt))

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from agent_core.agent.replay.diff import Comparison, compare
-from agent_core.agent.replay.rebuild import RebuiltCall, rebuild
+from agent_core.agent.replay.rebuild import RebuiltCall, rebuild_calls
 from agent_core.agent.replay.records import TurnRecord, read_record
 from agent_core.agent.replay.replayer import replay
 from agent_core.ids import TurnId
@@ -39,7 +39,7 @@ async def check(home: Path, requests: list[ModelRequest]) -> list[RebuiltCall]:
     calls = []
     for record in records:
         assert record.prompt
-        of_turn = rebuild(record)
+        of_turn = rebuild_calls(record)
         calls += of_turn
         made = await replay(record, of_turn, record.prompt)
         comparison = compare(of_turn, made)
@@ -126,7 +126,7 @@ async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
         database = house.gateway.database
         record = await database.read(lambda c: read_record(c, TurnId(2)))
         assert record
-        assert [one.doubt for one in rebuild(record)] == [""]
+        assert [one.doubt for one in rebuild_calls(record)] == [""]
 
         def forget(connection: Connection) -> None:
             connection.execute("UPDATE prompts SET system = ''")
@@ -134,8 +134,8 @@ async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
         await database.write("forget", forget)
         record = await database.read(lambda c: read_record(c, TurnId(2)))
     assert record
-    assert [one.doubt for one in rebuild(record)] == ["prompt_gone"]
-    (call,) = rebuild(record)
+    assert [one.doubt for one in rebuild_calls(record)] == ["prompt_gone"]
+    (call,) = rebuild_calls(record)
     assert call.sent
     assert call.sent.messages == model.requests[1].messages
 

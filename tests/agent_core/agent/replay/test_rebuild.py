@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from agent_core.agent.prompt.prompt_cache import freeze
 from agent_core.agent.replay.diff import Comparison, compare, differ_in_words
-from agent_core.agent.replay.rebuild import rebuild
+from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.replayer import replay
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
@@ -96,23 +96,23 @@ def record(*calls: ModelCall, pictures: tuple[str, ...] = ("k1",), **fields: obj
 async def test_a_picture_counts_as_it_was_then_whether_or_not_it_is_still_there() -> None:
     for shown in ((), ("k1",)):
         spent = spend(SAID[:3], *shown)
-        (call,) = rebuild(record(spent, pictures=shown))
+        (call,) = rebuild_calls(record(spent, pictures=shown))
         assert call.doubt == ""
         assert call.sent
         assert call.sent.shown == shown
         made = await replay(record(spent, pictures=shown), (call,), PROMPT)
         assert compare((call,), made) == Comparison(verdict="identical", compared=1)
-    (gone,) = rebuild(record(spend(SAID[:3], "k1"), pictures=()))
+    (gone,) = rebuild_calls(record(spend(SAID[:3], "k1"), pictures=()))
     assert gone.doubt == "", "its bytes are gone, and what was sent is known all the same"
 
 
 def test_what_can_not_be_proved_says_why() -> None:
     other = spend((*SAID[:2], user_message("other")))
-    assert [one.doubt for one in rebuild(record(other))] == ["differs"]
-    assert [one.doubt for one in rebuild(record(other, forgotten=1))] == ["forgotten"]
-    assert [one.doubt for one in rebuild(record(other, prompt=None))] == ["prompt_gone"]
+    assert [one.doubt for one in rebuild_calls(record(other))] == ["differs"]
+    assert [one.doubt for one in rebuild_calls(record(other, forgotten=1))] == ["forgotten"]
+    assert [one.doubt for one in rebuild_calls(record(other, prompt=None))] == ["prompt_gone"]
     old = replace(other, request_hash=None)
-    (call,) = rebuild(record(old))
+    (call,) = rebuild_calls(record(old))
     assert call.doubt == "not_noted"
     assert call.sent
     assert call.sent.messages == SAID[:3], "what it likely was is told"
@@ -121,12 +121,12 @@ def test_what_can_not_be_proved_says_why() -> None:
 def test_another_model_or_limit_is_no_proof() -> None:
     spent = spend(SAID[:3], "k1")
     for changed in (replace(spent, asked_model="n"), replace(spent, output_limit=8)):
-        assert [one.doubt for one in rebuild(record(changed))] == ["differs"]
+        assert [one.doubt for one in rebuild_calls(record(changed))] == ["differs"]
 
 
 def test_a_call_of_which_nothing_stands_there_is_not_made_up() -> None:
     first, second = spend(SAID[:3], "k1"), spend((user_message("elsewhere"),))
-    calls = rebuild(record(second, first))
+    calls = rebuild_calls(record(second, first))
     assert [(one.spent, one.doubt, one.sent is None) for one in calls] == [
         (first, "", False),
         (second, "differs", True),
@@ -135,7 +135,7 @@ def test_a_call_of_which_nothing_stands_there_is_not_made_up() -> None:
 
 async def test_the_first_request_that_differs_is_shown_where_it_differs() -> None:
     spent = spend(SAID[:3], "k1")
-    calls = rebuild(record(spent))
+    calls = rebuild_calls(record(spent))
     other = user_message("X", parts=(PICTURE,))
     changed = (*record().transcript[:2], replace(record().transcript[2], message=other))
     made = await replay(record(spent, transcript=(*changed, record().transcript[3])), calls, PROMPT)
