@@ -120,7 +120,7 @@ async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
         found = re.search(r"/approve \S+", asked.text)
         assert found
         await house.chat.says(found[0])
-        assert (await house.chat.sees_text("`Ben` may talk")).chat_id == "1"
+        assert (await house.chat.sees_text("`Ben` can now talk")).chat_id == "1"
         assert (await house.chat.sees_text(general.WELCOME())).chat_id == "2"
         await house.chat.says("hello!", **ben)
         assert (await house.chat.sees_text("Hello Ben.")).chat_id == "2"
@@ -211,8 +211,8 @@ async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
         told = [shown.text for shown in house.chat.shown]
         assert sorted(text.split(".")[0] for text in told) == [
             "(Stopped",
-            "I've started a new conversation.",
             "Afresh",
+            "I've started a new conversation",
         ]
 
 

@@ -45,7 +45,7 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
     ("said", "line"),
     [
         ("time_zone europe/vienna", "Time zone: Europe/Vienna"),
-        ("Language de", "Language: fr"),
+        ("Language fr", "Language: fr"),
         ("quiet_hours 22:00-07:30", "Quiet hours: 22:00-07:30"),
         ("quiet_hours night", "Quiet hours: 22:00-07:00"),
         ("days_off sat,sun", "Days off: Sat, Sun"),
@@ -131,7 +131,7 @@ async def test_a_press_changes_its_own_setting_and_no_other(tmp_path: Path) -> N
         found = await person(house)
         assert (found.language, found.time_zone) == ("de", "Asia/Tokyo")
         assert found.verbosity == "verbose"
-        assert "Language: fr" in old.text
+        assert "Language: de" in old.text
 
 
 async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -
         await says(house, "speak German with me")
         await says(house, "truly?")
         assert (await person(house)).language == "de"
-        assert "Language: fr" in await says(house, "/settings")
+        assert "Sprache: de" in await says(house, "/settings")
 
 
 async def test_what_is_not_set_is_asked_for_once(tmp_path: Path) -> None:

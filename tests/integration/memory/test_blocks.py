@@ -42,7 +42,7 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
     async with street(tmp_path) as here:
         await meet(here, "ann", "bob")
         said = await here.says("ann", NEW)
-        assert said.startswith("The block shopping is there, for at most 200 characters. So far")
+        assert said.startswith("I've made the block shopping for at most 200 characters. Only you")
         remember(here, "shopping", "milk")
         (request, *_) = await here.asks("ann", "hi")
         assert f"{HEADING}7/200 characters]\nFor: what we need from the market\n- milk\n" in (
@@ -140,9 +140,9 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
         assert await here.says("ann", "/block undo shopping", room="den") != refused
         assert path.read_text() == "- bread\n- milk\n"
         assert await here.says("ann", "/block undo shopping") == (
-            "Taken back in `shopping`:\n"
-            "- made by hand, in the file. It is no longer there: milk\n\n"
-            "/block undo shopping takes back the change before."
+            "I've undone this in `shopping`:\n"
+            "- edited by hand in the file: Removed: milk\n\n"
+            "/block undo shopping undoes the change before it."
         )
         assert "made by me: Removed: bread" in (
             await here.says("ann", "/block undo Shopping")
@@ -164,7 +164,7 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(
             name="`team`"
         )
-        assert "Removed:: Rent is due" in await here.says("cleo", "/block undo team")
+        assert "Removed: Rent is due" in await here.says("cleo", "/block undo team")
         unknown = blocks_texts.UNKNOWN(name="`plan`")
         assert await here.says("cleo", "/block undo plan") == unknown
         path = tmp_path / "memories" / "team" / "MEMORY.md"
@@ -283,7 +283,7 @@ async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) 
         said = await here.says("bob", "/block unshare shopping cleo")
         assert said == blocks_texts.NOT_YOURS(name="`shopping`")
         said = await here.says("bob", "/block unshare shopping me")
-        assert said == "The block shopping is not shared with you any more."
+        assert said == "The block shopping is no longer shared with you."
         assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
         assert "do as ann says" in (await here.asks("cleo", "hi"))[0].system
         assert (await here.says("bob", "/block unshare shopping me")).startswith("There is no")
@@ -298,7 +298,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         assert asked.startswith("Delete the block shopping, which is shared with `ann`?")
         await here.house.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.house.at_rest()
-        assert here.house.chat.shown[-1].text == "The block shopping is dropped."
+        assert here.house.chat.shown[-1].text == "I've deleted the block shopping."
         assert "shopping" not in (await here.asks("ann", "hi"))[0].system
         assert await here.says("ann", "/block") == blocks_texts.NONE()
         assert (await here.says("ann", NEW)).startswith("The block shopping is there")
@@ -334,5 +334,5 @@ async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -
         listed = await here.says("ann", "/block")
         assert listed.startswith(
             "**shopping** [0/200 characters]: what we need from the market"
-            " (yours; seen by everyone, `ann`)"
+            " (made by you; shared with everyone and `ann`)"
         )

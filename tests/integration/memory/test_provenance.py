@@ -121,7 +121,7 @@ async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
         await here.says("ann", note("Has a cat"))
         await here.says("ann", reword("cat", "Has a dog"))
         assert "It now says: Has a cat" in await here.says("ann", "/undo")
-        assert "It is no longer there: Has a cat" in await here.says("ann", "/undo")
+        assert "Removed: Has a cat" in await here.says("ann", "/undo")
         assert await here.says("ann", "/undo") == "There's nothing to undo."
         assert memory_of(tmp_path) == ""
 
@@ -279,10 +279,10 @@ async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
         await den_says(here, "ann", noted)
         for text in ("/undo 1", "/undo", "/memory forget 1"):
             assert await den_says(here, "bob", text) == memory.NOT_YOUR_CHANGE()
-        assert "no longer there: Rent is due" in await den_says(here, "ann", "/undo 1")
+        assert "Removed: Rent is due" in await den_says(here, "ann", "/undo 1")
         assert await den_says(here, "bob", "/undo 2") == memory.NOT_YOUR_CHANGE()
         assert "made by `ann`" in await den_says(here, "ann", "/undo 2")
-        assert "no longer there: Rent is due" in await den_says(here, "cleo", "/undo")
+        assert "Removed: Rent is due" in await den_says(here, "cleo", "/undo")
         path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
         assert path.read_text() == ""
 
