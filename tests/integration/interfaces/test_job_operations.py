@@ -324,7 +324,7 @@ async def test_what_was_never_made_can_not_be_shown(home: Path) -> None:
         assert said == "Job 1 has no result yet; `talaria jobs run 1` makes one."
         made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
         said = await refused(at.ask("preview", id=made["id"]), is_mistake=False)
-        assert "is not kept" in said
+        assert "keeps no result" in said
 
 
 async def test_a_house_that_is_off_shows_the_platforms_that_would_be_on(home: Path) -> None:
