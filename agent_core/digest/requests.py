@@ -28,7 +28,7 @@ SPEC = ToolSpec(
     description=(
         "Read several sources at once. `at`: the address of a calendar, feed or page, or the name"
         " of a calendar file. Calendars and reminders: `days` from today or from `first` on."
-        " Feeds, github (notifications) and recall (open ends of past talks, or `query`): what is"
+        " Feeds, github (notifications) and recall (open ends of past chats, or `query`): what is"
         " new `since` (local time; else of the last 24 h)."
     ),
     schema=json.dumps(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent_core.ids import PersonId
 from agent_core.memory.numbering import ChangeIndex
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import evidence as grounds
+from agent_core.state.memory import evidence as evidence_rows
 from agent_core.state.memory import ledger
 from agent_core.state.memory.evidence import Evidence
 from agent_core.state.memory.ledger import LedgerEntry
@@ -107,14 +107,14 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
     """Find the sources of a change that the reader may see. Raises `StoreDamaged`."""
     source = _find_source(connection, row)
     message_ids = source.origin.message_ids
-    found = grounds.list_evidence(
+    found = evidence_rows.list_evidence(
         connection,
         message_ids=message_ids,
         person_id=reader.person_id,
         audience=reader.audience,
     )
     return Basis(
-        source_messages=tuple(_read(ground) for ground in found),
+        source_messages=tuple(_read(evidence) for evidence in found),
         hidden=len(message_ids) - len(found),
         evidence=source.origin.evidence,
     )
@@ -133,15 +133,18 @@ def _find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
     return row
 
 
-def _read(ground: Evidence) -> SourceMessage:
+def _read(evidence: Evidence) -> SourceMessage:
     return SourceMessage(
-        author=find_author(ground), text=ground.text, platform=ground.platform, at=ground.created_at
+        author=find_author(evidence),
+        text=evidence.text,
+        platform=evidence.platform,
+        at=evidence.created_at,
     )
 
 
-def find_author(ground: Evidence) -> str:
+def find_author(evidence: Evidence) -> str:
     """Find the author's name in the facts of a message; "" if it has none."""
-    facts = (part.text for part in ground.parts if isinstance(part, TextPart) and part.is_fact)
+    facts = (part.text for part in evidence.parts if isinstance(part, TextPart) and part.is_fact)
     for line in "\n".join(facts).split("\n"):
         if line.startswith(_AUTHOR):
             try:

@@ -102,14 +102,14 @@ def find_newest_change(
     connection: Connection, person_id: PersonId, histories: Mapping[Target, EntryHistory]
 ) -> int:
     """Find the newest row that `undo` without `row_id` would undo; 0 if there is none."""
-    stroke = _find_newest_change_set(
+    change_set = _find_newest_change_set(
         connection,
         {
             MemoryList(person_id=person_id, target=target, limit=0): history
             for target, history in histories.items()
         },
     )
-    return stroke[0] if stroke else 0
+    return change_set[0] if change_set else 0
 
 
 def restore(
@@ -188,7 +188,7 @@ def _find_newest_change_set(
     own = [(row, memory_list) for memory_list, history in histories.items() for row in history.rows]
     own = [(row, memory_list) for row, memory_list in own if row.origin.undoes is None]
     own.sort(key=lambda pair: pair[0].id, reverse=True)
-    stroke: list[int] = []
+    change_set: list[int] = []
     name: tuple[str, int, str] | None = None
     for row, memory_list in own:
         history = histories[memory_list]
@@ -199,8 +199,8 @@ def _find_newest_change_set(
         if ledger.identify_group(row) != name:
             break
         if history.counts(row.id):
-            stroke.append(row.id)
-    return stroke
+            change_set.append(row.id)
+    return change_set
 
 
 def _is_undoable(

@@ -123,7 +123,7 @@ def redraft_job(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> 
 
 def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
     """Insert a new job, once per tool call. Raises `InvalidJob` if the person has too many."""
-    assert job.person_id is not None  # noqa: S101 - the house's own jobs are not made here
+    assert job.person_id is not None  # noqa: S101 - system jobs are not created here
     if job.call_key:
         made = jobs.find_call(connection, person_id=job.person_id, call_key=job.call_key)
         if made:

@@ -224,7 +224,7 @@ class ScheduleTool:
         is_own = job.targets == (asker.here,) and asker.room is None
         if isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own:
             return ""
-        assert job.person_id is not None  # noqa: S101 - nobody is asked about the house's own
+        assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
         owner, targets = job.person_id, job.targets
         places = await self._database.read(
             lambda c: self._name_places(c, owner, targets, asker.here)

@@ -162,8 +162,8 @@ def _read_text(file: Path, name: str) -> str:
         content = opened.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise SkillBroken(
-            f"the {SKILL_FILE} of skill {name} is larger than {MOST_BYTES // 1024} KiB; move what is not"
-            " always needed into other files"
+            f"the {SKILL_FILE} of skill {name} is larger than {MOST_BYTES // 1024} KiB; move"
+            " what is not always needed into other files"
         )
     try:
         return content.decode()

@@ -40,9 +40,9 @@ class MemoryRequest:
 def read(arguments: Mapping[str, object], *, in_room: bool) -> MemoryRequest:
     """Parse the arguments of a call. Raises `ToolArgumentError`."""
     target = _read_target(arguments.get("target", "memory" if in_room else None), in_room=in_room)
-    shelf: Target = "user" if target == "user" else "memory"
+    list_target: Target = "user" if target == "user" else "memory"
     if arguments.get("action") != "batch":
-        return MemoryRequest(target=target, edits=(_read_edit(arguments, shelf),))
+        return MemoryRequest(target=target, edits=(_read_edit(arguments, list_target),))
     given = arguments.get("edits")
     if not isinstance(given, list) or not given:
         raise ToolArgumentError("batch needs `edits`: a list of edits")
@@ -55,7 +55,7 @@ def read(arguments: Mapping[str, object], *, in_room: bool) -> MemoryRequest:
         if unknown := sorted(set(one) - _FIELDS):
             raise ToolArgumentError(f"edit {number} can't have `{unknown[0]}`")
         try:
-            edits.append(_read_edit(one, shelf))
+            edits.append(_read_edit(one, list_target))
         except ToolArgumentError as error:
             raise ToolArgumentError(f"edit {number}: {error}") from error
     return MemoryRequest(target=target, edits=tuple(edits), is_batch=True)

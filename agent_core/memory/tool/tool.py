@@ -65,7 +65,7 @@ _ROOM_SPEC = ToolSpec(
     name="memory",
     description=(
         "Change what this room remembers; everyone in it can see that. target `team`: for all"
-        " people of this house, nothing private, owners approve; `block:NAME`: a block you are"
+        " people here, nothing private, owners approve; `block:NAME`: a block you are"
         " shown; else `memory`." + _HOW
     ),
     schema=_write_schema({}, ["action"]),

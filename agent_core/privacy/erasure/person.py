@@ -215,7 +215,7 @@ class PersonErasure:
         asked = await self._database.browse(
             lambda c: [row[0] for row in person_data.walk_questions(c, subject=subject)]
         )
-        owed = await self._database.browse(
+        queued = await self._database.browse(
             lambda c: list(person_data.walk_queued_work(c, subject=subject))
         )
         kept = await self._database.browse(
@@ -232,15 +232,17 @@ class PersonErasure:
             erase_person.delete_sent(connection, outbox_ids=[row.id for row in sent[piece]])
             erase_person.delete_rows(
                 connection,
-                tasks=[row_id for table, row_id, _ in owed[piece] if table == "tasks"],
-                sync_items=[row_id for table, row_id, _ in owed[piece] if table == "external_sync"],
+                tasks=[row_id for table, row_id, _ in queued[piece] if table == "tasks"],
+                sync_items=[
+                    row_id for table, row_id, _ in queued[piece] if table == "external_sync"
+                ],
             )
             for person_id, archive_id, _ in kept[piece]:
                 entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
                 if entry:
                     archive.delete(connection, person_id=person_id, entry=entry)
 
-        longest = max(len(events), len(sent), len(asked), len(owed), len(kept))
+        longest = max(len(events), len(sent), len(asked), len(queued), len(kept))
         for start in range(0, longest, _BATCH):
             part = partial(work, piece=slice(start, start + _BATCH))
             await self._database.write("erase.rows", part)

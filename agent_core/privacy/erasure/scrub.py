@@ -75,8 +75,8 @@ async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | N
     because SQLite leaves copies of moved rows. All writes wait for that, so it runs once
     `is_quiet`. Raises `StoreError`.
     """
-    owed = await database.read(lambda c: meta.get(c, key=REQUEST_KEY))
-    if not owed:
+    requested = await database.read(lambda c: meta.get(c, key=REQUEST_KEY))
+    if not requested:
         return True
     await merge_indexes(database)
     for _ in range(_LOOKS if is_quiet else 0):
@@ -86,15 +86,15 @@ async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | N
     await database.tidy(scrubbing.vacuum)
     for _ in range(_ATTEMPTS):
         if await database.tidy(scrubbing.truncate_log):
-            return await database.write("scrub.done", partial(_clear, owed=owed))
+            return await database.write("scrub.done", partial(_clear, requested=requested))
         await asyncio.sleep(_PAUSE)
     _log.warning("the database's log is in use; removed text will leave it later")
     return False
 
 
-def _clear(connection: Connection, owed: str) -> bool:
+def _clear(connection: Connection, requested: str) -> bool:
     """Clear the request, unless another one came meanwhile."""
-    if meta.get(connection, key=REQUEST_KEY) != owed:
+    if meta.get(connection, key=REQUEST_KEY) != requested:
         return False
     meta.drop(connection, key=REQUEST_KEY)
     return True

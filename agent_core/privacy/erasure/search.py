@@ -29,8 +29,8 @@ Task = tuple[str, int]
 class Found:
     """The ids of matching rows, without any of their text.
 
-    `keys` are files that others may still reference. `grounds` are rows of shared memory of which
-    only the evidence matches. `blocks` are those with a matching description, `deeds` the audit
+    `keys` are files that others may still reference. `evidence_rows` are rows of shared memory of
+    which only the evidence matches. `blocks` are those with a matching description, `deeds` the audit
     rows about them.
     """
 
@@ -38,7 +38,7 @@ class Found:
     deeds: tuple[int, ...] = ()
     archive: tuple[tuple[PersonId, ArchiveId], ...] = ()
     changes: tuple[int, ...] = ()
-    grounds: tuple[int, ...] = ()
+    evidence_rows: tuple[int, ...] = ()
     prompts: tuple[PromptHash, ...] = ()
     messages: tuple[MessageId, ...] = ()
     titles: tuple[SessionId, ...] = ()
@@ -92,7 +92,7 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
             for row_id, words in person_data.walk_changes(connection, subject=keepers)
             if matcher.is_in(words)
         ),
-        grounds=tuple(
+        evidence_rows=tuple(
             row_id
             for row_id, words in person_data.walk_foreign_changes(connection, subject=keepers)
             if matcher.is_in(words)

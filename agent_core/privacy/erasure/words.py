@@ -179,7 +179,7 @@ class WordRemoval:
                 redact.drop_description(connection, person_id=block_id)
             for audit_id in found.deeds:
                 redact.drop_detail(connection, audit_id=audit_id)
-            for row_id in found.grounds:
+            for row_id in found.evidence_rows:
                 ledger.drop_evidence(connection, entry_id=row_id)
             for prompt_hash in found.prompts:
                 redact.drop_prompt(connection, prompt_hash=prompt_hash)
@@ -212,9 +212,9 @@ def _list_memory_owners(
     """List (person id, folder, kind) of the memory owners that belong to a person alone."""
     found: list[tuple[PersonId, str, Kind]] = []
     for person_id in subject.person_ids:
-        somebody = people.find(connection, person_id=person_id)
-        if somebody:
-            found.append((somebody.id, somebody.slug, "human"))
+        person = people.find(connection, person_id=person_id)
+        if person:
+            found.append((person.id, person.slug, "human"))
     for block_id, slug in erase_person.list_unshared_blocks(connection, subject=subject):
         found.append((block_id, slug.removeprefix(blocks.PREFIX), "block"))
     return found

@@ -84,22 +84,22 @@ def _size(archive: zipfile.ZipFile) -> int:
 
 _SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tools"}
 _ABOUT: Mapping[str, str] = {
-    "person.json": "you, as the house knows you, and what you have set",
+    "person.json": "your profile and your settings",
     "accounts.json": "your accounts on chat platforms",
-    "talks/": "every talk of yours, a file a session: as Markdown to read, as JSON with all of it",
-    "memory/MEMORY.md, memory/USER.md": "what is remembered of you now",
-    "ledger.json, ledger.md": "every change of your memory, and the words that it rests on",
-    "archive.json, archive.md": "what was put into your archive",
+    "talks/": "your conversations, one file per session: Markdown to read, JSON with all details",
+    "memory/MEMORY.md, memory/USER.md": "what is remembered about you now",
+    "ledger.json, ledger.md": "every change of your memory, and the messages it is based on",
+    "archive.json, archive.md": "the entries of your archive",
     "shares.json": "entries of your memory that others may see",
-    "blocks.json, blocks/": "named blocks of memory that you made, and what stands in them now",
-    "summaries.json": "what long talks were summed up as",
-    "questions.json": "what you were asked with buttons, and what you answered",
-    "turns.json": "when you asked for something, and how it ended",
-    "usage.json": "what your requests have cost; a million micro-dollars is a dollar",
-    "jobs.json": "what is to be done for you at set times",
-    "deeds.json": "what you did about accounts, sharing and rooms",
-    "sources/": "files that were put into the house for your digests, as calendars",
-    "files/": "files that you sent and that were made for you, by the beginning of their hash",
+    "blocks.json, blocks/": "memory blocks that you created, and their present content",
+    "summaries.json": "summaries of long conversations",
+    "questions.json": "questions with buttons, and your answers",
+    "turns.json": "your requests, and how they ended",
+    "usage.json": "the cost of your requests; a million micro-dollars is a dollar",
+    "jobs.json": "your scheduled jobs",
+    "deeds.json": "your actions on accounts, sharing and rooms",
+    "sources/": "files for your digests, such as calendars",
+    "files/": "files that you sent or received, named by the start of their hash",
 }
 
 
@@ -108,11 +108,11 @@ def write_readme(name: str, now: int) -> str:
     lines = [f"- `{file}`: {what}" for file, what in _ABOUT.items()]
     return "\n".join(
         [
-            f"# All that this house holds of {name or 'you'}",
+            f"# All data about {name or 'you'}",
             "",
             f"Made on {write_time(now)}. Times in the JSON files are milliseconds since 1970, UTC.",
-            "Talks that a whole room shares are the room's and not in here. What was forgotten",
-            "reads `[forgotten]`. A large export comes in several archives: put them together.",
+            "Conversations shared by a room belong to the room and are not included. Removed words",
+            "read `[forgotten]`. A large export consists of several archives: unpack all of them.",
             "",
             *lines,
             "",
