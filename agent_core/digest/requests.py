@@ -64,7 +64,7 @@ SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source with its address or its query; both may be empty."""
+    """A source with its address or its query; both may be empty."""
 
     kind: Kind
     at: str = ""

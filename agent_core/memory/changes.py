@@ -18,7 +18,7 @@ entry already says so, no entry matches, several match, or nothing would change.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One requested edit. `text` is the new entry, `old` a part of the present one.
+    """A requested edit. `text` is the new entry, `old` a part of the present one.
 
     For `rewrite`, `text` is the whole list in its file format. `is_for_anyone` makes the entry of
     an add or a replace visible to others in every conversation; otherwise it is private.

@@ -22,7 +22,7 @@ EntryDigest = NewType("EntryDigest", str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMessage:
-    """One message. `key` is unique and stable; `at` is in milliseconds since the epoch, UTC."""
+    """A message. `key` is unique and stable; `at` is in milliseconds since the epoch, UTC."""
 
     key: str
     is_ours: bool
@@ -42,7 +42,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySnapshot:
-    """All current entries of a person's memory, and those that the provider already has.
+    """The current entries of a person's memory, and those that the provider already has.
 
     `kept` maps each entry that the provider received to the provider's own id. The provider must
     delete those that are no longer in `entries`.
@@ -67,7 +67,7 @@ class ExternalMemoryTool:
 
 
 class MemoryProvider(Protocol):
-    """One external memory."""
+    """An external memory."""
 
     @property
     def name(self) -> str:

@@ -23,7 +23,7 @@ UNLINK = "unlink"
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class TrackedEntry:
-    """One entry with all its rows, oldest first.
+    """An entry with all its rows, oldest first.
 
     `words` is the present text, None while the entry is removed; then `made_by` is None, too.
     """
@@ -71,7 +71,7 @@ class EntryHistory:
 
     @property
     def rows(self) -> tuple[LedgerEntry, ...]:
-        """All rows, oldest first."""
+        """The rows, oldest first."""
         return tuple(self._rows.values())
 
     def get(self, row_id: int) -> LedgerEntry:

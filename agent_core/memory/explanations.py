@@ -33,7 +33,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMessage:
-    """One message. `author` is "" if unknown; `at` is in milliseconds."""
+    """A message. `author` is "" if unknown; `at` is in milliseconds."""
 
     author: str
     text: str
@@ -52,7 +52,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeStep:
-    """One change of an entry. `counts` is false once it is undone."""
+    """A change of an entry. `counts` is false once it is undone."""
 
     number: ChangeName
     row: LedgerEntry

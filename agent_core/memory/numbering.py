@@ -15,7 +15,7 @@ _TARGETS: tuple[Target, ...] = ("memory", "user")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedEntry:
-    """One present entry. `audiences` are those of its shares, empty if it is private.
+    """A present entry. `audiences` are those of its shares, empty if it is private.
 
     `number` counts the person's changes up to the one that gave the entry its text. So a number
     never comes to mean another entry between listing and choosing.
@@ -29,7 +29,7 @@ class NumberedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeIndex:
-    """All changes of a person's lists, by number; see `NumberedEntry`."""
+    """The changes of a person's lists, by number; see `NumberedEntry`."""
 
     histories: Mapping[Target, EntryHistory]
     rows: tuple[LedgerEntry, ...]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryList:
-    """One list of one memory owner. `limit` is in characters of its file."""
+    """A list of a memory owner. `limit` is in characters of its file."""
 
     person_id: PersonId
     target: Target

@@ -25,7 +25,7 @@ _LONGEST_SEARCH = timedelta(days=366 * 30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One due moment. `at` is in milliseconds since the epoch; `name` is unique within the job."""
+    """A due moment. `at` is in milliseconds since the epoch; `name` is unique within the job."""
 
     name: str
     at: int

@@ -58,7 +58,7 @@ class Every:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """One local time, to the minute and without a zone.
+    """A local time, to the minute and without a zone.
 
     Its `fold` selects one of two repeated times.
     """

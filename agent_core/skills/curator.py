@@ -48,7 +48,7 @@ class CuratorView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step for one skill. `days` is the time without use; `kept` is its name in the archive
+    """A step for one skill. `days` is the time without use; `kept` is its name in the archive
     once it
     is there.
     """

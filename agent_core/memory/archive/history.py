@@ -26,7 +26,7 @@ class ArchiveRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveHistory:
-    """All changes of one entry, oldest first; at least one.
+    """The changes of one entry, oldest first; at least one.
 
     An entry moves between people with all its changes, so the name of a change never changes.
     """

@@ -74,7 +74,7 @@ _ROOM_SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attempt:
-    """One parsed call with its owner and the origin of its changes."""
+    """A parsed call with its owner and the origin of its changes."""
 
     wanted: MemoryRequest
     memory_owner: MemoryOwner

@@ -29,9 +29,9 @@ Task = tuple[str, int]
 class Found:
     """The ids of matching rows, without any of their text.
 
-    `keys` are files that others may still reference. `evidence_rows` are rows of shared memory of
-    which only the evidence matches. `blocks` are those with a matching description, `deeds` the audit
-    rows about them.
+    `keys` are files that others may still reference. `evidence_rows` are rows of shared memory
+    whose evidence alone matches. `blocks` are those with a matching description, `deeds` the
+    audit rows about them.
     """
 
     blocks: tuple[PersonId, ...] = ()

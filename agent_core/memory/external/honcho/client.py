@@ -123,7 +123,7 @@ _ASK = ToolSpec(
 
 
 class HonchoMemory:
-    """One workspace of one server."""
+    """A workspace of a Honcho server."""
 
     name = "honcho"
     retained_data = _LEFTOVERS
