@@ -203,3 +203,13 @@ async def test_answers_do_not_ring_in_quiet_hours_and_do_again_after(tmp_path: P
         await says(house, "/settings quiet_hours off")
         await says(house, "hello")
         assert not house.chat.shown[-1].is_silent
+
+
+async def test_a_person_reads_the_language_they_set(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        assert "Sprache: de" in await says(house, "/settings language de")
+        assert await says(house, "/queue") == (
+            "Keine Nachricht wartet. /queue mit einer Nachricht dahinter hebt sie auf, bis ich mit"
+            " der aktuellen Antwort fertig bin."
+        )
+        assert "Language: the one you write in" in await says(house, "/settings language auto")
