@@ -1,6 +1,5 @@
 """The contract of slash commands: what a handler receives, and what it returns."""
 
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +13,6 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import QueuedMessage
-
-# A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
-_COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +80,6 @@ class SlashCommand:
 
     spec: CommandSpec
     run: Handler
-
-
-def parse(text: str) -> tuple[str, str] | None:
-    """Return the name and the argument of a command, or None for any other text."""
-    found = _COMMAND.fullmatch(text.strip())
-    return (found[1].lower(), (found[2] or "").strip()) if found else None
 
 
 def make_menu(specs: Iterable[CommandSpec]) -> list[MenuEntry]:

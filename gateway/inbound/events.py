@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +14,14 @@ from adapters.messages import ButtonPress, InboundMessage, RawEvent
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.queues import inbox, read_positions
+from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
+
+# A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
+_COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
 _LONGEST_TEXT = 100_000
 """Characters of one message; more than any platform but the console sends."""
@@ -159,7 +163,7 @@ class PlatformInlet:
 
         def work(connection: Connection) -> list[InboxRow]:
             rows = inbox.store(connection, platform=self._platform, events=fields, now=now)
-            read_positions.advance(connection, platform=self._platform, reached=reached)
+            inbox.advance_positions(connection, platform=self._platform, reached=reached)
             return rows
 
         try:
@@ -173,7 +177,13 @@ class PlatformInlet:
         """Return the read position of each channel. Raises `Unreachable`."""
         try:
             return await self._database.read(
-                lambda c: read_positions.read_all(c, platform=self._platform)
+                lambda c: inbox.read_positions(c, platform=self._platform)
             )
         except StoreError as error:
             raise Unreachable(f"marks can't be read: {error}") from error
+
+
+def parse_command(text: str) -> tuple[str, str] | None:
+    """Return the name and the argument of a command, or None for any other text."""
+    found = _COMMAND.fullmatch(text.strip())
+    return (found[1].lower(), (found[2] or "").strip()) if found else None

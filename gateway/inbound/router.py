@@ -20,7 +20,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import Call, Reply, SlashCommand, parse
+from gateway.commands import Call, Reply, SlashCommand
 from gateway.concurrency import Signal, Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
@@ -336,7 +336,7 @@ class InboundRouter:
     async def _apply_edit(self, arrived: InboundEvent, conversation: Conversation) -> None:
         """Replace the text of a message that still waits."""
         row, message = arrived.row, arrived.message
-        command = parse(message.text)
+        command = events.parse_command(message.text)
         if command and command[0] == "queue":
             message = replace(message, text=command[1])
         stages = (self._deps.attachments, self._deps.lanes)
@@ -432,7 +432,7 @@ def _read_command(message: InboundMessage) -> tuple[str, str] | None:
 
     A code that is forwarded in a room is read all the same, so that it becomes invalid.
     """
-    command = None if message.is_edit else parse(message.text)
+    command = None if message.is_edit else events.parse_command(message.text)
     if command is None or message.forwarded_from is None:
         return command
     is_exposed = command[0] in ("claim", "link") and not message.address.is_direct

@@ -15,7 +15,7 @@ from gateway.outbound.channel import Channel, Chat
 
 _log = logging.getLogger(__name__)
 
-_MOST_TRIES = 3
+MOST_TRIES = 3
 _LONGEST_PAUSE = 10.0
 """Seconds between two attempts to remove a mark, whatever the platform asks for."""
 
@@ -100,7 +100,7 @@ class Indicators:
                 await adapter.react(address, message_id, seen=indicator.seen)
         except AdapterError as error:
             _log.debug("an indicator was not shown: %s", error)
-            if indicator.message_id and not indicator.seen and indicator.tries < _MOST_TRIES:
+            if indicator.message_id and not indicator.seen and indicator.tries < MOST_TRIES:
                 await self._rest(place, error)
                 queue.appendleft(replace(indicator, tries=indicator.tries + 1))
 

@@ -87,7 +87,6 @@ class TurnRunner:
         """
         batch, newest = handle.batch, handle.batch[-1]
         is_retry = handle.phase is Phase.RETRYING
-        handle.phase = Phase.WAITING
         prepared = await self._agent.prepare(
             newest.conversation,
             newest.person,
@@ -123,6 +122,12 @@ class TurnRunner:
         except StaleTurn:
             await active.journal.write_off()
             await self._finalizer.discard_stale(newest)
+            raise
+        except StoreDamaged:
+            raise
+        except StoreError:
+            if not active.journal.is_begun:
+                handle.active, handle.phase = None, Phase.RETRYING
             raise
 
     async def resume(self, turn: Turn, handle: TurnHandle) -> None:
@@ -279,7 +284,6 @@ class TurnRunner:
                 raise
             except StoreError as error:
                 if not active.journal.is_begun:
-                    handle.active, handle.phase = None, Phase.RETRYING
                     raise
                 _log.error("turn %d waits for the store: %s", active.id, error)
             finally:

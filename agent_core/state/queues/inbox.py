@@ -1,6 +1,6 @@
 """Queries over platform events: stored before the acknowledgement, kept until they are done."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import InboxId, TurnId
@@ -143,3 +143,26 @@ def has_open(connection: Connection, *, platform: str) -> bool:
         {"platform": platform},
     ).fetchone()
     return row is not None
+
+
+def advance_positions(connection: Connection, *, platform: str, reached: Mapping[str, str]) -> None:
+    """Advance the positions of channels; none moves back. Positions sort as text."""
+    connection.executemany(
+        "INSERT INTO read_positions (platform, channel, position) VALUES (:platform, :channel,"
+        " :position)"
+        " ON CONFLICT (platform, channel) DO UPDATE SET position = excluded.position"
+        " WHERE excluded.position > read_positions.position",
+        [
+            {"platform": platform, "channel": channel, "position": position}
+            for channel, position in reached.items()
+        ],
+    )
+
+
+def read_positions(connection: Connection, *, platform: str) -> dict[str, str]:
+    """Return channel -> position of one platform."""
+    rows = connection.execute(
+        "SELECT channel, position FROM read_positions WHERE platform = :platform",
+        {"platform": platform},
+    ).fetchall()
+    return dict(rows)

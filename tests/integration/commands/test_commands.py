@@ -11,7 +11,8 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.commands.catalog import COMMANDS, HIDDEN, bind
-from gateway.commands.registry import Call, Reply, make_menu, parse
+from gateway.commands.registry import Call, Reply, make_menu
+from gateway.inbound.events import parse_command
 from gateway.texts import general
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
@@ -60,7 +61,7 @@ async def states(house: House, table: str) -> list[str]:
     ],
 )
 def test_what_is_a_command(text: str, read: tuple[str, str] | None) -> None:
-    assert parse(text) == read
+    assert parse_command(text) == read
 
 
 def test_names_are_unlike_and_fit_every_menu() -> None:

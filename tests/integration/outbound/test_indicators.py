@@ -16,6 +16,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Preferences, Verbosity
 from agent_core.tools.contract import ToolContext, ToolResult
+from gateway.outbound.indicators import MOST_TRIES
 from gateway.turns import presenter as presenter_module
 from gateway.turns.presenter import Presenter
 from tests.fakes.chat import FakeChat
@@ -367,11 +368,11 @@ async def test_eyes_that_stay_are_given_up(tmp_path: Path) -> None:
         chat.react = fail  # type: ignore[assignment, method-assign]
         indicators = house.gateway.dispatcher.indicators
         indicators.unmark("fake", '["1",null,true]', "7")
-        await house.until(lambda: tries == 1 + indicators._MOST_TRIES)
+        await house.until(lambda: tries == 1 + MOST_TRIES)
         await house.until(lambda: indicators.is_idle() and not indicators._retrying)
-        assert tries == 1 + indicators._MOST_TRIES
+        assert tries == 1 + MOST_TRIES
         assert indicators.mark_seen("fake", '["1",null,true]', "8")
-        await house.until(lambda: tries == 2 + indicators._MOST_TRIES)
+        await house.until(lambda: tries == 2 + MOST_TRIES)
 
 
 async def test_a_shutdown_waits_for_the_eyes_to_be_taken_away(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentenc
     async with running(tmp_path, model) as house:
         await open_talk(house)
         await house.chat.says("half a letter: \ud800")
-        await house.chat.sees_text(general.describe_not_started(""))
+        await house.chat.sees_text(general.describe_not_started())
         await house.chat.says("better?")
         await house.chat.sees_text("Fine.")
         await house.at_rest()
