@@ -204,7 +204,7 @@ async def test_one_is_paused_resumed_run_and_dropped(home: Path, how: str) -> No
         said = await refused(at.ask("pause", id=1), is_mistake=False)
         assert said == "Job 1 is dropped and can't be changed."
         assert "There is no job 9;" in await refused(at.ask("run", id=9), is_mistake=False)
-        assert "by its number" in await refused(at.ask("show", id="x"), is_mistake=True)
+        assert "the number of a job" in await refused(at.ask("show", id="x"), is_mistake=True)
 
 
 async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: Path) -> None:
@@ -266,9 +266,9 @@ async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
         ({"cron": "@daily", "zone": "Mars/Base"}, "is not a time zone"),
         ({"cron": "@daily", "late": "never"}, "one of catch_up, skip, all"),
         ({"cron": "@daily", "kind": "system"}, "a prompt, a message or a script"),
-        ({"cron": "@daily", "kind": "script"}, "Name the command"),
-        ({"cron": "@daily", "kind": "script", "words": [1]}, "Name the command"),
-        ({"cron": "@daily", "kind": "script", "words": [" "]}, "Name the command"),
+        ({"cron": "@daily", "kind": "script"}, "Put the command"),
+        ({"cron": "@daily", "kind": "script", "words": [1]}, "Put the command"),
+        ({"cron": "@daily", "kind": "script", "words": [" "]}, "Put the command"),
         ({"cron": "@daily", "text": "x" * 4001}, "at most 4000 characters"),
     ],
 )
@@ -377,7 +377,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
         (("add", "--person", "ann", "--at", "soon", "--message", "x"), "is not a time"),
         (("add", "--person", "ann", "--at", "2001-01-01T08:00", "--message", "x"), "is past"),
         (("add", "--person", "ann", "--every", "1", "--prompt", "x"), "more often than"),
-        (("add", "--person", "ann", "--every", "9", "--script"), "Name the command"),
+        (("add", "--person", "ann", "--every", "9", "--script"), "Put the command"),
         (("add", "--person", "ann", "--every", "9", "--message", "x", "--zone", "X"), "time zone"),
         (("add", "--person", "ann", "--every", "9", "--message", "x", "--to", "fax"), "fax"),
         (("pause",), "ID"),

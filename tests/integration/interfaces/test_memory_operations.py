@@ -221,9 +221,9 @@ async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path
     ("operation", "asked", "sentence"),
     [
         ("memory.undo", {"row": 4711}, "There is no row 4711"),
-        ("memory.undo", {"row": 0}, "by its number"),
-        ("memory.undo", {}, "by its number"),
-        ("memory.undo", {"row": "1; DROP TABLE ledger"}, "by its number"),
+        ("memory.undo", {"row": 0}, "Give a row number"),
+        ("memory.undo", {}, "Give a row number"),
+        ("memory.undo", {"row": "1; DROP TABLE ledger"}, "Give a row number"),
         ("memory.log", {"limit": 0}, "from 1 to"),
         ("memory.log", {"limit": 5, "person": "nobody"}, "There is no memory of nobody"),
         ("memory.log", {"limit": 5, "person": 7}, "named by a text"),
@@ -273,7 +273,7 @@ async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> No
 def test_what_is_no_date_is_a_wrong_use(home: Path, date: str) -> None:
     bad = talaria(home, "memory", "restore", "--at", date)
     assert bad.code == 2
-    assert f"{date!r} is no date" in bad.err
+    assert f"{date!r} is not a date" in bad.err
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ async def test_a_house_that_does_not_run_exports_and_erases_too(tmp_path: Path) 
     assert target.stat().st_mode & 0o077 == 0
     again = talaria(home, "people", "export", "zebrana", str(target))
     assert again.code == 1
-    assert "is there already" in again.err
+    assert "exists already" in again.err
 
     kept = talaria(home, "people", "erase", "zebrana", given="no\n")
     assert kept.code == 1

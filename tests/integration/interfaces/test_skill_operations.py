@@ -153,7 +153,7 @@ async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how
         assert (place / SKILL_FILE).read_text() == third
         assert (await at.log())[0]["after"] == third
         assert "There never was a skill none" in await refused(at.ask("log", "none", limit=5))
-        assert "is of no skill" in await refused(at.ask("undo", row=10_000))
+        assert "does not belong to a skill" in await refused(at.ask("undo", row=10_000))
 
 
 @HOW
@@ -184,7 +184,7 @@ async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, 
             perform, home, "memory.log", {"limit": 50, "person": None}
         )
         assert [row for row in with_memory["changes"] if row["list"] == "skill"] == []
-        with pytest.raises(Declined, match=r"`talaria skills undo \d+` does that"):
+        with pytest.raises(Declined, match=r"use `talaria skills undo \d+`"):
             await asyncio.to_thread(perform, home, "memory.undo", {"row": came["row"]})
 
 
