@@ -301,7 +301,7 @@ class Agent:
         """
         state, reason = ending
         if state == "suspended":
-            raise ValueError("a suspended turn is not settled; it goes on at the next start")
+            raise ValueError("a suspended turn is not finalized; it resumes at the next start")
         ended: TurnState = state
         turn.journal.finalize(connection, notice=notice, now=now)
         # The provider's cache is warm from the last call on, not from the turn's beginning.

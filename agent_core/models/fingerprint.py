@@ -34,14 +34,14 @@ class PrefixCache(Generic[T]):
         self._most = most_weight
         self.weight = 0
         """Approximate bytes kept now."""
-        self._talks: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
+        self._known: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
 
     def take(self, key: Hashable, messages: tuple[Message, ...]) -> tuple[int, T] | None:
         """Remove and return the value for the longest known beginning, with its number of messages.
 
         None for an unknown conversation, or one that no longer begins as it did.
         """
-        kept = self._talks.pop(key, None)
+        kept = self._known.pop(key, None)
         if kept is None:
             return None
         self.weight -= kept.weight
@@ -51,10 +51,10 @@ class PrefixCache(Generic[T]):
 
     def keep(self, key: Hashable, messages: tuple[Message, ...], found: T, weight: int) -> None:
         """Keep a value for a conversation that begins with these messages."""
-        self._talks[key] = _Kept(messages, found, weight)
+        self._known[key] = _Kept(messages, found, weight)
         self.weight += weight
         while self.weight > self._most:
-            _, dropped = self._talks.popitem(last=False)
+            _, dropped = self._known.popitem(last=False)
             self.weight -= dropped.weight
 
 

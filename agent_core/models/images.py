@@ -36,7 +36,7 @@ def choose(messages: Iterable[Message]) -> tuple[str, ...]:
     nearly always begins with the same bytes, and the provider's cache holds.
     """
     kept: dict[str, int] = {}
-    # All of the talk is looked at before each call, and hardly anything in it is a picture.
+    # This runs over the whole transcript before each call, and images in it are rare.
     parts = chain.from_iterable(message.parts for message in messages)
     for part in [part for part in parts if type(part) is ImagePart]:
         kept.setdefault(part.file_key, part.size)

@@ -157,7 +157,7 @@ def find_news(
 
 def _read_reported(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
     """By list, the entries that facts reported, and whether they were last reported as present."""
-    # All facts of a talk are looked at before each of its turns, and most tell of nothing.
+    # This runs over all facts before each turn, and most of them report no change.
     facts = [
         part.text
         for message in said

@@ -32,15 +32,15 @@ class Comparison:
     lines: tuple[str, ...] = ()
 
 
-def compare(calls: Sequence[RebuiltCall], made: Sequence[ReplayedRequest]) -> Comparison:
+def compare(calls: Sequence[RebuiltCall], replayed: Sequence[ReplayedRequest]) -> Comparison:
     """Compare the replayed requests with the recorded fingerprints, in order."""
     for number, call in enumerate(calls):
         if call.spent.request_hash is None:
             return Comparison(verdict="not_noted", compared=number)
-        if number >= len(made):
+        if number >= len(replayed):
             return Comparison(verdict="fewer", compared=number)
-        if made[number].hash != call.spent.request_hash:
-            lines = _differ(call, made[number])
+        if replayed[number].hash != call.spent.request_hash:
+            lines = _differ(call, replayed[number])
             return Comparison(verdict="differs", compared=number, lines=lines)
     return Comparison(verdict="identical", compared=len(calls))
 
@@ -53,14 +53,14 @@ def differ_in_words(before: str, after: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _differ(call: RebuiltCall, made: ReplayedRequest) -> tuple[str, ...]:
+def _differ(call: RebuiltCall, replayed: ReplayedRequest) -> tuple[str, ...]:
     """The first differences between a replayed request and the recorded one."""
-    request, spent = made.request, call.spent
+    request, spent = replayed.request, call.spent
     before = [f"model {spent.asked_model}", f"at most {spent.output_limit} tokens"]
     after = [f"model {request.model}", f"at most {request.max_output_tokens} tokens"]
     if call.sent:
-        before += [f"pictures {sorted(call.sent.shown)}", *map(_tell, call.sent.messages)]
-        after += [f"pictures {sorted(request.images)}", *map(_tell, request.messages)]
+        before += [f"pictures {sorted(call.sent.shown)}", *map(_describe, call.sent.messages)]
+        after += [f"pictures {sorted(request.images)}", *map(_describe, request.messages)]
     lines: list[str] = []
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, old, old_end, new, new_end in matcher.get_opcodes():
@@ -73,7 +73,7 @@ def _differ(call: RebuiltCall, made: ReplayedRequest) -> tuple[str, ...]:
     return tuple(lines[:_MOST_LINES])
 
 
-def _tell(message: Message) -> str:
+def _describe(message: Message) -> str:
     return f"{message.role} {dump_parts(message.parts)}"
 
 

@@ -146,10 +146,10 @@ def _list_compactions(
     same message.
     """
     newest = part[-1].id
-    made = [compaction for compaction in compactions if compaction.made_after <= newest]
-    while made and made[-1].made_after == newest:
-        yield made.pop()
-    yield made[-1] if made else None
+    replayed = [compaction for compaction in compactions if compaction.made_after <= newest]
+    while replayed and replayed[-1].made_after == newest:
+        yield replayed.pop()
+    yield replayed[-1] if replayed else None
 
 
 def _list_questions(record: TurnRecord) -> Iterator[Message]:

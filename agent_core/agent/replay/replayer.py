@@ -74,7 +74,7 @@ async def replay(
     known = Fingerprints()
     return [
         ReplayedRequest(request=one, hash=known.take(record.conversation.id, prompt.hash, one).hash)
-        for one in script.made
+        for one in script.replayed
     ]
 
 

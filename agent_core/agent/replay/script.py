@@ -46,7 +46,7 @@ def _answer(record: TurnRecord, sent: SentRequest | None, later: SentRequest | N
     if sent and later and later.end == sent.end:
         # Nothing was added: the same was asked once more, or with a shorter transcript.
         return _give(_EMPTY, "pause" if later.compaction == sent.compaction else "overflow")
-    if message.role == "assistant" and end is not None and not _was_told(record, said, end):
+    if message.role == "assistant" and end is not None and not _is_notice(record, said, end):
         return _give(message, _stop_of(record, said, end))
     if record.turn.state == "refused":
         return _give(_EMPTY, "refusal", refusal=record.turn.reason)
@@ -57,7 +57,7 @@ def _give(message: Message, stop: StopReason, refusal: str = "") -> ModelAnswer:
     return ModelAnswer(message=message, stop=stop, usage=Usage(), model="", refusal=refusal)
 
 
-def _was_told(record: TurnRecord, said: Sequence[Message], end: int) -> bool:
+def _is_notice(record: TurnRecord, said: Sequence[Message], end: int) -> bool:
     """True for the notice that the person read instead of an answer."""
     is_last = end == len(said) - 1 and not said[end].calls
     if not is_last or record.turn.state in _OPEN_OR_ANSWERED:
@@ -110,17 +110,17 @@ class ReplayScript:
         self._answers = list_answers(record, calls)
         self._said = [stored.message for stored in record.said]
         self.recorded = _count_opening(self._said)
-        self._fold = self._find_first_fold()
+        self._compaction = self._find_first_compaction()
         self.opening = self._view()
-        self._is_summed_up = _is_summed_up(record, calls)
-        self.made: list[ModelRequest] = []
+        self._is_summarized = _is_summarized(record, calls)
+        self.replayed: list[ModelRequest] = []
         self.has_spoken = False
         """True while the last answer is in the transcript but not recorded yet."""
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
         """The recorded answer. Raises `RecordEnds`."""
-        number = len(self.made)
-        self.made.append(request)
+        number = len(self.replayed)
+        self.replayed.append(request)
         if number >= len(self._answers):
             raise RecordEnds
         answer = self._answers[number]
@@ -129,24 +129,24 @@ class ReplayScript:
 
     async def load_images(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
         """The recorded images; their keys are enough for a fingerprint."""
-        number = min(len(self.made), len(self._calls) - 1)
+        number = min(len(self.replayed), len(self._calls) - 1)
         sent = self._calls[number].sent if self._calls else None
         return {key: b"" for key in choose(messages) if sent is None or key in sent.shown}
 
     def fit(self) -> tuple[Message, ...] | None:
         """The messages under the next call's compaction; None if it applies already."""
-        number = len(self.made)
+        number = len(self.replayed)
         sent = self._calls[number].sent if number < len(self._calls) else None
-        if sent is None or sent.compaction == self._fold:
+        if sent is None or sent.compaction == self._compaction:
             return None
-        self._fold = sent.compaction
+        self._compaction = sent.compaction
         return self._view()
 
     def _view(self) -> tuple[Message, ...]:
         end = len(self._record.transcript) - self._record.own + self.recorded
-        return apply_compaction(self._record.transcript[:end], self._fold)
+        return apply_compaction(self._record.transcript[:end], self._compaction)
 
-    def _find_first_fold(self) -> Compaction | None:
+    def _find_first_compaction(self) -> Compaction | None:
         """The compaction that applied when the turn began."""
         sent = self._calls[0].sent if self._calls else None
         compaction = sent.compaction if sent else None
@@ -157,7 +157,7 @@ class ReplayScript:
 
     async def reserve(self, request: ModelRequest, *, cheap: str) -> Reservation:
         """Use the model of the recorded call, which a fallback or a quota may have chosen."""
-        number = len(self.made)
+        number = len(self.replayed)
         if number >= len(self._calls):
             return _NoReservation(request=request)
         spent = self._calls[number].spent
@@ -185,7 +185,7 @@ class ReplayScript:
     @property
     def _is_spent(self) -> bool:
         """True once the recorded turn had reached its limit."""
-        return self._is_summed_up and len(self.made) >= len(self._calls) - 1
+        return self._is_summarized and len(self.replayed) >= len(self._calls) - 1
 
     def price(self) -> int:
         """The price of the last call: the whole budget, if the turn had reached it."""
@@ -193,7 +193,7 @@ class ReplayScript:
 
     def budget(self) -> Budget:
         """A budget that is exhausted when the recorded one was."""
-        reason = self._record.turn.reason if self._is_summed_up else ""
+        reason = self._record.turn.reason if self._is_summarized else ""
         limits = Limits(
             steps=max(1, len(self._calls) - 1) if reason == "steps" else _ENDLESS,
             tokens=1 if reason == "tokens" else 0,
@@ -207,7 +207,7 @@ class ReplayScript:
         return Usage(output_tokens=self.price())
 
 
-def _is_summed_up(record: TurnRecord, calls: Sequence[RebuiltCall]) -> bool:
+def _is_summarized(record: TurnRecord, calls: Sequence[RebuiltCall]) -> bool:
     """True if the turn's last call asked for a summary because a limit was reached."""
     sent = calls[-1].sent if calls and record.turn.state == "exhausted" else None
     return sent is not None and is_loop_message(sent.messages[-1])

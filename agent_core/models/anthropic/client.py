@@ -187,7 +187,7 @@ class AnthropicModel:
         self._messages = cast("str", address)
         self._effort = effort
         self._cache_ttl = cache_ttl
-        self._sight = ImageSupport()
+        self._image_support = ImageSupport()
         self._prefixes = RenderedPrefixes()
 
     @property
@@ -228,7 +228,7 @@ class AnthropicModel:
         This is no retry: nothing ran, and the request differs.
         """
         while True:
-            shown = self._sight.spare(request)
+            shown = self._image_support.spare(request)
             body = self._prefixes.render(shown, cache_ttl=self._cache_ttl, effort=self._effort)
             try:
                 # Plain dictionaries in and out: a quarter less CPU a call than
@@ -245,9 +245,9 @@ class AnthropicModel:
                 said = error.api_message or error.message
                 if not shown.images or not is_about_images(error.status_code, said):
                     raise
-                self._sight.refuse(shown)
+                self._image_support.refuse(shown)
             else:
-                self._sight.take(shown)
+                self._image_support.take(shown)
                 return cast("AsyncStream[object]", events)
 
     async def check(self, model: str) -> None:
@@ -262,7 +262,7 @@ class AnthropicModel:
 
     async def count(self, request: ModelRequest) -> int:
         """The input tokens of a request, as the API counts them; see the contract."""
-        body = render_count(self._sight.spare(request))
+        body = render_count(self._image_support.spare(request))
         try:
             async with asyncio.timeout(_COUNT_SECONDS):
                 answer = await self._client.post(

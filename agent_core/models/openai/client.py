@@ -154,7 +154,7 @@ class OpenAIModel:
         self._client = client
         self._dialect = dialect
         self._effort = effort
-        self._sight = ImageSupport()
+        self._image_support = ImageSupport()
 
     @property
     def provider(self) -> str:
@@ -219,7 +219,7 @@ class OpenAIModel:
         """
         while True:
             dialect = self._dialect
-            shown = self._sight.spare(request)
+            shown = self._image_support.spare(request)
             body = render_request(shown, dialect=dialect, effort=self._effort)
             try:
                 chunks = await self._client.post(
@@ -238,11 +238,11 @@ class OpenAIModel:
                 if plainer != dialect:
                     self._dialect = plainer
                 elif shown.images and is_about_images(error.status_code, error.message):
-                    self._sight.refuse(shown)
+                    self._image_support.refuse(shown)
                 else:
                     raise
             else:
-                self._sight.take(shown)
+                self._image_support.take(shown)
                 return chunks
 
     async def _get(self, path: str) -> object | None:

@@ -34,15 +34,15 @@ def summarize(request: ModelRequest) -> str:
 
 def _read(line: str) -> str:
     """A message's text from a line; empty for calls, outputs and facts."""
-    lead = next((lead for lead in _TOLD if line.startswith(lead)), "")
-    if not lead:
+    opening = next((opening for opening in _TOLD if line.startswith(opening)), "")
+    if not opening:
         return ""
     try:
-        words = json.loads(line.removeprefix(lead))
+        words = json.loads(line.removeprefix(opening))
     except ValueError:
         return ""
     said = " ".join(str(words).split())[:_LONGEST]
-    return said if lead == _TOLD[0] else f"{lead}{said}"
+    return said if opening == _TOLD[0] else f"{opening}{said}"
 
 
 PROVIDER = "scripted"
