@@ -1,4 +1,5 @@
 """Queries over queues: inbox, outbox with dead letters, deferred messages and background tasks.
 
-`read_positions` and `unreachable_chats` hold the state of channels and chats.
+`inbox` also holds the read position of each channel, `unreachable_chats` the chats that refuse
+messages.
 """
