@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
+from agent_core.localization import set_language, use_language
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
@@ -118,6 +119,7 @@ class SettingsCommands:
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             wanted = _apply(_find(connection, call.person), name, value or "")
             person = wanted.person
+            set_language(person.language, call.message.sender.language)
             people.set_preferences(connection, list_settings(person), person_id=person.id)
             delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
             ease(connection, person, self._zone_of(person), call.now)
@@ -126,7 +128,8 @@ class SettingsCommands:
             text = show(wanted, self._zone_of(person)).text
             return text if call.is_press else f"{general.SETTING_SAVED()}\n\n{text}", []
 
-        shown = show(expected, self._zone_of(expected.person))
+        with use_language(expected.person.language, call.message.sender.language):
+            shown = show(expected, self._zone_of(expected.person))
         return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
 
     async def _look(self, call: Call) -> PersonalSettings:

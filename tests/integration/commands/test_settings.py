@@ -131,7 +131,7 @@ async def test_a_press_changes_its_own_setting_and_no_other(tmp_path: Path) -> N
         found = await person(house)
         assert (found.language, found.time_zone) == ("de", "Asia/Tokyo")
         assert found.verbosity == "verbose"
-        assert "Language: de" in old.text
+        assert "Sprache: de" in old.text
 
 
 async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
