@@ -43,7 +43,7 @@ from agent_core.transcript import Message
 
 
 class Agent:
-    """One agent for everyone; each call names the conversation and the person."""
+    """The agent of all people; each call names the conversation and the person."""
 
     def __init__(
         self,

@@ -245,8 +245,8 @@ class TurnJournal:
 
 
 async def finish_write(write: Coroutine[object, object, T]) -> T:
-    """Await a write to its end even if the caller is cancelled, so that what is known of it
-    matches the disk.
+    """Await a write to its end even if the caller is cancelled, so that what is known of it matches
+    the disk.
     """
     task = asyncio.create_task(write)
     try:

@@ -34,7 +34,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One call. `system` and `tools` are frozen and must stay byte-identical.
+    """A model call. `system` and `tools` are frozen and must stay byte-identical.
 
     `images` are the bytes of the images to show, by the keys of their parts. The model reads a note
     instead of an image that is missing or that it can't take.

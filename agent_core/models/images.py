@@ -21,7 +21,7 @@ MOST_PIXELS = 8000
 MOST_IMAGES = 20
 """Per request; above that, Anthropic accepts only 2,000 pixels per side (vision guide)."""
 MOST_BYTES = 15_000_000
-"""All images of one request: 20 MB as base64, of Anthropic's 32 MB per request."""
+"""Bytes of all images in one request: 20 MB as base64, of Anthropic's 32 MB per request."""
 IMAGE_TOKENS = 1600
 """Approximate tokens of the largest image; Anthropic scales larger ones down."""
 

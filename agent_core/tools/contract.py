@@ -51,7 +51,7 @@ class ToolResult:
 
 
 class Tool(Protocol):
-    """One tool."""
+    """A tool that the model may call."""
 
     @property
     def spec(self) -> ToolSpec:

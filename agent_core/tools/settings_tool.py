@@ -180,7 +180,7 @@ def _read_zone(value: str) -> str | None:
 
 @cache
 def _list_zones() -> dict[str, str]:
-    """All IANA names by their lower-case form; cached, because listing them reads a folder."""
+    """The IANA names by their lower-case form; cached, because listing them reads a folder."""
     return {zone.casefold(): zone for zone in available_timezones()}
 
 

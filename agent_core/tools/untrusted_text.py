@@ -49,7 +49,7 @@ def escape(text: str) -> str:
 
 
 def flatten(text: str, limit: int) -> str:
-    """One line of at most `limit` characters, for names and titles of others.
+    """A single line of at most `limit` characters, for names and titles of others.
 
     Collapses white space, removes hidden characters, and escapes our own tags, which may add a few
     characters.

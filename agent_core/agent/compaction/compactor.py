@@ -50,7 +50,7 @@ class CompactionTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRequest:
-    """Why and how far a request must become shorter.
+    """The reason and the extent of a compaction.
 
     `tokens` is its measured length, `estimated` its plain estimate, and `threshold` the length to
     get below. `shown` are the keys of the images in it; `hint` is what the person wants kept.

@@ -163,7 +163,7 @@ class Planner:
         return max(spared, self._whole_from)
 
     def _turn_starts(self) -> list[int]:
-        """Where turns begin, except the first turn and what follows a call without a result."""
+        """Starts of turns, except the first turn and what follows a call without a result."""
         stored = self._stored
         return [
             i

@@ -57,7 +57,7 @@ def instruct(words: int) -> str:
 
 
 def render_piece(earlier: str, lines: Iterable[str], hint: str) -> str:
-    """One piece of a conversation as the model reads it."""
+    """A piece of a conversation as the model reads it."""
     before = [f"earlier summary: {_quote(line, _WORDS)}" for line in earlier.splitlines() if line]
     block = "\n".join(["<talk>", *before, *lines, "</talk>"])
     if not hint:

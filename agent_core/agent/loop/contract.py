@@ -1,4 +1,4 @@
-"""What the loop needs from its surroundings: one turn's input, services, journal and window."""
+"""The loop's contract: a turn's input, services, journal, context window and reservations."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -85,7 +85,7 @@ class Reserve(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnInput:
-    """One turn to run or to resume. `ToolContext` explains the ids.
+    """A turn to run or to resume. `ToolContext` explains the ids.
 
     `messages` is the transcript; its last `own_count` messages were added by this turn.
     `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the

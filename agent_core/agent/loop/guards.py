@@ -100,7 +100,7 @@ _Call = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What to do about a call. `sentence` is for the model; empty with `go`."""
+    """The action after a call. `sentence` is for the model; empty with `go`."""
 
     kind: Literal["go", "warn", "stop"]
     sentence: str = ""

@@ -37,7 +37,7 @@ _MOST_REFUSALS = 3
 
 
 class Loop:
-    """One turn of one conversation. `run` it once."""
+    """Runs one turn of a conversation; use it once."""
 
     def __init__(
         self,

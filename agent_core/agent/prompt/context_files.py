@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextFile:
-    """One file as it enters the prompt. `name` is its path within the folder."""
+    """A file as it enters the prompt. `name` is its path within the folder."""
 
     name: str
     text: str

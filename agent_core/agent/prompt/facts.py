@@ -138,7 +138,7 @@ _REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
 def find_news(
     shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
 ) -> tuple[str, ...]:
-    """One line for each shared list that changed since the conversation last saw it; pure.
+    """A line for each shared list that changed since the conversation last saw it; pure.
 
     `shown` are the entries in the conversation's prompt; `said` are all its messages, oldest first,
     whose facts already reported earlier changes.

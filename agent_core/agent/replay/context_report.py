@@ -50,12 +50,12 @@ class ContextReport:
 
     @property
     def total(self) -> int:
-        """All sources together."""
+        """The sum of all sources."""
         return sum(self.sources.values())
 
     @property
     def history(self) -> int:
-        """What a new session would save."""
+        """The tokens that a new session would save."""
         return sum(self.sources[name] for name in ("talk", "outputs", "summary"))
 
 

@@ -10,7 +10,7 @@ from agent_core.agent.replay.replayer import ReplayedRequest
 from agent_core.transcript import Message, dump_parts
 
 Verdict = Literal["identical", "differs", "fewer", "not_noted"]
-"""All requests are equal; one differs; the turn ended before one was made; one can't be compared,
+"""Every request is equal; one differs; the turn ended before one was made; one can't be compared,
 because no fingerprint was recorded.
 """
 

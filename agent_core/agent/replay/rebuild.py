@@ -16,8 +16,8 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message
 
 UnprovenReason = Literal["", "not_noted", "prompt_gone", "forgotten", "differs"]
-"""Why a rebuilt request is unproven: no fingerprint was recorded, the prompt or messages were
-deleted since, or the transcript differs. Empty for a proven one.
+"""The reason why a rebuilt request is unproven: no fingerprint was recorded, the prompt or messages
+were deleted since, or the transcript differs. Empty for a proven one.
 """
 
 _QUESTIONS_AT = 2
@@ -41,7 +41,7 @@ class SentRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuiltCall:
-    """One model call. `sent` is None if its request can't be rebuilt."""
+    """A model call. `sent` is None if its request can't be rebuilt."""
 
     spent: ModelCall
     sent: SentRequest | None

@@ -34,7 +34,7 @@ _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta":
 
 @dataclass(slots=True)
 class _PartialBlock:
-    """One incomplete content block."""
+    """An incomplete content block."""
 
     head: dict[str, Any]
     pieces: dict[str, list[str]] = field(default_factory=dict)

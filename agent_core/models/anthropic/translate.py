@@ -48,7 +48,7 @@ class Prefix:
 
 @dataclass(slots=True)
 class _Entry:
-    """One API message, made of the request's messages from `start` on."""
+    """An API message, made of the request's messages from `start` on."""
 
     start: int
     role: str

@@ -21,7 +21,7 @@ _STOPS: Mapping[str, StopReason] = {
 
 @dataclass(slots=True)
 class _PartialCall:
-    """One incomplete tool call."""
+    """An incomplete tool call."""
 
     call_id: str = ""
     name: str = ""

@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call of the model.
+    """A call of the model.
 
     The text streams in `pieces`, with `delay` seconds before each. An empty `stop` means `tools`
     with calls and `end` without. With `fail` (busy, cut, rejected, overflow, unknown, denied) the

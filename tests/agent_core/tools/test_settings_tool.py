@@ -98,7 +98,9 @@ class Rig:
         self.database = database
         self.changes = 0
         self.eased: list[tuple[PersonId, int]] = []
-        self.toolbox = Toolbox([SettingsTool(database, changed=self.note, on_quiet_times=self.ease)])
+        self.toolbox = Toolbox(
+            [SettingsTool(database, changed=self.note, on_quiet_times=self.ease)]
+        )
 
     def note(self) -> None:
         self.changes += 1

@@ -12,7 +12,9 @@ def _asked(*messages: Message, earlier: str = "", most: int = 500) -> ModelReque
         model="stand-in",
         system=summaries.instruct(100),
         tools=(),
-        messages=(user_message(summaries.render_piece(earlier, summaries.render_lines(messages), "")),),
+        messages=(
+            user_message(summaries.render_piece(earlier, summaries.render_lines(messages), "")),
+        ),
         max_output_tokens=most,
     )
 
