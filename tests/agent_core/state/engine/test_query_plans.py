@@ -84,7 +84,6 @@ from agent_core.state.queues import (
     deferred_messages,
     inbox,
     outbox,
-    read_positions,
     tasks,
     unreachable_chats,
 )
@@ -131,7 +130,6 @@ ROOMS = (
     memory_owners,
     ledger,
     account_links,
-    read_positions,
     messages,
     meta,
     external_sync,
