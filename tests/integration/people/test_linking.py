@@ -51,7 +51,7 @@ async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_b
         assert question
         assert "`Ana at work` on fake (id `2`)" in question.text
         await home.presses(people_texts.YES())
-        assert "Joined" in question.text
+        assert "Linked" in question.text
         assert question.keyboard == ()
         assert await work.person() == await home.person()
 
@@ -123,7 +123,7 @@ async def test_an_answer_may_be_typed(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
         await work.says(f"/link {await home.makes_code()}")
-        assert "Joined" in await home.says("yes")
+        assert "Linked" in await home.says("yes")
         assert await work.person() == await home.person()
 
 
@@ -305,7 +305,7 @@ async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) ->
         await work.says("I have a dog")
         await home.joins(work)
         told = await home.says("/unlink 2")
-        assert "1 conversation that it began and 1 note" in told
+        assert "It took 1 conversation that it started. It took 1 note." in told
         await work.says("still there?")
         assert heard(model) == ["I have a dog", "still there?"]
         assert "Has a dog" in model.requests[-1].system
@@ -354,7 +354,7 @@ async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwa
         assert await work.says("/unlink 1") == people_texts.UNLINK_FIRST(), "it can't keep what is hers"
         assert "needs an owner's approval" in await home.says("/unlink 2")
         pairing = code_in(await work.says("hello"))
-        assert "may talk" in await home.says(f"/approve {pairing}")
+        assert "can now talk" in await home.says(f"/approve {pairing}")
         assert "(member)" in await work.says("/whoami")
 
 
@@ -375,7 +375,7 @@ async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Pat
         assert question.labels == [people_texts.KEEP(), people_texts.LEAVE()]
         assert "1 note" in await home.says("/accounts")
         await home.presses(people_texts.LEAVE())
-        assert "not used" in question.text
+        assert "won't use them" in question.text
         assert "1 note" in await home.says("/accounts")
         assert "1 note more" in await home.says("/accounts keep")
         assert "Left out" not in await home.says("/accounts")
