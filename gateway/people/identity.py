@@ -41,7 +41,7 @@ _CODE_LENGTH = 8
 _PAIRING_LASTS = 3_600_000
 _CLAIM_LASTS = 24 * 3_600_000
 _STRANGER_PAUSE = 3_600_000
-_MOST_KNOWN = 4096
+_MOST_CACHED = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,16 @@ class AccountRef:
 class Identity:
     """Finds people by their accounts, and lets new ones in."""
 
-    def __init__(self, database: Database, access: Access, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        now: Callable[[], int],
+        *,
+        most_known: int = _MOST_CACHED,
+    ) -> None:
         self._database = database
+        self._most_known = most_known
         self._access = access
         self._now = now
         self._known: OrderedDict[tuple[str, str], Person] = OrderedDict()
@@ -208,7 +216,7 @@ class Identity:
 
     def _remember(self, key: tuple[str, str], person: Person) -> None:
         self._known[key] = person
-        if len(self._known) > _MOST_KNOWN:
+        if len(self._known) > self._most_known:
             self._known.popitem(last=False)
 
 

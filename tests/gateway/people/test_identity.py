@@ -14,7 +14,6 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.people import identity as identity_module
 from gateway.people.identity import Access, Identity, approve, hash_code, new_claim_code, slug_of
 from gateway.texts import general
 
@@ -363,11 +362,8 @@ async def test_codes_are_stored_as_hashes_only(database: Database, time: Time) -
     assert hash_code(code) in str(stored)
 
 
-async def test_known_people_do_not_pile_up_in_memory(
-    meet: Callable[..., Identity], database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(identity_module, "_MOST_KNOWN", 3)
-    identity = meet("*")
+async def test_known_people_do_not_pile_up_in_memory(database: Database, time: Time) -> None:
+    identity = Identity(database, Access(("*",)), time, most_cached=3)
     for number in range(10):
         await identity.identify("telegram", sender(str(number)))
     assert len(identity._known) == 3

@@ -190,7 +190,7 @@ class Town:
         outcome = self.merging.answer_link(
             self.connection, question, YES, self.person(one), self.now
         )
-        assert "Joined" in outcome.words
+        assert "Linked" in outcome.words
 
     def unlink(self, account: Account) -> None:
         leaving = UnlinkRequest(account=account, is_admitted=True)
