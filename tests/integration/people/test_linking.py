@@ -486,7 +486,7 @@ async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in
         await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
         await house.chat.sees_text("I asked on")
         await house.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
-        await house.chat.sees_text("Joined: `Ana`")
+        await house.chat.sees_text("Linked: `Ana`")
         assert await work.person() == await home.person()
         go_on.set()
         await house.chat.sees_text("Late.")
