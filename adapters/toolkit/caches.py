@@ -1,12 +1,8 @@
-"""Bounded caches, and the backoff between reconnection attempts."""
+"""Bounded caches."""
 
-import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
-
-from adapters.errors import AdapterError, RateLimited
 
 _MOST = 10_000
 
@@ -65,24 +61,3 @@ class MemberCounts:
         if people is None or people > 1:
             self._counted.put(room, (people, now))
         return people
-
-
-class Backoff:
-    """Exponential backoff with jitter, up to a bound. All times are in seconds."""
-
-    def __init__(self, longest: float, *, first: float = 0.5) -> None:
-        """Never wait longer than `longest`, unless the platform asks for it."""
-        self._longest = longest
-        self._first = self._next = min(first, longest)
-
-    def reset(self) -> None:
-        """Start again with a short pause after a success."""
-        self._next = self._first
-
-    async def wait(self, error: AdapterError | None = None, *, least: float = 0.0) -> None:
-        """Wait once, at least `least` seconds and at least as long as the error asks for."""
-        pause = max(self._next * random.uniform(0.5, 1.0), least)  # noqa: S311 - no secret
-        if isinstance(error, RateLimited):
-            pause = max(pause, error.retry_after)
-        self._next = min(self._next * 2, self._longest)
-        await asyncio.sleep(pause)

@@ -1,12 +1,14 @@
 """The state of a platform's connection, logged whenever it changes."""
 
+import asyncio
 import logging
+import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from adapters.contract import Health, HealthState
-from adapters.errors import AdapterStopped
+from adapters.errors import AdapterError, AdapterStopped, RateLimited
 
 _log = logging.getLogger(__name__)
 
@@ -66,3 +68,24 @@ class ConnectionHealth:
                     f"{self._platform} has been silent for {silence:.0f} s.",
                 )
         return Health(state=state, detail=detail, alive_at=self._alive_at)
+
+
+class Backoff:
+    """Exponential backoff with jitter, up to a bound. All times are in seconds."""
+
+    def __init__(self, longest: float, *, first: float = 0.5) -> None:
+        """Never wait longer than `longest`, unless the platform asks for it."""
+        self._longest = longest
+        self._first = self._next = min(first, longest)
+
+    def reset(self) -> None:
+        """Start again with a short pause after a success."""
+        self._next = self._first
+
+    async def wait(self, error: AdapterError | None = None, *, least: float = 0.0) -> None:
+        """Wait once, at least `least` seconds and at least as long as the error asks for."""
+        pause = max(self._next * random.uniform(0.5, 1.0), least)  # noqa: S311 - no secret
+        if isinstance(error, RateLimited):
+            pause = max(pause, error.retry_after)
+        self._next = min(self._next * 2, self._longest)
+        await asyncio.sleep(pause)

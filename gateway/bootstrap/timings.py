@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gateway.outbound.dispatcher import DeliveryTimings
-from gateway.turns import crash_backoff, start, user_prompts
+from gateway.turns import crash_backoff, handle, user_prompts
 from gateway.turns.presenter import PresenterTimings
 
 
@@ -15,7 +15,7 @@ class Timings:
     """Between two attempts of work that the store refused."""
     delivery: DeliveryTimings = field(default_factory=DeliveryTimings)
     display: PresenterTimings = field(default_factory=PresenterTimings)
-    start_delay: float = start.START_DELAY
+    start_delay: float = handle.START_DELAY
     crash_wait: float = crash_backoff.FIRST_WAIT
     answer_patience: int = user_prompts.PATIENCE
     """Milliseconds that a turn waits for an answer."""

@@ -31,8 +31,8 @@ from gateway.outbound.questions import Questions
 from gateway.texts import general, memory, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
+from gateway.turns.handle import START_DELAY
 from gateway.turns.presenter import PresenterTimings, Shown
-from gateway.turns.start import START_DELAY
 
 _MOST_OFFERED = 3
 """Undo buttons below an answer; more would crowd out the answer on a phone."""

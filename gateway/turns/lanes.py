@@ -17,9 +17,8 @@ from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversion import Place, QueuedMessage
 from gateway.people import Rooms
 from gateway.turns import crash_backoff
-from gateway.turns.handle import Job, LaneQueue, TurnHandle, TurnHandles
+from gateway.turns.handle import Job, LaneQueue, StaleTurn, TurnHandle, TurnHandles
 from gateway.turns.runner import TurnRunner
-from gateway.turns.start import StaleTurn
 from gateway.turns.user_prompts import UserPrompts
 
 _log = logging.getLogger(__name__)

@@ -31,9 +31,8 @@ from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.crash_backoff import is_abandoned
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
-from gateway.turns.handle import Phase, TurnHandle
+from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
 from gateway.turns.presenter import Presenter, Shown
-from gateway.turns.start import DeferredStart, StaleTurn, find_asked
 
 _log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.errors import RateLimited, Unreachable
-from adapters.toolkit.caches import Backoff
+from adapters.toolkit.connection_health import Backoff
 
 
 async def waited(pauses: Backoff, error: Unreachable | RateLimited | None = None) -> float:
