@@ -1,9 +1,11 @@
 """What a running turn tells whoever watches it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from agent_core.ids import CallId
+from agent_core.ids import CallId, InboxId
+from agent_core.transcript import Part
 
 Ending = Literal["answered", "stopped", "refused", "exhausted", "failed", "suspended"]
 """How a turn ended. `suspended` means not at all: it goes on at the next start."""
@@ -69,3 +71,27 @@ class TurnEnded:
 
 
 Event = TextGrew | TextReset | ToolStarted | ToolEnded | TurnEnded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steer:
+    """A message that the person wrote while the turn was running.
+
+    `inbox_ids` names the events it came in: the message itself and any edits of it. `parts`
+    came along with the words.
+    """
+
+    inbox_ids: tuple[InboxId, ...]
+    facts: str
+    text: str
+    parts: tuple[Part, ...] = ()
+
+
+class Host(Protocol):
+    """The side of the hall that a running turn can see. Neither method blocks."""
+
+    def take_steers(self) -> Sequence[Steer]:
+        """Messages written since the last call; they are the turn's from now on."""
+
+    def is_draining(self) -> bool:
+        """True once the process wants to end: the turn stops at the next step boundary."""

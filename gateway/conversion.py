@@ -8,7 +8,7 @@ from functools import lru_cache
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
 from agent_core.agent.prompt import FactInputs, QuotedMessage, compose_facts
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations.sessions import Conversation

@@ -21,6 +21,9 @@ FOREIGN_PREFIXES = (
     "OPENAI_",
     "HONCHO_",
 )
+GATEWAY_FOLDERS = {"contracts", "faults", "integration", "journeys"}
+"""Folders whose tests start whole gateways, and many of them processes."""
+PROCESS_FIXTURES = {"run_script", "start_script"}
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"}
 
 _MEMORY = Path("/dev/shm")
@@ -29,6 +32,7 @@ _ROOM_NEEDED = 1 << 30
 """Free bytes required; a whole run was seen to hold several hundred million at once."""
 
 _foreign_contacts: list[str] = []
+_started_processes: list[str] = []
 
 
 def _forget_the_developer() -> None:
@@ -86,6 +90,8 @@ def _stop(contact: str) -> None:
 
 def _watch(event: str, arguments: tuple[object, ...]) -> None:
     """Audit hook for CPython's sockets; uvloop's own are not visible to it."""
+    if event == "subprocess.Popen":
+        _started_processes.append(str(arguments[0]))
     if not event.startswith("socket."):
         return
     if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
@@ -109,6 +115,15 @@ settings.register_profile("talaria", deadline=None)
 settings.load_profile("talaria")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that start a whole gateway or use a fixture that starts processes."""
+    for item in items:
+        folder = item.path.relative_to(config.rootpath).parts[1]
+        fixtures = getattr(item, "fixturenames", ())
+        if folder in GATEWAY_FOLDERS or PROCESS_FIXTURES.intersection(fixtures):
+            item.add_marker(pytest.mark.process)
+
+
 def pytest_collection_finish() -> None:
     """Freeze the collected objects: about a million live until the end of the run."""
     gc.freeze()
@@ -129,3 +144,12 @@ def _only_loopback() -> Iterator[None]:
     stopped = list(_foreign_contacts)
     _foreign_contacts.clear()
     assert not stopped, f"tests speak to loopback only: {'; '.join(stopped)} was stopped"
+
+
+@pytest.fixture(autouse=True)
+def _only_marked_processes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that starts a process without the `process` mark, to keep `test-fast` fast."""
+    _started_processes.clear()
+    yield
+    if request.node.get_closest_marker("process") is None:
+        assert not _started_processes, "mark this test with @pytest.mark.process"

@@ -4,7 +4,7 @@
     python -m tools.texts --check    fail if one of them is out of date or incomplete
 
 Sentences are `Text` and `Plural` constants, and the summaries of commands. A catalogue is
-`agent_core/localization/locale/<language>/LC_MESSAGES/talaria.po`; translate it with any gettext
+`agent_core/locale/<language>/LC_MESSAGES/talaria.po`; translate it with any gettext
 editor. The page is `tests/gateway/texts/all_texts.md`.
 """
 
@@ -20,7 +20,7 @@ import polib
 from agent_core.localization import LANGUAGES, Plural, Text, use_language
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCALE = ROOT / "agent_core" / "localization" / "locale"
+LOCALE = ROOT / "agent_core" / "locale"
 PAGE = ROOT / "tests" / "gateway" / "texts" / "all_texts.md"
 MOST_SUMMARY = 50
 """Characters of a command's summary; Telegram shows about this many on a phone."""

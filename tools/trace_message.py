@@ -128,7 +128,7 @@ def main(arguments: Sequence[str]) -> None:
     chosen = parser.parse_args(arguments)
     steps = asyncio.run(trace(chosen.platform))
     path = [next(group) for _, group in groupby(steps, key=lambda step: step[0])]
-    firsts = {file: function for file, function in reversed(path)}
+    firsts = dict(reversed(path))
     for file, function in sorted(firsts.items()) if chosen.files else path:
         print(f"{file:<56} {function}")
     print(f"{chosen.platform}: {len(firsts)} files, {len(path) - 1} file switches")

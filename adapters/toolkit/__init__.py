@@ -2,12 +2,45 @@
 
 from adapters.toolkit.caches import BoundedDict, MemberCounts
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
-from adapters.toolkit.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_at_most, read_wait
-from adapters.toolkit.markdown import Block, CodeBlock, Heading, Listing, Paragraph, Quote, Rule, Run, Style, Table, draw, is_plain, parse
+from adapters.toolkit.http import (
+    CONNECT_TIMEOUT,
+    has_proxy,
+    make_connector,
+    name_mishap,
+    read_at_most,
+    read_wait,
+)
+from adapters.toolkit.markdown import (
+    Block,
+    CodeBlock,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Style,
+    Table,
+    draw,
+    is_plain,
+    parse,
+)
 from adapters.toolkit.media_types import gist_of, kind_of
 from adapters.toolkit.options import Options
 from adapters.toolkit.split import split_markdown
-from adapters.toolkit.text import Json, count_units, inside, join_around_name, number_in, part, parts, plain_name, plain_text, text_in, words_in
+from adapters.toolkit.text import (
+    Json,
+    count_units,
+    inside,
+    join_around_name,
+    number_in,
+    part,
+    parts,
+    plain_name,
+    plain_text,
+    text_in,
+    words_in,
+)
 
 __all__ = [
     "CONNECT_TIMEOUT",

@@ -24,8 +24,7 @@ from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.context import PromptContext, dump_shown
 from agent_core.agent.prompt.facts import describe_searchable
 from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig, dump_tools
-from agent_core.events import Ending, Event
-from agent_core.host import Host
+from agent_core.events import Ending, Event, Host
 from agent_core.ids import CallId, PersonId, RoomId
 from agent_core.memory import SharedMemory, VisibleMessages
 from agent_core.models import Fingerprints, Model

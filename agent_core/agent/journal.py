@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TypeVar
 
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill
 from agent_core.state.conversations import messages, turns, usage

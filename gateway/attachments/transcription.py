@@ -14,7 +14,7 @@ import aiohttp
 
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
-from gateway.texts import attachments as attachment_texts
+from gateway.texts import attachments
 
 _log = logging.getLogger(__name__)
 
@@ -80,10 +80,10 @@ class ServerTranscriber:
                 body = await _read(response.content)
                 status = response.status
         except TimeoutError as error:
-            raise NotHeard(attachment_texts.UNHEARD_SLOW()) from error
+            raise NotHeard(attachments.UNHEARD_SLOW()) from error
         except (aiohttp.ClientError, OSError) as error:
             _log.warning("the transcription server can't be reached: %s", error)
-            raise NotHeard(attachment_texts.UNHEARD_BUSY()) from error
+            raise NotHeard(attachments.UNHEARD_BUSY()) from error
         if status == 200:
             return _read_answer(body)
         _log.warning(
@@ -118,14 +118,14 @@ class CommandTranscriber:
                     argv, bounds, environ=self.environ, folder=folder
                 )
         except TimeoutError as error:
-            raise NotHeard(attachment_texts.UNHEARD_SLOW()) from error
+            raise NotHeard(attachments.UNHEARD_SLOW()) from error
         except OSError as error:
             _log.error("the transcription command can't be run: %s", error)
-            raise NotHeard(attachment_texts.UNHEARD_REFUSED()) from error
+            raise NotHeard(attachments.UNHEARD_REFUSED()) from error
         if done.code != 0:
             last = done.complaint.rpartition("\n")[2][:_MOST_LOGGED]
             _log.error("the transcription command ended with %d: %s", done.code, last)
-            raise NotHeard(attachment_texts.UNHEARD_REFUSED())
+            raise NotHeard(attachments.UNHEARD_REFUSED())
         return done.output.decode(errors="replace").strip()
 
 
@@ -150,14 +150,14 @@ def _read_answer(body: bytes) -> str:
     text = told.get("text") if isinstance(told, dict) else None
     if not isinstance(text, str):
         _log.warning("the transcription server gave no text: %r", body[:_MOST_LOGGED])
-        raise NotHeard(attachment_texts.UNHEARD_REFUSED())
+        raise NotHeard(attachments.UNHEARD_REFUSED())
     return text.strip()
 
 
 def _explain(status: int) -> str:
     """Return the sentence for a refused request; the log has the status."""
     if status in (408, 409, 425, 429) or status >= 500:
-        return attachment_texts.UNHEARD_BUSY()
+        return attachments.UNHEARD_BUSY()
     if status == 413:
-        return attachment_texts.UNHEARD_LONG()
-    return attachment_texts.UNHEARD_REFUSED()
+        return attachments.UNHEARD_LONG()
+    return attachments.UNHEARD_REFUSED()

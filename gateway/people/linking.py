@@ -13,7 +13,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.outbound.questions import Questions
-from gateway.people import merging as merging
+from gateway.people import merging
 from gateway.people.identity import (
     AccountRef,
     count_wrong_code,

@@ -7,8 +7,7 @@ from contextlib import aclosing
 
 from agent_core.agent import ActiveTurn
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.events import TurnEnded
-from agent_core.host import Host, Steer
+from agent_core.events import Host, Steer, TurnEnded
 from agent_core.ids import InboxId
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn

@@ -10,10 +10,21 @@ from tests.architecture.source import ROOT, list_modules
 PRODUCT = ("gateway", "agent_core", "adapters")
 MOST_MODULES = 15
 OPENERS = frozenset(
-    (
-        *("what", "how", "who", "whose", "where", "why", "that", "one", "all"),
-        *("nothing", "nobody", "somebody", "something"),
-    )
+    [
+        "what",
+        "how",
+        "who",
+        "whose",
+        "where",
+        "why",
+        "that",
+        "one",
+        "all",
+        "nothing",
+        "nobody",
+        "somebody",
+        "something",
+    ]
 )
 MOST_OBSCURE = 0.01
 """The share of docstrings that may open with such a word; the rules for prose give the reason."""

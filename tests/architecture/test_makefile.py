@@ -10,6 +10,8 @@ import pytest
 
 from tests.architecture.source import ROOT
 
+pytestmark = pytest.mark.process
+
 TARGETS = {
     *("setup", "fmt", "lint", "test", "test-fast", "check", "run", "demo", "bench", "faults"),
     *("docs", "hooks", "lock", "release-check", "clean"),

@@ -64,7 +64,7 @@ def test_a_planted_fault_is_found(rule: str, path: str, text: str) -> None:
             "adapters/x/__init__.py",
             DOC + 'from adapters.x.adapter import create\n\n__all__ = ["create"]\n',
         ),
-        ("gateway/keyed_workers.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
+        ("gateway/concurrency.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
         ("gateway/a.py", DOC + "try:\n    a\nexcept BaseException:\n    b()\n    raise\n"),
         ("gateway/config/settings.py", DOC + "import os\nA = os.environ\n"),
         ("gateway/bootstrap/plugins.py", DOC + "import importlib\n"),

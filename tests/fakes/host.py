@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import InboxId
 from agent_core.transcript import Part
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolResult

@@ -176,8 +176,8 @@ async def test_a_command_that_keeps_a_message_survives_a_kill(town: Town, phase:
     await town.open_house()
     await town.all_seen(town.said)
     findings = await town.come_to_rest()
-    if QUEUED in findings.strange:  # told before the kill; the restart tells it to nobody
-        findings.strange.remove(QUEUED)
+    if QUEUED() in findings.strange:  # told before the kill; the restart tells it to nobody
+        findings.strange.remove(QUEUED())
     findings.must_be_flawless()
 
 

@@ -33,7 +33,10 @@ CONTACT = {"contact": {"phone_number": "+41 31 000 00 00", "first_name": "Ada"}}
         (voice(), "I can't listen to voice messages here"),
         (photo(file_id="gone"), "does not have that file"),
         (document("plan.docx"), "export it as PDF"),
-        (document("song.mp3", "audio/mpeg", file_id="song"), "I can't listen to voice messages here"),
+        (
+            document("song.mp3", "audio/mpeg", file_id="song"),
+            "I can't listen to voice messages here",
+        ),
         (document("film.mkv", file_id="huge", size=10_000_000_000), "larger than 10 MB"),
         (LOCATION, "that kind of message"),
         (POLL, "that kind of message"),

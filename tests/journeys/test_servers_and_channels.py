@@ -98,9 +98,7 @@ async def test_a_room_can_share_one_talk_or_be_left_in_silence(town: Stage, plat
         await own(house, room.anna)
         refused = await house.hears(room.ben, "/room off", room=room.id)
         assert refused == rooms.ONLY_OWNER_SETS()
-        assert "(/room room)" in await house.hears(
-            room.anna, "/room room", room=room.id
-        )
+        assert "(/room room)" in await house.hears(room.anna, "/room room", room=room.id)
         root = await room.anna.says("the code word is plum", room=room.id)
         await house.until(lambda: "echo: the code word is plum" in texts(room.anna, room.id))
         await house.at_rest()
@@ -158,9 +156,7 @@ async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes
     room = make_room(town, platform, ANNA)
     async with town.open() as house:
         await house.hears(room.anna, "That's private")
-        assert "You're the only one here" in await house.hears(
-            room.anna, "/room", room=room.id
-        )
+        assert "You're the only one here" in await house.hears(room.anna, "/room", room=room.id)
         await house.hears(room.anna, "here too", room=room.id)
         assert heard(town.turns[-1]) == ["That's private", "here too"]
         if platform == "discord":
@@ -169,7 +165,10 @@ async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes
             town.slack.world.channels[room.id].members.append(room.ben.user_id)
         await house.hears(room.anna, "and now?", room=room.id)
         assert "That's private" not in heard(town.turns[-1])
-        assert "Everyone has a separate conversation with me here (/room person)" in await house.hears(room.anna, "/room", room=room.id)
+        assert (
+            "Everyone has a separate conversation with me here (/room person)"
+            in await house.hears(room.anna, "/room", room=room.id)
+        )
 
 
 @both

@@ -9,6 +9,8 @@ import pytest
 from tests.architecture.source import ROOT
 from tools.commit_msg import find_faults
 
+pytestmark = pytest.mark.process
+
 BODY = "\n\nA queue without a limit fills the memory.\n"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_core.agent.loop.guards import Budget
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models import Fingerprints, Model, ModelAnswer, ModelRequest, Usage
 from agent_core.tools import MemoryOwner, Toolbox, ToolResult

@@ -25,8 +25,7 @@ from agent_core.agent.loop.messages import (
 from agent_core.agent.loop.model_caller import ModelCaller, TextDiscarded
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
-from agent_core.events import Ending, Event, TurnEnded
-from agent_core.host import Host, Steer
+from agent_core.events import Ending, Event, Host, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
 from agent_core.tools import ToolContext, ToolResult

@@ -11,7 +11,7 @@ from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.script import RecordEnds, ReplayScript
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models import Fingerprints, ModelAnswer, ModelRequest, TextDelta, Usage
 from agent_core.tools import Toolbox, ToolContext, ToolResult

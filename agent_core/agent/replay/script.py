@@ -9,7 +9,7 @@ from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.replay.rebuild import RebuiltCall, SentRequest
 from agent_core.agent.replay.records import TurnRecord
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.models import ModelAnswer, ModelRequest, StopReason, Usage, choose
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.turns import TurnState

@@ -92,7 +92,7 @@ async def fetch_value(connection: aiosqlite.Connection, sql: str) -> Any:
 
 
 BUSY_TIMEOUT_SECONDS = 5.0
-"""How long a statement waits for the lock of another program."""
+"""Longest wait of a statement for the lock of another program."""
 _CACHED_STATEMENTS = 256
 _STEPS_BETWEEN_CHECKS = 100_000
 """Instructions of SQLite's virtual machine, a few milliseconds, between two checks whether the
@@ -111,7 +111,11 @@ class ThreadedConnection:
 
     @classmethod
     async def open(
-        cls, path: Path, *, mode: Literal["write", "peek"] = "write"
+        cls,
+        path: Path,
+        *,
+        mode: Literal["write", "peek"] = "write",
+        busy_timeout: float = BUSY_TIMEOUT_SECONDS,
     ) -> "ThreadedConnection":
         """Connect; `peek` reads an existing file and changes nothing in it.
 
@@ -119,7 +123,7 @@ class ThreadedConnection:
         """
         # A read-only connection never checkpoints, not even when it is the last to close.
         address = f"{path.as_uri()}?mode={'ro' if mode == 'peek' else 'rwc'}"
-        opening = asyncio.create_task(cls._open(address))
+        opening = asyncio.create_task(cls._open(address, busy_timeout))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -130,12 +134,12 @@ class ThreadedConnection:
             raise
 
     @classmethod
-    async def _open(cls, address: str) -> "ThreadedConnection":
+    async def _open(cls, address: str, busy_timeout: float) -> "ThreadedConnection":
         connection = await aiosqlite.connect(
             address,
             uri=True,
             isolation_level=None,
-            timeout=BUSY_TIMEOUT_SECONDS,
+            timeout=busy_timeout,
             cached_statements=_CACHED_STATEMENTS,
         )
         opened = cls(connection)

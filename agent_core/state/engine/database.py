@@ -20,7 +20,12 @@ from agent_core.state.engine.connection import (
     commit_group,
 )
 from agent_core.state.engine.lock import HomeLock
-from agent_core.state.engine.opening import connect, explain_error, prepare_folder
+from agent_core.state.engine.opening import (
+    EngineLimits,
+    connect,
+    explain_error,
+    prepare_folder,
+)
 from agent_core.state.engine.recovery import is_fatal, translate_error
 
 __all__ = ["Connection", "Database", "Observer"]
@@ -28,8 +33,6 @@ __all__ = ["Connection", "Database", "Observer"]
 Connection = sqlite3.Connection
 T = TypeVar("T")
 
-LARGEST_GROUP = 256
-"""Writes in one commit, so that the first of many does not wait for all of them."""
 WAKEUPS_PER_ROUND = 16
 """Callers that continue in one round of the event loop, few enough not to delay it."""
 
@@ -46,11 +49,13 @@ class Database:
         connections: list[ThreadedConnection],
         observe: Observer | None,
         retry_pause: float,
+        largest_group: int,
     ) -> None:
         self._path = path
         self._lock = lock
         self._writer, *self._readers = connections
         self._observe = observe
+        self._largest_group = largest_group
         self.retry_pause = retry_pause
         """Seconds between two attempts of work that the store refused."""
         self._pending: deque[PendingWrite] = deque()
@@ -63,7 +68,12 @@ class Database:
 
     @classmethod
     async def open(
-        cls, path: Path, *, observe: Observer | None = None, retry_pause: float = 5.0
+        cls,
+        path: Path,
+        *,
+        observe: Observer | None = None,
+        retry_pause: float = 5.0,
+        limits: EngineLimits | None = None,
     ) -> "Database":
         """Open or create the file and its folder, and upgrade the schema.
 
@@ -72,11 +82,12 @@ class Database:
         `StoreError` if the place can't be used; the file is then unchanged.
         """
         path = prepare_folder(path)
+        limits = limits or EngineLimits()
         lock = HomeLock.acquire(path.with_suffix(".lock"), guarded=path)
         try:
             async with AsyncExitStack() as stack:
-                connections = await connect(path, stack, is_trusted=lock.was_clean)
-                database = cls(path, lock, connections, observe, retry_pause)
+                connections = await connect(path, stack, limits, is_trusted=lock.was_clean)
+                database = cls(path, lock, connections, observe, retry_pause, limits.largest_group)
                 stack.pop_all()
         except sqlite3.Error as error:
             lock.release(is_clean=lock.was_clean and not is_fatal(error))
@@ -251,7 +262,7 @@ class Database:
 
     def _take_group(self) -> list[PendingWrite]:
         group: list[PendingWrite] = []
-        while self._pending and len(group) < LARGEST_GROUP:
+        while self._pending and len(group) < self._largest_group:
             write = self._pending.popleft()
             if not write.done.done():  # else its caller was cancelled before anything began
                 group.append(write)

@@ -5,14 +5,21 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import aiosqlite
 
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.state.engine.connection import ThreadedConnection, fetch_value
+from agent_core.state.engine.connection import (
+    BUSY_TIMEOUT_SECONDS,
+    ThreadedConnection,
+    fetch_value,
+)
 from agent_core.state.engine.recovery import (
+    LARGEST_FULL_CHECK,
     check,
     choose_check,
     describe_damage,
@@ -29,6 +36,19 @@ from agent_core.state.engine.upgrade import (
 )
 
 READERS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineLimits:
+    """Limits of the engine, and the migrations that it applies."""
+
+    busy_timeout: float = BUSY_TIMEOUT_SECONDS
+    largest_group: int = 256
+    """Writes in one commit, so that the first of many does not wait for all of them."""
+    largest_full_check: int = LARGEST_FULL_CHECK
+    migrations: Traversable = FOLDER
+
+
 _LONGEST_KEPT_WAL = 16 << 20
 """Bytes. The next checkpoint truncates a WAL to this that grew during a long read."""
 
@@ -55,23 +75,23 @@ def prepare_folder(path: Path) -> Path:
 
 
 async def connect(
-    path: Path, stack: AsyncExitStack, *, is_trusted: bool
+    path: Path, stack: AsyncExitStack, limits: EngineLimits, *, is_trusted: bool
 ) -> list[ThreadedConnection]:
     """Open the writer and then the readers; `stack` closes them.
 
     A file that is not trusted is checked completely first. Raises `sqlite3.Error` and
     `StoreError`.
     """
-    migrations = load_migrations(FOLDER)
+    migrations = load_migrations(limits.migrations)
     is_new = not await asyncio.to_thread(path.exists)
     if not is_new:
-        await _inspect(path, migrations, is_trusted=is_trusted)
-    writer = await _open(path, stack)
+        await _inspect(path, migrations, None if is_trusted else limits.largest_full_check)
+    writer = await _open(path, stack, limits.busy_timeout)
     await _prepare_writer(writer.sqlite, path, is_new=is_new)
     await upgrade(writer.sqlite, migrations, _name_backups(path), datetime.now(UTC))
     connections = [writer]
     for _ in range(READERS):
-        reader = await _open(path, stack)
+        reader = await _open(path, stack, limits.busy_timeout)
         for setting in ("query_only = ON", "temp_store = MEMORY"):
             await reader.sqlite.execute(f"PRAGMA {setting}")
         connections.append(reader)
@@ -86,19 +106,24 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
     return mishap
 
 
-async def _open(path: Path, stack: AsyncExitStack) -> ThreadedConnection:
-    connection = await ThreadedConnection.open(path)
+async def _open(path: Path, stack: AsyncExitStack, busy_timeout: float) -> ThreadedConnection:
+    connection = await ThreadedConnection.open(path, busy_timeout=busy_timeout)
     stack.push_async_callback(connection.close)
     return connection
 
 
-async def _inspect(path: Path, migrations: Sequence[Migration], *, is_trusted: bool) -> None:
-    """Raise `StoreDamaged` or `StoreTooNew` before anything in the file changes."""
+async def _inspect(
+    path: Path, migrations: Sequence[Migration], largest_full_check: int | None
+) -> None:
+    """Raise `StoreDamaged` or `StoreTooNew` before anything in the file changes.
+
+    The content is trusted, and only its version is read, if `largest_full_check` is None.
+    """
     async with AsyncExitStack() as stack:
         connection = await ThreadedConnection.open(path, mode="peek")
         stack.push_async_callback(connection.close)
-        if not is_trusted:
-            name = choose_check(path)
+        if largest_full_check is not None:
+            name = choose_check(path, largest_full_check)
             _log.warning("%s was not closed in order; running its %s", path, name)
             fault = await check(connection.sqlite, name)
             if fault:

@@ -95,9 +95,9 @@ minutes on a large file.
 """
 
 
-def choose_check(path: Path) -> str:
-    """Return the name of the check that fits the size of the file."""
-    return "integrity_check" if path.stat().st_size <= LARGEST_FULL_CHECK else "quick_check"
+def choose_check(path: Path, largest_full_check: int = LARGEST_FULL_CHECK) -> str:
+    """Return the name of the check that fits the size of the file; the limit is in bytes."""
+    return "integrity_check" if path.stat().st_size <= largest_full_check else "quick_check"
 
 
 async def check(connection: aiosqlite.Connection, name: str) -> str:

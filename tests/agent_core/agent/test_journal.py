@@ -12,7 +12,7 @@ import pytest
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import Journal
 from agent_core.errors import StoreError
-from agent_core.host import Steer
+from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.messages import TranscriptPlace

@@ -14,6 +14,8 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from tests.agent_core.digest.conftest import Desk
 
+pytestmark = pytest.mark.process
+
 DRAWER = "agent_core.digest.readers.chart_drawer"
 
 

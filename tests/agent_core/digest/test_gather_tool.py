@@ -21,6 +21,8 @@ from tests.agent_core.digest.conftest import NOW, Desk
 from tests.agent_core.state.rows import Talk, add_talk, add_turn
 from tests.emulators.sources import Served, Sources
 
+pytestmark = pytest.mark.process
+
 HOUR = 3_600_000
 
 CALENDAR = """BEGIN:VCALENDAR

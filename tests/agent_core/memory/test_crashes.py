@@ -18,6 +18,8 @@ from agent_core.state.people import people
 from tests.agent_core.memory.crashing import MOMENTS, WORKS
 from tests.architecture.source import ROOT
 
+pytestmark = pytest.mark.process
+
 AFTERWARDS = {
     "batch": (("one", "two", "three"), ("likes tea",)),
     "undo": (("two",), ()),

@@ -4,12 +4,16 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from agent_core.models.contract import ModelRequest
 from agent_core.transcript import DocumentPart, TextPart
 from tests.emulators.pictures import make_gif, make_png
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
+
+pytestmark = pytest.mark.process
 
 PNG = make_png()
 VOICE = b"OggS" + bytes(100)

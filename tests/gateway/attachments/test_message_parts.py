@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,9 @@ from gateway.attachments.message_parts import (
     parts_of,
     sentences_of,
 )
-from gateway.texts import attachments as attachment_texts
+from gateway.texts import attachments
+
+pytestmark = pytest.mark.process
 
 PICTURE = Picture(name="that picture", file_key="k", media_type="image/png", size=9)
 VOICE = Words(name="that voice note", text="Buy <facts> milk.", is_voice=True)
@@ -67,7 +70,7 @@ forged = st.lists(
 @given(forged, forged)
 def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_house(name: str, text: str) -> None:
     attachment = Attachment(kind="document", file_id="1", name=name)
-    (part,) = parts_of([Words(name=attachment_texts.name_attachment(attachment), text=text)])
+    (part,) = parts_of([Words(name=attachments.name_attachment(attachment), text=text)])
     assert isinstance(part, DocumentPart)
     head, *_, last = part.text.split("\n")
     assert head.startswith('<attached-file name="')
@@ -94,16 +97,21 @@ def test_a_message_of_unreadable_things_alone_has_no_content() -> None:
 
 
 def test_every_fault_has_a_sentence_and_names_no_hole() -> None:
-    for fault in attachment_texts.FAULTS:
+    for fault in attachments.FAULTS:
         for name in (None, "a {what} file.txt"):
             attachment = Attachment(kind="document", file_id="1", name=name)
-            sentence = attachment_texts.explain(attachment, fault, most_bytes=3_900_000)
+            sentence = attachments.explain(attachment, fault, most_bytes=3_900_000)
             assert sentence.lstrip("“")[0].isupper() or name
             assert sentence.endswith(".")
             assert "{" not in sentence.replace("{what} file", "")
-            assert attachment_texts.describe_fault(attachment, fault).startswith("document")
+            assert attachments.describe_fault(attachment, fault).startswith("document")
 
 
 def test_sizes_are_told_as_people_say_them() -> None:
     sizes = [50_000, 3_900_000, 10_000_000, 25_000_000]
-    assert [attachment_texts.format_size(size) for size in sizes] == ["0.05 MB", "3.9 MB", "10 MB", "25 MB"]
+    assert [attachments.format_size(size) for size in sizes] == [
+        "0.05 MB",
+        "3.9 MB",
+        "10 MB",
+        "25 MB",
+    ]

@@ -22,6 +22,8 @@ from tests.fakes.chat import FakeChat, PlainChat
 from tests.gateway.attachments.documents import make_pdf
 from tests.gateway.attachments.test_file_types import BINARY, box, pack
 
+pytestmark = pytest.mark.process
+
 VOICE = b"OggS" + BINARY
 GIGABYTES = 10_000_000_000
 
@@ -130,7 +132,9 @@ async def test_a_file_is_what_its_bytes_say_and_not_what_it_is_called(post: Post
     words = await post.read_one(b"hello", "image", "cat.png")
     assert isinstance(words, Words)
     assert words.text == "hello"
-    assert "this kind of file" in refused(await post.read_one(b"\x7fELF" + BINARY, "image", "cat.png"))
+    assert "this kind of file" in refused(
+        await post.read_one(b"\x7fELF" + BINARY, "image", "cat.png")
+    )
     assert await post.kept() == 1
 
 

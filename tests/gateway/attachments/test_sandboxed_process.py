@@ -10,6 +10,8 @@ import pytest
 
 from gateway.attachments.sandboxed_process import Bounds, Finished, run
 
+pytestmark = pytest.mark.process
+
 SOON = Bounds(seconds=20, most_bytes=100)
 
 

@@ -9,9 +9,11 @@ import pytest
 from gateway.attachments.factory import make_transcriber
 from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber
 from gateway.config import MediaSettings, Secrets
-from gateway.texts import attachments as attachment_texts
+from gateway.texts import attachments
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Fault
+
+pytestmark = pytest.mark.process
 
 VOICE = b"OggS" + bytes(2_000_000)
 
@@ -75,17 +77,17 @@ async def test_what_a_server_refuses_becomes_a_sentence(
 
 
 async def test_a_wrong_key_is_told(api: OpenAIEmulator) -> None:
-    assert await sentence(ears(api, key="bad")) == attachment_texts.UNHEARD_REFUSED()
+    assert await sentence(ears(api, key="bad")) == attachments.UNHEARD_REFUSED()
 
 
 async def test_a_server_that_is_not_there_is_told() -> None:
     nobody = ServerTranscriber(address="http://127.0.0.1:9/v1", key=None, model="m", seconds=5)
-    assert await sentence(nobody) == attachment_texts.UNHEARD_BUSY()
+    assert await sentence(nobody) == attachments.UNHEARD_BUSY()
 
 
 async def test_a_server_that_hangs_is_given_up(api: OpenAIEmulator) -> None:
     api.transcripts.append(Fault(then="hang"))
-    assert await sentence(ears(api, seconds=0.2)) == attachment_texts.UNHEARD_SLOW()
+    assert await sentence(ears(api, seconds=0.2)) == attachments.UNHEARD_SLOW()
 
 
 async def test_a_key_is_never_shown() -> None:
@@ -130,12 +132,12 @@ async def test_a_program_that_fails_becomes_a_sentence(script: str, why: str) ->
 
 async def test_a_program_that_is_not_there_becomes_a_sentence() -> None:
     nobody = CommandTranscriber(command=("/nowhere/ears", "{file}"), environ={}, seconds=5)
-    assert await sentence(nobody) == attachment_texts.UNHEARD_REFUSED()
+    assert await sentence(nobody) == attachments.UNHEARD_REFUSED()
 
 
 async def test_a_program_that_takes_too_long_is_given_up() -> None:
     assert await sentence(program("import time; time.sleep(600)", seconds=0.3)) == (
-        attachment_texts.UNHEARD_SLOW()
+        attachments.UNHEARD_SLOW()
     )
 
 

@@ -8,6 +8,8 @@ import pytest
 from gateway.bootstrap.plugins import UnknownPlug, load_adapter, load_model, platforms
 from tests.architecture.source import ROOT, list_modules
 
+pytestmark = pytest.mark.process
+
 SDKS = ("telegram", "discord", "slack_bolt", "slack_sdk", "anthropic", "openai", "mcp")
 
 

@@ -15,7 +15,10 @@ from tests.architecture.source import ROOT
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
 PAGE = ROOT / "tests" / "gateway" / "page.mjs"
 
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's script")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's script"),
+]
 
 Step = tuple[str, Any]
 START: tuple[Step, ...] = (("load", None), ("open", None))

@@ -27,6 +27,8 @@ from tests.gateway.outbound.test_dispatcher import (
 )
 from tests.integration.outbound.test_delivery_failures import MuteChat, begin_turn, live_of
 
+pytestmark = pytest.mark.process
+
 BUTTON = Choice(key="q1:o1:00000000", label="One")
 
 

@@ -198,9 +198,7 @@ async def test_pausing_and_resuming_is_written_down_and_wakes_the_clock(tmp_path
     async with berlin(tmp_path) as (house, ana, clock):
         made = await add(house, clock)
         said = await ana.says(f"/jobs pause {made.id}")
-        assert (
-            said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} restarts it."
-        )
+        assert said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} restarts it."
         assert house.chat.shown[-1].labels[0] == f"Resume {made.id}"
         clock.move(house, days=4)
         await house.at_rest()

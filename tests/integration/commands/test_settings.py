@@ -76,12 +76,12 @@ async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("time_zone Mars/Base", 'I didn\'t change anything: "Mars/Base" isn\'t a time zone'),
+        ("time_zone Mars/Base", "I didn't change anything: \"Mars/Base\" isn't a time zone"),
         ("language klingon!", "I didn't change anything: "),
         ("quiet_hours 25:00-07:00", "I didn't change anything: "),
         ("quiet_hours 22:00-22:00", "I didn't change anything: "),
         ("verbosity loud", "I didn't change anything: verbosity is quiet, normal or verbose"),
-        ("days_off someday", 'I didn\'t change anything: "someday" isn\'t a list of days'),
+        ("days_off someday", "I didn't change anything: \"someday\" isn't a list of days"),
         ("days_off", "Add a value, or off: /settings days_off"),
         ("volume 11", 'I didn\'t change anything: there is no setting "volume"'),
         ("language", "Add a value, or off: /settings language"),

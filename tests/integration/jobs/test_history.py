@@ -31,7 +31,9 @@ async def found(house: House, word: str, scope: str = "") -> list[FoundMessage]:
 
     def look(connection: Connection) -> list[FoundMessage]:
         person_id = ana(connection)
-        field = SearchFilter(person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0))
+        field = SearchFilter(
+            person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0)
+        )
         terms = [Term(word=one) for one in tokenizer.cut(word)]
         ids = search.list_holders(connection, field=field, terms=terms, limit=50)
         return passages.load_messages(connection, field=field, message_ids=ids)

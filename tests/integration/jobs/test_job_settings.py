@@ -190,7 +190,9 @@ async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
         house.model.plays[:] = [wish("change", job=job.id, kind="message"), say("It stays.")]
         await house.chat.says("only send it")
         await house.chat.sees_text("It stays.")
-        assert "the kind of a job can't change; delete it and create a message job." in last_result(house)
+        assert "the kind of a job can't change; delete it and create a message job." in last_result(
+            house
+        )
 
 
 async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
         said = await here.says("ann", "/block share shopping with Bob")
         told, said = here.house.chat.shown[-2:]
         assert {told.text, said.text} == {
-            blocks_texts.describe_shared_with_you("ann", "shopping", "what we need from the market"),
+            blocks_texts.describe_shared_with_you(
+                "ann", "shopping", "what we need from the market"
+            ),
             "The block shopping is now shared with `bob`.",
         }
         assert "- milk\n" in (await here.asks("bob", "hi"))[0].system
@@ -144,9 +146,7 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
             "- edited by hand in the file: Removed: milk\n\n"
             "/block undo shopping undoes the change before it."
         )
-        assert "made by me: Removed: bread" in (
-            await here.says("ann", "/block undo Shopping")
-        )
+        assert "made by me: Removed: bread" in (await here.says("ann", "/block undo Shopping"))
         assert await here.says("ann", "/block undo shopping") == "There's nothing to undo."
         assert path.read_text() == ""
         model.plays.append(say("Nothing."))
@@ -161,9 +161,7 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         await meet(here, "cleo", "bob")
         await here.make_owner("cleo")
         await here.says("cleo", "rent is due, for all")
-        assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(
-            name="`team`"
-        )
+        assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(name="`team`")
         assert "Removed: Rent is due" in await here.says("cleo", "/block undo team")
         unknown = blocks_texts.UNKNOWN(name="`plan`")
         assert await here.says("cleo", "/block undo plan") == unknown

@@ -128,10 +128,10 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
 
 async def test_the_one_who_asked_joins(hall: Hall) -> None:
     outcome = await hall.answer()
-    assert "Linked" in outcome.words
+    assert "Joined" in outcome.words
     assert [account.user_id for account in await hall.accounts(hall.ann)] == ["ann", "ben"]
     assert await hall.state() == "joined"
-    assert [(row.chat, "Linked" in row.body) for row in outcome.rows] == [("ben", True)]
+    assert [(row.chat, "Joined" in row.body) for row in outcome.rows] == [("ben", True)]
 
 
 async def test_somebody_else_does_not(hall: Hall) -> None:
@@ -153,7 +153,7 @@ async def test_what_is_over_is_not_confirmed_any_more(
 
 async def test_what_has_expired_is_not_confirmed_any_more(hall: Hall) -> None:
     assert (await hall.answer(now=EXPIRES)).words == people_texts.LINK_OVER()
-    assert "Linked" in (await hall.answer(now=EXPIRES - 1)).words
+    assert "Joined" in (await hall.answer(now=EXPIRES - 1)).words
 
 
 async def test_a_no_is_told_to_the_other_side(hall: Hall) -> None:
@@ -174,7 +174,7 @@ async def test_a_running_turn_of_either_keeps_the_question_open(hall: Hall, who:
             turns.end(connection, turn_id=turn.id, state="answered", reason="", model="", now=6)
 
     await hall.database.write("end", end)
-    assert "Linked" in (await hall.answer()).words
+    assert "Joined" in (await hall.answer()).words
 
 
 async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall) -> None:
@@ -183,7 +183,7 @@ async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall
         assert (await hall.answer(KEEP, kind="merge")).stays_open is False
     async with hall.merging._memory._lock(hall.ann.id):
         assert (await hall.answer(KEEP, kind="merge")).stays_open
-    assert "Linked" in (await hall.answer()).words
+    assert "Joined" in (await hall.answer()).words
 
 
 @pytest.mark.parametrize("pair", [("cleo", "ann"), ("cleo", "ben"), ("ben", "cleo")])
@@ -210,7 +210,9 @@ async def test_an_unlinking_ends_what_was_agreed_to_as_well(hall: Hall) -> None:
 
 async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(hall: Hall) -> None:
     mine = await hall.account(hall.ann)
-    assert await hall.unlink(hall.ann, await hall.account(hall.cleo)) == people_texts.UNLINK_UNKNOWN()
+    assert (
+        await hall.unlink(hall.ann, await hall.account(hall.cleo)) == people_texts.UNLINK_UNKNOWN()
+    )
     assert await hall.unlink(hall.ann, mine) == people_texts.UNLINK_LAST()
     await hall.answer()
     assert await hall.unlink(hall.ann, mine) == people_texts.UNLINK_FIRST()
@@ -256,5 +258,6 @@ async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
     found = await hall.database.read(look)
     assert found == {"ann": ["p"], "ben": ["q"], "cleo": ["p"], "ben-2": ["p"]}
     assert (
-        await hall.database.read(lambda c: merge_people.list_absorbed(c, person_id=hall.ann.id)) == []
+        await hall.database.read(lambda c: merge_people.list_absorbed(c, person_id=hall.ann.id))
+        == []
     )

@@ -221,5 +221,7 @@ async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_pa
         path.rmdir()
     async with running(tmp_path, model, chat=make_chat()) as house:
         await settled(house)
-        assert [one.text for one in house.chat.shown if one.text.startswith("Deleted:\n- Notes: 1\n")]
+        assert [
+            one.text for one in house.chat.shown if one.text.startswith("Deleted:\n- Notes: 1\n")
+        ]
     assert search(tmp_path, "bluefish", "redfish") == []

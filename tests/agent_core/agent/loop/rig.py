@@ -3,13 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-from agent_core.agent.loop.contract import (
-    ContextWindow,
-    LoopDeps,
-    ModelPolicy,
-    Reserve,
-    TurnInput,
-)
+from agent_core.agent.loop.contract import ContextWindow, LoopDeps, ModelPolicy, Reserve, TurnInput
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.loop import Loop
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded

@@ -93,6 +93,7 @@ def test_the_default_is_short() -> None:
     assert 800 < len(DEFAULT_SOUL) < 1600
 
 
+@pytest.mark.process
 async def test_a_first_soul_that_does_not_fit_on_the_disk_leaves_nothing_behind(
     tmp_path: Path,
 ) -> None:

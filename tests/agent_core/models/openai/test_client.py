@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent_core.errors import (
-    ModelRejected,
-    ModelUnknown,
-)
+from agent_core.errors import ModelRejected, ModelUnknown
 from agent_core.models.contract import Model
 from agent_core.models.openai import create
 from agent_core.transcript import Message, user_message

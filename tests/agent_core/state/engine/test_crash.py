@@ -12,12 +12,14 @@ import pytest
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.opening import EngineLimits
 from tests.agent_core.state.conftest import RunScript, read_file, write_file
 
 DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from agent_core.state.engine import meta
+from agent_core.state.engine.opening import EngineLimits
 from agent_core.state.engine.database import Database
 
 path, moment = Path(sys.argv[1]), sys.argv[2]
@@ -42,6 +44,7 @@ import asyncio, resource, sys
 from pathlib import Path
 from agent_core.errors import StoreError
 from agent_core.state.engine import meta
+from agent_core.state.engine.opening import EngineLimits
 from agent_core.state.engine.database import Database
 
 def put(key, value):
@@ -128,12 +131,11 @@ async def test_the_file_is_checked_after_a_crash_and_only_then(
 
 
 async def test_a_large_file_gets_the_quick_check(
-    path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     await _fill(path)
     _pretend_a_crash(path)
-    monkeypatch.setattr("agent_core.state.engine.recovery.LARGEST_FULL_CHECK", 100_000)
-    await (await Database.open(path)).close()
+    await (await Database.open(path, limits=EngineLimits(largest_full_check=100_000))).close()
     assert "running its quick_check" in caplog.text
 
 
@@ -237,10 +239,9 @@ async def test_a_writer_that_is_cancelled_leaves_nobody_waiting(path: Path) -> N
 
 
 async def test_a_foreign_program_that_holds_the_file_is_named_as_such(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path,
 ) -> None:
-    monkeypatch.setattr("agent_core.state.engine.connection.BUSY_TIMEOUT_SECONDS", 0.05)
-    database = await Database.open(path)
+    database = await Database.open(path, limits=EngineLimits(busy_timeout=0.05))
     with closing(sqlite3.connect(path, isolation_level=None)) as foreign:
         foreign.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="is held by another program"):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError, StoreFull
-from agent_core.state.engine import database as database_module
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import WAKEUPS_PER_ROUND, Connection, Database
+from agent_core.state.engine.opening import EngineLimits
 
 WAIT_SECONDS = 10
 
@@ -174,14 +174,14 @@ async def test_the_observer_is_told_before_and_after_on_the_thread_of_the_writer
     assert commits.threads != {threading.current_thread().name}
 
 
-async def test_a_group_has_an_upper_end(
-    observed: Database, commits: Commits, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database_module, "LARGEST_GROUP", 3)
+async def test_a_group_has_an_upper_end(path: Path, commits: Commits) -> None:
+    limits = EngineLimits(largest_group=3)
+    database = await Database.open(path, observe=commits, limits=limits)
     gate = Gate()
-    tasks = await gather_behind(observed, gate, {f"n{i}": put(f"n{i}") for i in range(7)})
+    tasks = await gather_behind(database, gate, {f"n{i}": put(f"n{i}") for i in range(7)})
     gate.open()
     await asyncio.gather(*tasks)
+    await database.close()
     assert [len(names) for names in commits.groups] == [1, 3, 3, 1]
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.agent_core.state.conftest import RunScript
 
+pytestmark = pytest.mark.process
+
 MOUNT = ("unshare", "--mount", "--map-root-user", "sh", "-c")
 
 SCRIPT = """

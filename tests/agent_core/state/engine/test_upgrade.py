@@ -11,6 +11,7 @@ from agent_core.errors import StoreError, StoreTooNew
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.engine import meta, opening
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.opening import EngineLimits
 from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
@@ -20,20 +21,20 @@ SCHEMA = Path(opening.__file__).parents[1] / "schema.sql"
 KNOWN = len(load_migrations(FOLDER))
 NEXT = KNOWN + 1
 
-AddMigration = Callable[[str], None]
+AddMigration = Callable[[str], EngineLimits]
 
 
 @pytest.fixture
-def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AddMigration:
-    """Put one migration behind the real ones."""
+def add_migration(tmp_path: Path) -> AddMigration:
+    """Return limits whose migrations are the real ones and one more."""
 
-    def add(sql: str) -> None:
+    def add(sql: str) -> EngineLimits:
         folder = tmp_path / "migrations"
         folder.mkdir(exist_ok=True)
         for migration in load_migrations(FOLDER):
             (folder / f"{migration.name}.sql").write_text(migration.sql)
         (folder / f"{NEXT:04}_test.sql").write_text(sql)
-        monkeypatch.setattr(opening, "FOLDER", folder)
+        return EngineLimits(migrations=folder)
 
     return add
 
@@ -77,8 +78,8 @@ async def test_a_copy_is_set_aside_before_a_migration(
     path: Path, add_migration: AddMigration
 ) -> None:
     await _keep(path, "before")
-    add_migration("CREATE TABLE extra (id INTEGER PRIMARY KEY);\nDELETE FROM meta;")
-    database = await Database.open(path)
+    limits = add_migration("CREATE TABLE extra (id INTEGER PRIMARY KEY);\nDELETE FROM meta;")
+    database = await Database.open(path, limits=limits)
     assert await database.read(_version) == NEXT
     assert await database.read(lambda c: c.execute("SELECT * FROM meta").fetchall()) == []
     assert await database.write("keys", lambda c: c.execute("PRAGMA foreign_keys").fetchone()) == (
@@ -102,9 +103,11 @@ async def test_a_migration_that_fails_leaves_nothing_of_itself(
     path: Path, add_migration: AddMigration
 ) -> None:
     await _keep(path, "before")
-    add_migration("CREATE TABLE extra (id INTEGER PRIMARY KEY);\nINSERT INTO nowhere VALUES (1);")
+    limits = add_migration(
+        "CREATE TABLE extra (id INTEGER PRIMARY KEY);\nINSERT INTO nowhere VALUES (1);"
+    )
     with pytest.raises(StoreError, match="no such table: nowhere"):
-        await Database.open(path)
+        await Database.open(path, limits=limits)
     assert _look(path, "PRAGMA user_version") == [(KNOWN,)]
     assert _look(path, "SELECT key FROM meta") == [("before",)]
     assert _look(path, "SELECT name FROM sqlite_master WHERE name = 'extra'") == []
@@ -114,11 +117,11 @@ async def test_a_migration_that_leaves_orphans_is_refused(
     path: Path, add_migration: AddMigration
 ) -> None:
     await _keep(path, "before")
-    add_migration(
+    limits = add_migration(
         "INSERT INTO conversations (key, person_id, scope, created_at) VALUES ('k', 9, '', 0);"
     )
     with pytest.raises(StoreError, match="without its row of people"):
-        await Database.open(path)
+        await Database.open(path, limits=limits)
     assert _look(path, "SELECT * FROM conversations") == []
 
 
@@ -137,12 +140,12 @@ async def test_a_table_with_children_can_be_rebuilt(
 
     await database.write("family", add_parent_and_child)
     await database.close()
-    add_migration(
+    limits = add_migration(
         "CREATE TABLE people_new (id INTEGER PRIMARY KEY, slug TEXT, born INTEGER);"
         "INSERT INTO people_new (id, slug) SELECT id, slug FROM people;"
         "DROP TABLE people; ALTER TABLE people_new RENAME TO people;"
     )
-    await (await Database.open(path)).close()
+    await (await Database.open(path, limits=limits)).close()
     assert _look(path, "SELECT slug FROM people JOIN conversations ON people.id = person_id") == [
         ("a",)
     ]
@@ -157,9 +160,9 @@ async def test_a_migration_that_fails_at_every_start_does_not_fill_the_disk_with
     for number in range(5):
         (backups / f"state-before-{NEXT}-2020010{number}T000000Z.db").write_text("old")
     (backups / "mine.db").write_text("not to be touched")
-    add_migration("nonsense;")
+    limits = add_migration("nonsense;")
     with pytest.raises(StoreError, match="nonsense"):
-        await Database.open(path)
+        await Database.open(path, limits=limits)
     kept = sorted(backups.glob(f"state-before-{NEXT}-*.db"))
     assert len(kept) == KEPT_COPIES
     assert _look(kept[-1], "SELECT key FROM meta") == [("before",)]
@@ -171,9 +174,9 @@ async def test_without_room_for_the_copy_there_is_no_migration(
 ) -> None:
     await _keep(path, "before")
     (path.parent / "backups").write_text("a file in the place of the folder")
-    add_migration("DELETE FROM meta;")
+    limits = add_migration("DELETE FROM meta;")
     with pytest.raises(StoreError, match="backups can't be used: there is a file"):
-        await Database.open(path)
+        await Database.open(path, limits=limits)
     assert _look(path, "SELECT key FROM meta") == [("before",)]
 
 
