@@ -227,6 +227,7 @@ async def test_only_as_many_requests_are_kept_as_asked_for() -> None:
         assert api.calls["POST /v1/messages"] == 4
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 async def test_it_stands_alone_and_ends_when_told(name: str) -> None:
     process = await asyncio.create_subprocess_exec(
