@@ -1,1 +1,5 @@
-"""The package gateway.bootstrap."""
+"""Builds the gateway from its settings, starts it and ends it in order.
+
+`app.run` is the entry point. The command line imports modules of this package one by one, so that
+a command loads only what it needs.
+"""

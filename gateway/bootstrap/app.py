@@ -37,11 +37,9 @@ from gateway.concurrency import FairSemaphore, Signal
 from gateway.config import Settings
 from gateway.config import now as wall_clock
 from gateway.conversion import make_zone_finder
-from gateway.inbound.router import InboundRouter, RouterDeps
+from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import JobHistory, Notifier, Outcomes
-from gateway.outbound.composer import CommandFormatter, Composer
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Questions
+from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
     LOCAL_PLATFORM,
     Access,
@@ -58,12 +56,15 @@ from gateway.people import (
     Rooms,
     new_claim_code,
 )
-from gateway.turns.attachment_stage import AttachmentStage
-from gateway.turns.finalizer import TurnDeps
-from gateway.turns.handle import TurnHandles
-from gateway.turns.lanes import LaneDeps, Lanes
-from gateway.turns.runner import TurnRunner
-from gateway.turns.user_prompts import UserPrompts
+from gateway.turns import (
+    AttachmentStage,
+    LaneDeps,
+    Lanes,
+    TurnDeps,
+    TurnHandles,
+    TurnRunner,
+    UserPrompts,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

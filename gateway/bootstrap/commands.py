@@ -24,7 +24,7 @@ from gateway.commands import (
     bind,
 )
 from gateway.config import Settings
-from gateway.inbound.router import RouterDeps
+from gateway.inbound import RouterDeps
 from gateway.people import DataExport, DataForget
 
 

@@ -15,12 +15,10 @@ from gateway.bootstrap.scheduling import Scheduling
 from gateway.commands import COMMANDS, make_menu
 from gateway.config import Settings
 from gateway.errors import Broken, StartError
-from gateway.inbound.router import InboundRouter
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Questions
+from gateway.inbound import InboundRouter
+from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import LOCAL_PLATFORM, DataExport, DataRequests, Identity
-from gateway.turns.lanes import Lanes
-from gateway.turns.user_prompts import UserPrompts
+from gateway.turns import Lanes, UserPrompts
 
 _POLL = 0.02
 

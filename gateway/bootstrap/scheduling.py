@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Database
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
 from gateway.jobs import Notifier, Outcomes
-from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
     BACKUP,
@@ -30,7 +30,7 @@ from gateway.scheduler import (
     sync_at_start,
     sync_memory,
 )
-from gateway.turns.lanes import Lanes
+from gateway.turns import Lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from gateway.outbound.dispatcher import DeliveryTimings
-from gateway.turns import crash_backoff, handle, user_prompts
-from gateway.turns.presenter import PresenterTimings
+from gateway.outbound import DeliveryTimings
+from gateway.turns import ANSWER_PATIENCE, CRASH_WAIT, START_DELAY, PresenterTimings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +14,7 @@ class Timings:
     """Between two attempts of work that the store refused."""
     delivery: DeliveryTimings = field(default_factory=DeliveryTimings)
     display: PresenterTimings = field(default_factory=PresenterTimings)
-    start_delay: float = handle.START_DELAY
-    crash_wait: float = crash_backoff.FIRST_WAIT
-    answer_patience: int = user_prompts.PATIENCE
+    start_delay: float = START_DELAY
+    crash_wait: float = CRASH_WAIT
+    answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""

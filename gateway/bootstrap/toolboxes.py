@@ -20,8 +20,8 @@ from agent_core.tools import AskTool, SettingsTool, Tool, Toolbox
 from gateway.bootstrap.factories import load_reranker
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
-from gateway.outbound.quiet_hours import easing_in
-from gateway.turns.user_prompts import UserPrompts
+from gateway.outbound import easing_in
+from gateway.turns import UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

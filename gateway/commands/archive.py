@@ -25,11 +25,11 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools import local_time
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
 from gateway.commands.registry import Call, Reply
-from gateway.outbound.composer import stand_for
+from gateway.outbound import stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Archive, Undone
 from gateway.texts.rooms import describe_forgotten
-from gateway.turns.lanes import Lanes
+from gateway.turns import Lanes
 
 _PREVIEW = 3
 """Notes listed below the entries that are always in the prompt."""

@@ -19,7 +19,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import find_secret, flatten
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope
 from gateway.commands.registry import Call, Effect, Handler, Reply
-from gateway.outbound.composer import stand_for
+from gateway.outbound import stand_for
 from gateway.people import find_direct_chat, slug_of
 from gateway.texts import blocks as block_texts
 from gateway.texts import memory

@@ -22,7 +22,7 @@ from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.texts import usage as usage_texts
 from gateway.texts.usage import Reader, UsageReport
-from gateway.turns.lanes import Lanes
+from gateway.turns import Lanes
 
 _MONTH = 30 * 86_400_000
 

@@ -14,8 +14,7 @@ from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.conversion import Place, QueuedMessage
 from gateway.texts import general, memory
-from gateway.turns.attachment_stage import AttachmentStage
-from gateway.turns.lanes import Lanes
+from gateway.turns import AttachmentStage, Lanes
 
 _DAY = 86_400_000
 

@@ -22,7 +22,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.jobs import name_places
-from gateway.outbound.composer import stand_for
+from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
 
 _BUTTONED = 5

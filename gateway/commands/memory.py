@@ -22,7 +22,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, own_scope, scope_of
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.composer import stand_for
+from gateway.outbound import stand_for
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 

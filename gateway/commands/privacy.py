@@ -12,7 +12,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.questions import Questions
+from gateway.outbound import Questions
 from gateway.people import DataExport, DataForget, ask_to_erase, ask_to_forget, may_erase
 from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT

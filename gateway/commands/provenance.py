@@ -17,7 +17,7 @@ from agent_core.state.memory.ledger import LedgerEntry
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, scope_of
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.composer import stand_for
+from gateway.outbound import stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Undone
 from gateway.texts.rooms import UNREADABLE

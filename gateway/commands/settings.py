@@ -23,8 +23,7 @@ from agent_core.tools import (
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.composer import stand_for
-from gateway.outbound.quiet_hours import ease
+from gateway.outbound import ease, stand_for
 from gateway.texts import general
 from gateway.texts.jobs import list_coming
 from gateway.texts.rooms import ONLY_IN_DIRECT

@@ -1,1 +1,8 @@
-"""The package gateway.inbound."""
+"""Inbound events: stores them, and routes each to a command or to the lane of its conversation."""
+
+from gateway.inbound.router import InboundRouter, RouterDeps
+
+__all__ = [
+    "InboundRouter",
+    "RouterDeps",
+]

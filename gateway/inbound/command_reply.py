@@ -11,7 +11,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.commands import Reply
 from gateway.inbound.events import InboundEvent
-from gateway.outbound.composer import read_command
+from gateway.outbound import read_command
 
 Split = Callable[[str], tuple[str, ...]]
 """Splits a text into as many messages as the platform needs."""

@@ -34,13 +34,10 @@ from gateway.inbound.events import (
     StaleEvents,
     StoredEvent,
 )
-from gateway.outbound import composer
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Questions, Reaction
+from gateway.outbound import OutboxDispatcher, Questions, Reaction, read_command
 from gateway.people import Identity, Linking, RoomConversation, Rooms
 from gateway.texts import general
-from gateway.turns.attachment_stage import AttachmentStage
-from gateway.turns.lanes import Lanes
+from gateway.turns import AttachmentStage, Lanes
 
 
 def list_unset(person: Person) -> tuple[str, ...]:
@@ -314,7 +311,7 @@ class InboundRouter:
         person = await self._deps.identity.identify(row.platform, press.sender)
         if person:
             set_language(person.language, press.sender.language)
-        words = composer.read_command(press.key)
+        words = read_command(press.key)
         if person is None:
             await self._skip(SkippedEvent(row=row))
         elif words is None:

@@ -11,7 +11,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
 from gateway import conversion
 from gateway.jobs.conversations import ChatRef
-from gateway.outbound import quiet_hours
+from gateway.outbound import quiet_until
 
 
 class Recipients:
@@ -72,7 +72,7 @@ class Recipients:
         if person.id not in self._quiet:
             days_off = self.find_home(person).days_off
             zone = self._zone_of(person)
-            self._quiet[person.id] = quiet_hours.quiet_until(person, days_off, zone, self.now)
+            self._quiet[person.id] = quiet_until(person, days_off, zone, self.now)
         return self._quiet[person.id]
 
     def is_gone(self, chat_ref: ChatRef) -> bool:

@@ -1,1 +1,41 @@
-"""The package gateway.outbound."""
+"""The outbox: dispatches messages in order; live messages, indicators, questions, quiet hours."""
+
+from gateway.outbound.channel import ReservedSlot
+from gateway.outbound.composer import CommandFormatter, Composer, read_command, stand_for
+from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
+from gateway.outbound.live_message import LiveMessage
+from gateway.outbound.question_views import choice_of
+from gateway.outbound.questions import (
+    FOR_OWNER,
+    Answerer,
+    Outcome,
+    Questions,
+    Reaction,
+    drop,
+    make_secret,
+)
+from gateway.outbound.quiet_hours import LONGEST_QUIET, ease, easing_in, is_quiet, quiet_until
+
+__all__ = [
+    "FOR_OWNER",
+    "LONGEST_QUIET",
+    "Answerer",
+    "CommandFormatter",
+    "Composer",
+    "DeliveryTimings",
+    "LiveMessage",
+    "OutboxDispatcher",
+    "Outcome",
+    "Questions",
+    "Reaction",
+    "ReservedSlot",
+    "choice_of",
+    "drop",
+    "ease",
+    "easing_in",
+    "is_quiet",
+    "make_secret",
+    "quiet_until",
+    "read_command",
+    "stand_for",
+]

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.outbound.questions import Answerer, Outcome, make_secret
+from gateway.outbound import Answerer, Outcome, make_secret
 from gateway.people.data_requests import DataRequest, RequestQueue
 from gateway.texts import privacy
 

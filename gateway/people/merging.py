@@ -28,7 +28,7 @@ from agent_core.state.queues import deferred_messages, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.jobs import ChatRef, rename_conversation_key
-from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
+from gateway.outbound import Answerer, Outcome, drop, make_secret
 from gateway.people.identity import LOCAL_PLATFORM, slug_of
 from gateway.texts import people as people_texts
 

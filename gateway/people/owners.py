@@ -15,7 +15,7 @@ from agent_core.state.queues import unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from gateway import conversion
-from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound import OutboxDispatcher
 from gateway.people.identity import LOCAL_PLATFORM
 from gateway.texts import blocks
 

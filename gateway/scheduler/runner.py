@@ -28,7 +28,7 @@ from gateway.jobs import (
     start_run,
 )
 from gateway.scheduler.scripts import run_script
-from gateway.turns.lanes import Lanes
+from gateway.turns import Lanes
 
 _log = logging.getLogger(__name__)
 

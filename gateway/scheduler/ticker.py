@@ -30,7 +30,7 @@ from agent_core.state.jobs.jobs import Job, Late
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs import LONGEST_PAUSE, Outcomes, Recipients
-from gateway.outbound.quiet_hours import LONGEST_QUIET
+from gateway.outbound import LONGEST_QUIET
 
 _log = logging.getLogger(__name__)
 

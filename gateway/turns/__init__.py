@@ -1,1 +1,24 @@
-"""The package gateway.turns."""
+"""One turn from its queued messages to its end: lanes, the runner, what is shown, the finalizer."""
+
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.crash_backoff import CRASH_WAIT
+from gateway.turns.finalizer import TurnDeps
+from gateway.turns.handle import START_DELAY, TurnHandles
+from gateway.turns.lanes import LaneDeps, Lanes
+from gateway.turns.presenter import PresenterTimings
+from gateway.turns.runner import TurnRunner
+from gateway.turns.user_prompts import ANSWER_PATIENCE, UserPrompts
+
+__all__ = [
+    "ANSWER_PATIENCE",
+    "CRASH_WAIT",
+    "START_DELAY",
+    "AttachmentStage",
+    "LaneDeps",
+    "Lanes",
+    "PresenterTimings",
+    "TurnDeps",
+    "TurnHandles",
+    "TurnRunner",
+    "UserPrompts",
+]

@@ -17,7 +17,7 @@ from gateway import conversion
 from gateway.attachments import Reader, has_content, sentences_of
 from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
-from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound import OutboxDispatcher
 from gateway.texts import general
 from gateway.turns.handle import StopSwitch
 from gateway.turns.lanes import Lanes

@@ -9,7 +9,7 @@ ten seconds) does not give up.
 
 from agent_core.state.conversations.turns import Turn
 
-FIRST_WAIT = 10.0
+CRASH_WAIT = 10.0
 """Seconds. Docker, for one, takes a process that runs for so long for a good start."""
 _FREE_CRASHES = 3
 _MOST_CRASHES = 6
@@ -20,7 +20,7 @@ def is_abandoned(crashes: int) -> bool:
     return crashes >= _MOST_CRASHES
 
 
-def find_wait(turn: Turn, first_wait: float = FIRST_WAIT) -> float:
+def find_wait(turn: Turn, first_wait: float = CRASH_WAIT) -> float:
     """Return the seconds that the gateway has to run before it resumes a turn."""
     crashes = turn.attempts
     if crashes < _FREE_CRASHES or is_abandoned(crashes):

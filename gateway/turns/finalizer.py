@@ -23,11 +23,7 @@ from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import Made, Outcomes
-from gateway.outbound import quiet_hours
-from gateway.outbound.channel import ReservedSlot
-from gateway.outbound.composer import stand_for
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Questions
+from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, is_quiet, stand_for
 from gateway.texts import general, memory, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
@@ -367,7 +363,7 @@ class TurnFinalizer:
             person_id=person.id,
             turn_id=active.id,
             answers=place.answers,
-            is_silent=quiet_hours.is_quiet(person, self._zone_of(person), self._now()),
+            is_silent=is_quiet(person, self._zone_of(person), self._now()),
         )
 
 

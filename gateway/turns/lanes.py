@@ -38,7 +38,7 @@ class LaneDeps:
     handles: TurnHandles
     on_stale: Callable[[Sequence[InboxId]], None]
     """Called with events that have to be routed again, because their person has changed."""
-    crash_wait: float = crash_backoff.FIRST_WAIT
+    crash_wait: float = crash_backoff.CRASH_WAIT
     """Seconds; see `crash_backoff`."""
 
 

@@ -11,8 +11,7 @@ from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted
 from agent_core.state.people.people import Verbosity
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import repair_text
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.live_message import LiveMessage
+from gateway.outbound import LiveMessage, OutboxDispatcher
 from gateway.texts import general
 
 Shown = tuple[OutboxRow | None, OutboxRow | None]

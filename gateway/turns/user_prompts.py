@@ -11,15 +11,13 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import Answer, QuestionPending, UserPrompt
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.question_views import choice_of
-from gateway.outbound.questions import FOR_OWNER, Questions, drop, make_secret
+from gateway.outbound import FOR_OWNER, OutboxDispatcher, Questions, choice_of, drop, make_secret
 from gateway.people import choose_owner
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.handle import TurnHandles
 
-PATIENCE = 600_000
+ANSWER_PATIENCE = 600_000
 """Milliseconds that a turn waits for an answer."""
 
 Work = Callable[[Connection], tuple[Question | Answer, list[OutboxRow]]]
@@ -37,7 +35,7 @@ class UserPrompts:
         questions: Questions,
         handles: TurnHandles,
         now: Callable[[], int],
-        patience: int = PATIENCE,
+        patience: int = ANSWER_PATIENCE,
     ) -> None:
         """`patience` is in milliseconds."""
         self._database = database
