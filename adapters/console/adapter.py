@@ -33,7 +33,7 @@ class ConsoleAdapter:
     """A limit for readability; clients could show more."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
-        self._server = ConsoleServer(settings.socket, self._hear, confirm=settings.confirm)
+        self._server = ConsoleServer(settings, self._hear)
         self._inlet: Inlet | None = None
         self._is_open = False
         self._changes = 0

@@ -3,17 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 from adapters.console.render import Line
+from adapters.console.settings import LONGEST_LINE, ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 
 _log = logging.getLogger(__name__)
 
-LONGEST_LINE = 8_000_000
-"""Bytes of one line; a message of a million characters fits, with any escapes."""
-_LONGEST_BACKLOG = 4 * LONGEST_LINE
-"""Bytes buffered for a slow client; a client that never reads must not fill memory."""
 _CLOSE = 1.0
 
 Hear = Callable[[str, "Client"], Awaitable[None]]
@@ -24,15 +20,16 @@ class Client:
 
     shows_buttons = False
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, longest_backlog: int) -> None:
         self._writer = writer
+        self._longest_backlog = longest_backlog
 
     def write(self, line: str) -> None:
         """Send a line; disconnects a client that has stopped reading."""
         if self._writer.is_closing():
             return
         self._writer.write(line.encode())
-        if self._writer.transport.get_write_buffer_size() > _LONGEST_BACKLOG:
+        if self._writer.transport.get_write_buffer_size() > self._longest_backlog:
             self._writer.transport.abort()
 
     async def close(self) -> None:
@@ -48,10 +45,10 @@ class Client:
 class ConsoleServer:
     """Listens on the socket and passes each client line to `hear`."""
 
-    def __init__(self, path: Path, hear: Hear, *, confirm: float) -> None:
-        """Give clients `confirm` seconds to confirm a message."""
-        self._path = path
-        self._confirm = confirm
+    def __init__(self, settings: ConsoleSettings, hear: Hear) -> None:
+        self._path = settings.socket
+        self._confirm = settings.confirm
+        self._longest_backlog = settings.longest_backlog
         self._hear = hear
         self._clients: set[Client] = set()
         self._waiting: dict[str, asyncio.Future[None]] = {}
@@ -109,7 +106,7 @@ class ConsoleServer:
             shown.set_result(None)
 
     async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = Client(writer)
+        client = Client(writer, self._longest_backlog)
         self._clients.add(client)
         try:
             while line := await _read_line(reader):

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+LONGEST_LINE = 8_000_000
+"""Bytes of one line; a message of a million characters fits, with any escapes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleSettings:
@@ -12,6 +15,8 @@ class ConsoleSettings:
     socket: Path
     confirm: float = 5.0
     """Seconds in which a client must confirm a message."""
+    longest_backlog: int = 4 * LONGEST_LINE
+    """Bytes buffered for a slow client; a client that never reads must not fill memory."""
 
 
 def read_settings(options: Mapping[str, str]) -> ConsoleSettings:

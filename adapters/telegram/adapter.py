@@ -23,8 +23,6 @@ from adapters.toolkit import Backoff, ConnectionHealth, split_markdown
 
 _log = logging.getLogger(__name__)
 
-_LATE = 15.0
-"""Seconds beyond the longest poll after which silence means a dead connection."""
 _EYES = "👀"
 _DESCRIPTION_LIMIT = 256
 """Maximum characters of a command's description (Bot API, BotCommand)."""
@@ -44,7 +42,7 @@ class TelegramAdapter:
         self._api = Api(settings)
         self._recent_ids = RecentIds()
         self._connection_health = ConnectionHealth(
-            "Telegram", silence=settings.poll_timeout + _LATE
+            "Telegram", silence=settings.poll_timeout + settings.silence_margin
         )
         is_limited = settings.messages_per_second > 0
         self.pace = Pace(

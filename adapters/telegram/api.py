@@ -27,9 +27,6 @@ from adapters.telegram.receive import BotIdentity
 from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
 
-_ANSWER_TIMEOUT = 25.0
-_POLL_MARGIN = 10.0
-"""Seconds beyond the requested wait after which a request for updates is abandoned."""
 _PRESS_TIMEOUT = 5.0
 """Seconds to acknowledge a press; updates wait for it."""
 _FILE_TIMEOUT = 120.0
@@ -50,8 +47,8 @@ class Api:
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
-        self._calls = HttpTransport(connections=_CONNECTIONS, timeout=_ANSWER_TIMEOUT)
-        self._polls = HttpTransport(connections=1, timeout=_ANSWER_TIMEOUT)
+        self._calls = HttpTransport(connections=_CONNECTIONS, timeout=settings.answer_timeout)
+        self._polls = HttpTransport(connections=1, timeout=settings.answer_timeout)
         self._bot = Bot(
             settings.token,
             base_url=f"{settings.base_url}/bot",
@@ -94,7 +91,8 @@ class Api:
         )
         try:
             updates = await self._polls.post(
-                f"{self._bot.base_url}/getUpdates?{query}", read_timeout=wait + _POLL_MARGIN
+                f"{self._bot.base_url}/getUpdates?{query}",
+                read_timeout=wait + self._settings.poll_margin,
             )
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error

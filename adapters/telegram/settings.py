@@ -28,6 +28,11 @@ class TelegramSettings:
     """Seconds that another poller is tolerated. The last request of a killed process may stay open
     at Telegram for a while.
     """
+    answer_timeout: float = 25.0
+    poll_margin: float = 10.0
+    """Seconds beyond the requested wait after which a request for updates is abandoned."""
+    silence_margin: float = 15.0
+    """Seconds beyond the longest poll after which silence means a dead connection."""
     longest_pause: float = 30.0
     """Upper bound of the backoff while Telegram is unreachable."""
 

@@ -14,7 +14,7 @@ import pytest
 
 from adapters.console import create
 from adapters.console.adapter import ConsoleAdapter
-from adapters.console.settings import ConsoleSettings
+from adapters.console.settings import LONGEST_LINE, ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, OutboundMessage
@@ -59,10 +59,10 @@ class Terminal:
 class Desk:
     """A running adapter and its terminals."""
 
-    def __init__(self, path: Path, confirm: float) -> None:
-        self.path = path
+    def __init__(self, settings: ConsoleSettings) -> None:
+        self.path = settings.socket
         self.inlet = FakeInlet()
-        self.adapter = ConsoleAdapter(ConsoleSettings(socket=path, confirm=confirm))
+        self.adapter = ConsoleAdapter(settings)
         self.terminals = contextlib.ExitStack()
 
     async def open(self) -> Terminal:
@@ -80,8 +80,18 @@ def confirm() -> float:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, confirm: float) -> AsyncIterator[Desk]:
-    desk = Desk(tmp_path / "console.sock", confirm)
+def longest_backlog() -> int:
+    """Bytes that the console buffers for a terminal; a test may have its own."""
+    return 4 * LONGEST_LINE
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, confirm: float, longest_backlog: int) -> AsyncIterator[Desk]:
+    desk = Desk(
+        ConsoleSettings(
+            socket=tmp_path / "console.sock", confirm=confirm, longest_backlog=longest_backlog
+        )
+    )
     run = asyncio.create_task(desk.adapter.run(desk.inlet))
     async with asyncio.timeout(45):
         while desk.adapter.health().state != "connected":
@@ -266,10 +276,8 @@ async def test_a_terminal_that_is_cut_off_hurts_nobody_else(desk: Desk) -> None:
     assert await sending == "k1"
 
 
-async def test_a_terminal_that_never_reads_is_let_go(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("adapters.console.api._LONGEST_BACKLOG", 1_000_000)
+@pytest.mark.parametrize("longest_backlog", [1_000_000])
+async def test_a_terminal_that_never_reads_is_let_go(desk: Desk) -> None:
     lazy, living = await desk.open(), await desk.open()
     lazy.writer.transport.pause_reading()  # type: ignore[attr-defined]
     long = replace(OWED, text="x" * 400_000, is_live=True)

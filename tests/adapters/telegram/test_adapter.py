@@ -305,10 +305,9 @@ async def test_a_call_before_or_after_the_run_has_surely_no_effect(
 
 
 async def test_no_server_at_all_is_told_from_a_silent_one(
-    api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
+    api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
-    monkeypatch.setattr("adapters.telegram.api._ANSWER_TIMEOUT", 0.2)
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet, answer_timeout=0.2) as adapter:
         api.fail("sendMessage", kind=faults.HANG)
         with pytest.raises(Unsure, match="in time"):
             await adapter.send(to(ANNA, "hello?"))
@@ -389,11 +388,8 @@ async def test_a_failure_is_logged_once_and_without_the_token(
     assert api.token.partition(":")[2] not in caplog.text
 
 
-async def test_a_dead_line_shows_in_the_health(
-    api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("adapters.telegram.adapter._LATE", -5.0)
-    async with running(api, inlet, poll_timeout=6) as adapter:
+async def test_a_dead_line_shows_in_the_health(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet, poll_timeout=6, silence_margin=-5.0) as adapter:
         alive_at = adapter.health().alive_at
         assert alive_at is not None
         await until(lambda: adapter.health().state == "disconnected")
@@ -405,11 +401,8 @@ async def test_a_dead_line_shows_in_the_health(
         assert later > alive_at
 
 
-async def test_a_silent_poll_is_given_up(
-    api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("adapters.telegram.api._POLL_MARGIN", -0.7)
-    async with running(api, inlet, poll_timeout=1) as adapter:
+async def test_a_silent_poll_is_given_up(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet, poll_timeout=1, poll_margin=-0.7) as adapter:
         api.fail("getUpdates", kind=faults.HANG)
         await api.says(ANNA, "wakes the poller")
         await until(lambda: adapter.health().state == "disconnected")
