@@ -238,7 +238,7 @@ class SlackAdapter:
 
     async def _listen(self, inlet: Inlet, me: BotIdentity) -> None:
         """Receive new events and fetch missed ones, until cancelled."""
-        catchup = CatchUp(self._api, self._pipeline, self._activity)
+        catchup = CatchUp(self._api, self._pipeline, self._activity, self._settings.longest_hold)
         app = build_inbox(
             token=self._settings.bot_token,
             signing_secret=self._settings.signing_secret,

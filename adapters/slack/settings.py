@@ -42,6 +42,8 @@ class SlackSettings:
     """Use Slack's streaming where the workspace has it."""
     heartbeat: float = 15.0
     """Seconds of silence after which a websocket is pinged; it has half as long to answer."""
+    longest_hold: float = 10.0
+    """Seconds of a connection during which new messages are left to catch-up."""
     longest_pause: float = 30.0
     """Upper bound of the backoff while Slack is unreachable."""
 

@@ -40,8 +40,6 @@ _PATIENCE = 1.2
 """Seconds that a new message waits for earlier ones: Slack expects the ack within three (docs:
 Socket Mode), and storing takes part of that.
 """
-_LONGEST_HOLD = 10.0
-"""Seconds of a connection during which new messages are left to catch-up."""
 _MOST_FAILURES = 5
 """Failing channels after which Slack or the store counts as failing."""
 _NEVER = "9999999999.000000"
@@ -52,7 +50,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 class CatchUp:
     """Tracks which channels are complete, and fetches what is missing."""
 
-    def __init__(self, api: Api, slack_events: EventPipeline, activity: RecentActivity) -> None:
+    def __init__(
+        self,
+        api: Api,
+        slack_events: EventPipeline,
+        activity: RecentActivity,
+        longest_hold: float,
+    ) -> None:
+        self._longest_hold = longest_hold
         self._api = api
         self._pipeline = slack_events
         self._activity = activity
@@ -80,7 +85,7 @@ class CatchUp:
             async with asyncio.timeout(_PATIENCE):
                 while not self.is_whole(channel):
                     await self._progress.wait()
-        is_late = time.monotonic() - self._restarted > _LONGEST_HOLD
+        is_late = time.monotonic() - self._restarted > self._longest_hold
         return is_late or self.is_whole(channel)
 
     def open(self, slack_events: Sequence[SlackEvent]) -> None:

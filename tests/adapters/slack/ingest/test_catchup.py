@@ -3,7 +3,6 @@
 import pytest
 
 from adapters.messages import RawEvent
-from adapters.slack.ingest import catchup
 from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
@@ -98,18 +97,17 @@ async def test_what_is_said_now_waits_for_what_was_missed(
 
 
 async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
-    slack: SlackEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
+    slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     """Once it has waited for long enough."""
-    monkeypatch.setattr(catchup, "_LONGEST_HOLD", 0.0)
     slack.holds_seconds = 0
-    async with running(slack, inlet):
+    async with running(slack, inlet, longest_hold=0.0):
         await slack.says(ANNA, "before")
         await inlet.receives(1)
         marks = await inlet.marks()
     await slack.says(ANNA, "missed")
     slack.fail("conversations.history", kind=faults.SLOW, seconds=2.0)
-    async with running(slack, inlet):
+    async with running(slack, inlet, longest_hold=0.0):
         await slack.says(ANNA, "live")
         events = await inlet.receives(2)
         assert (read(events[1]).text, events[1].position) == ("live", "")
