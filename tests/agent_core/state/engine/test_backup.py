@@ -15,8 +15,9 @@ from tests.agent_core.state.conftest import RunScript
 WATCH = """
 import asyncio, sys
 from pathlib import Path
-from agent_core.state.engine import meta, opening, upgrade
+from agent_core.state.engine import meta, upgrade
 from agent_core.state.engine.database import Database
+from agent_core.state.engine.opening import EngineLimits
 
 path = Path(sys.argv[1])
 opened = []
@@ -36,9 +37,8 @@ async def main():
     for migration in migrations:
         (folder / f"{migration.name}.sql").write_text(migration.sql)
     (folder / f"{len(migrations) + 1:04}_more.sql").write_text("CREATE TABLE more (id INTEGER);")
-    opening.FOLDER = folder
     path.with_name("state.lock").write_text("1 running")
-    database = await Database.open(path)
+    database = await Database.open(path, limits=EngineLimits(migrations=folder))
     await database.close()
     assert list(path.with_name("backups").iterdir())
 
