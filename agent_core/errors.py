@@ -100,7 +100,7 @@ class ExternalMemoryUnavailable(ExternalMemoryError):
 
 
 class ExternalMemoryBroken(ExternalMemoryError):
-    """One request failed; others may succeed."""
+    """A request failed; others may succeed."""
 
 
 class ExternalMemoryRefused(ExternalMemoryError):

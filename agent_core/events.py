@@ -1,4 +1,4 @@
-"""What a running turn tells whoever watches it."""
+"""The events that a running turn emits, and what it asks of its host."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ from agent_core.ids import CallId, InboxId
 from agent_core.transcript import Part
 
 Ending = Literal["answered", "stopped", "refused", "exhausted", "failed", "suspended"]
-"""How a turn ended. `suspended` means not at all: it goes on at the next start."""
+"""The ways in which a turn ends. `suspended` turns continue at the next start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextGrew:
-    """More of the answer arrived. `delta` is what is new."""
+    """More of the answer arrived; `delta` is the new text."""
 
     delta: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextReset:
-    """What was shown of the current answer no longer stands: the call is made again,
-    or tools run before the real answer.
+    """The answer shown so far is void: the call is repeated, or tools run before the final
+    answer.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
-    """A tool call begins."""
+    """A tool call starts."""
 
     call_id: CallId
     name: str
@@ -35,7 +35,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnded:
-    """A tool call gave its result."""
+    """A tool call returned."""
 
     call_id: CallId
     name: str
@@ -44,7 +44,7 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachedQuota:
-    """The ceiling of the day that left no room for a call; see `QuotaExceeded`."""
+    """The daily quota that left no room for a call; see `QuotaExceeded`."""
 
     subject: str
     unit: str
@@ -56,10 +56,9 @@ class ReachedQuota:
 class TurnEnded:
     """The last event of every turn. `text` is the answer, or empty.
 
-    `reason` names, for endings other than `answered`, what happened: a word that the
-    hall turns into a sentence (for instance `max_tokens`, `money`, `model_busy`). For
-    `ceiling`, `quota` tells which. `used_cheap_model` says that the cheap model gave the answer,
-    because a ceiling is near.
+    For endings other than `answered`, `reason` is a code that the gateway turns into a sentence,
+    for instance `max_tokens`, `money` or `model_busy`. `quota` names the quota that was reached.
+    `used_cheap_model` says that the cheap model answered because a quota was nearly used up.
     """
 
     ending: Ending
@@ -75,10 +74,9 @@ Event = TextGrew | TextReset | ToolStarted | ToolEnded | TurnEnded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steer:
-    """A message that the person wrote while the turn was running.
+    """A message that the person sent while the turn was running.
 
-    `inbox_ids` names the events it came in: the message itself and any edits of it. `parts`
-    came along with the words.
+    `inbox_ids` names its events: the message and any edits. `parts` are its attachments.
     """
 
     inbox_ids: tuple[InboxId, ...]
@@ -88,10 +86,10 @@ class Steer:
 
 
 class Host(Protocol):
-    """The side of the hall that a running turn can see. Neither method blocks."""
+    """The side of the gateway that a running turn sees. Neither method blocks."""
 
     def take_steers(self) -> Sequence[Steer]:
-        """Messages written since the last call; they are the turn's from now on."""
+        """Return the messages since the last call; they belong to the turn from now on."""
 
     def is_draining(self) -> bool:
-        """True once the process wants to end: the turn stops at the next step boundary."""
+        """Return whether the process is shutting down; the turn then stops at its next step."""

@@ -77,7 +77,7 @@ Part = TextPart | ToolCallPart | ToolResultPart | RawPart | ImagePart | Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a transcript.
+    """A message of a transcript.
 
     A `tool` message holds the results of all calls of the assistant message before it,
     in the order of the calls.

@@ -16,12 +16,13 @@ _log = logging.getLogger(__name__)
 
 
 class Workers(Generic[K, T]):
-    """Runs `serve` for each key with waiting items: one at a time a key, all keys at once.
+    """Runs `serve` for each key with waiting items: one at a time per key, all keys at once.
 
-    `serve` is given the key and its queue, and takes at least one item from it a call.
-    This is the bulkhead of intake, lanes and delivery: an error that nobody expected in
-    one key's work is logged and handed to `fail`, and harms no other key. What `fail` raises
-    is logged, and no more: then nobody is left to tell.
+    `serve` takes the key and its queue, and removes at least one item per call. This is the
+    bulkhead
+    of router, lanes and dispatcher: an unexpected error in one key's work is logged, passed to
+    `fail`,
+    and harms no other key. An error in `fail` is only logged.
     """
 
     def __init__(
@@ -45,15 +46,15 @@ class Workers(Generic[K, T]):
         self._group.create_task(self._work(key, queue))
 
     def waiting(self, key: K) -> deque[T]:
-        """The queue of a key that is at work, else an empty one."""
+        """Return the queue of a busy key, otherwise an empty one."""
         return self._queues.get(key) or deque()
 
     def is_busy(self, key: K) -> bool:
-        """True while a key has a worker."""
+        """Return whether a key has a worker."""
         return key in self._queues
 
     def __len__(self) -> int:
-        """How many keys are at work."""
+        """Count the busy keys."""
         return len(self._queues)
 
     async def _work(self, key: K, queue: deque[T]) -> None:
@@ -94,9 +95,9 @@ class Signal(Generic[T]):
 
 
 class FairSemaphore:
-    """At most `at_once` turns in all and `per_person` of one person.
+    """Admits at most `at_once` turns in all and `per_person` of one person.
 
-    Who waits is let in round-robin by person: one person's crowd waits behind its own.
+    Waiting turns enter round-robin by person, so one person's many turns wait behind each other.
     """
 
     def __init__(self, *, at_once: int, per_person: int) -> None:
@@ -107,7 +108,7 @@ class FairSemaphore:
 
     @asynccontextmanager
     async def place(self, person_id: PersonId) -> AsyncIterator[None]:
-        """Hold a place; waits for one if need be."""
+        """Hold a place, waiting for one if needed."""
         if self._may_run(person_id):
             self._take(person_id)
         else:
@@ -125,7 +126,7 @@ class FairSemaphore:
         self._running[person_id] += 1
 
     async def _queue(self, person_id: PersonId) -> None:
-        """Wait until `_let_in` has taken a place in this caller's name."""
+        """Wait until `_let_in` has taken a place for this caller."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(person_id, deque()).append(turn)
         try:

@@ -1,4 +1,4 @@
-"""Chat types to core types and back; the only file that speaks both."""
+"""Converts chat types to agent types and back; the only module that knows both."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _MOST_CHATS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a turn is answered: a chat of a platform, and the message that the answer is to."""
+    """The chat of an answer, and the message that it replies to."""
 
     platform: str
     chat: str
@@ -31,16 +31,17 @@ class Place:
 
     @property
     def fields(self) -> tuple[str, str, str | None]:
-        """As the core knows it."""
+        """The columns of the database: platform, chat and message."""
         return self.platform, self.chat, self.answers
 
 
 @dataclass(slots=True, kw_only=True)
 class QueuedMessage:
-    """A message that waits for its conversation's next step.
+    """A message that waits for its conversation's next turn or step.
 
-    `inbox_ids` grows, and `message` is replaced, when the person edits what still waits.
-    `starts_own_turn` keeps it for a turn of its own instead of steering the running one.
+    An edit of a waiting message replaces `message` and adds to `inbox_ids`. `starts_own_turn`
+    keeps
+    it from steering the running turn.
     """
 
     inbox_ids: tuple[InboxId, ...]
@@ -52,25 +53,25 @@ class QueuedMessage:
     """The room that it was written in, if any."""
     starts_own_turn: bool = False
     readings: tuple[Reading, ...] = ()
-    """What became of the message's attachments."""
+    """The results of reading the message's attachments."""
     unasked: tuple[str, ...] = ()
-    """What the person was never asked for and is to be asked now."""
+    """Questions that the person was never asked and gets now."""
     is_repeat: bool = False
-    """It was read before: a process may have ended over it, or its turn could not be begun."""
+    """The event was read before: a process may have crashed on it, or its turn could not begin."""
     job_turn: JobTurn | None = None
-    """The run of a job that it is; nobody has written it then."""
+    """The job run that it stands for; no person has written it."""
     note: str = ""
-    """What the model has to know of it besides; a line of its facts."""
+    """A further line of facts for the model."""
 
     def amend(self, text: str, inbox_id: InboxId) -> None:
-        """Replace the words by those of an edit."""
+        """Replace the text by that of an edit."""
         self.message = replace(self.message, text=text)
         self.inbox_ids = (*self.inbox_ids, inbox_id)
 
 
 @lru_cache(maxsize=_MOST_CHATS)
 def name_chat(address: Address) -> str:
-    """An address as the database knows it: the same place, the same text."""
+    """Return an address as stored text: equal for the same place."""
     fields: list[object] = [address.chat_id, address.thread_id, address.is_direct]
     if address.ticket is not None:
         fields.append(address.ticket)
@@ -79,7 +80,7 @@ def name_chat(address: Address) -> str:
 
 @lru_cache(maxsize=_MOST_CHATS)
 def read_chat(chat: str) -> Address:
-    """The reverse of `name_chat`."""
+    """Return the address of a stored text; the reverse of `name_chat`."""
     chat_id, thread_id, is_direct, *ticket = json.loads(chat)
     return Address(
         chat_id=chat_id,
@@ -90,7 +91,7 @@ def read_chat(chat: str) -> Address:
 
 
 def is_chat(chat: str) -> bool:
-    """False for what no address was ever written as: it was damaged on disk."""
+    """Return whether a stored text is a valid address; False means that it is damaged."""
     try:
         read_chat(chat)
     except (ValueError, TypeError):
@@ -113,10 +114,10 @@ def make_zone_finder(default: str) -> Callable[[Person], str]:
 
 
 def name_conversation(platform: str, address: Address, person: Person) -> str:
-    """The key of the conversation that a message belongs to.
+    """Return the key of the conversation that a message belongs to.
 
-    A direct talk is the person's, whatever the platform; in a room it is the talk of this
-    person in this room or thread.
+    A direct conversation is the person's on every platform; a room has one for each person and
+    thread.
     """
     if address.is_direct:
         return f"direct:{person.id}"
@@ -124,14 +125,14 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
 
 
 def name_shared(platform: str, address: Address) -> str:
-    """The key of the one talk that all who are in a room or thread share there."""
+    """Return the key of the conversation that everybody in a room or thread shares."""
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"
 
 
 def said(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] = ()) -> Message:
-    """A waiting message as the model reads it: facts first, then the person's words.
+    """Convert a waiting message for the model: facts first, then the person's words.
 
-    `news` is what the talk has to be told besides.
+    `news` are further facts about the conversation.
     """
     return user_message(
         _words(pending.message),
@@ -141,7 +142,7 @@ def said(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] =
 
 
 def steer(pending: QueuedMessage, *, zone: str, now: int) -> Steer:
-    """A waiting message as it is put into a running turn."""
+    """Convert a waiting message that steers a running turn."""
     return Steer(
         inbox_ids=pending.inbox_ids,
         facts=_facts(pending, zone=zone, now=now),
@@ -151,7 +152,7 @@ def steer(pending: QueuedMessage, *, zone: str, now: int) -> Steer:
 
 
 def place_of(waiting: Sequence[QueuedMessage]) -> Place:
-    """Where a turn's answer goes, by its newest message."""
+    """Return the place of a turn's answer: that of its newest message."""
     newest = waiting[-1]
     return Place(
         platform=newest.platform,
@@ -168,9 +169,9 @@ def outbound(
     file: OutboundFile | None = None,
     steps: tuple[Step, ...] = (),
 ) -> OutboundMessage:
-    """A message owed, as its platform takes it; `text` is the body, or what is shown of it.
+    """Convert an outbox row for its platform; `text` is the body, or the part shown of it.
 
-    In a room the first part shows which message it answers; a direct talk needs no such mark.
+    In a room, the first part replies to the message that it answers.
     """
     address = read_chat(row.chat)
     shows_answered = row.answers and row.part == 0 and not address.is_direct
@@ -216,7 +217,7 @@ def _is_own(message: InboundMessage) -> bool:
 
 
 def _words(message: InboundMessage) -> str:
-    """What the sender said. What they only passed on is somebody else's, and is quoted."""
+    """Return the sender's own words; forwarded words are quoted."""
     return escape(message.text) if _is_own(message) else ""
 
 

@@ -5,7 +5,7 @@ Each sample is a room in which two people talk; its turns are messages, its sess
 the captions of its pictures are text of their turns, and the bare question is the query. What is
 measured is `recall.search.search_messages` over a database of each sample's own. Evidence that
 names no turn of the sample is left out, and so is a question that keeps none. Recall at k is
-the share of a question's evidence among the first k hits; the figures of a category are means over its questions.
+the share of evidence among the first k hits; the figures of a category are means over questions.
 The weights of the ranking were set on every other sample, beginning with the first. An embedding
 model is waited for as long as it takes here, so that a busy machine changes no figure but its time.
 """

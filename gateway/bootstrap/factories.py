@@ -1,4 +1,4 @@
-"""Makes the model, the platforms and the agent as the settings say."""
+"""Factories for the model, the platforms, memory and the agent, as the settings say."""
 
 import asyncio
 import logging
@@ -34,11 +34,11 @@ from gateway.people import LOCAL_PLATFORM
 _log = logging.getLogger(__name__)
 
 _MODEL_CHECK = 5.0
-"""Seconds that the model's provider has to confirm key and model before start-up goes on."""
+"""Seconds for the provider to confirm key and model before start-up continues."""
 
 
 async def open_database(home: Path, observe: Observer | None, timings: Timings) -> Database:
-    """The database of a home, which is made where there is none.
+    """Open the home's database, creating it if it is missing.
 
     Raises `StartError` and `StoreError`.
     """
@@ -52,7 +52,7 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
 
 
 def load_model(settings: Settings) -> Model:
-    """The provider that thinks. Raises `ValueError` on an option it can't use."""
+    """Load the model provider. Raises `ValueError` on an invalid option."""
     secrets, model = settings.secrets, settings.model
     options = {"timeout": str(model.timeout)}
     if model.provider == "anthropic":
@@ -66,7 +66,7 @@ def load_model(settings: Settings) -> Model:
 
 
 async def check_model(model: Model, settings: Settings) -> None:
-    """Find a wrong key or model name now; an outage of the provider does not stop the start."""
+    """Check key and model name at start; an outage of the provider does not stop it."""
     try:
         async with asyncio.timeout(_MODEL_CHECK):
             await model.check(settings.model.name)
@@ -79,7 +79,7 @@ async def check_model(model: Model, settings: Settings) -> None:
 
 
 def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
-    """What may be spent in a day; `zone` is the house's."""
+    """Build the daily quotas; `zone` is the deployment's time zone."""
     cost = settings.cost
     return Quotas(
         rules=QuotaRules(
@@ -104,7 +104,7 @@ def _micro(dollars: float) -> int:
 def make_compactor(
     settings: Settings, database: Database, model: Model, quotas: Quotas
 ) -> Compactor:
-    """What makes long talks shorter."""
+    """Build the compactor of long conversations."""
     names, context = settings.model, settings.context
     rules = ContextRules(
         cap_tokens=context.cap_tokens,
@@ -122,7 +122,7 @@ def make_compactor(
 async def load_external_memory(
     settings: Settings, database: Database, now: Callable[[], int]
 ) -> ExternalMemory | None:
-    """The outside memory, if there is to be one. Raises `StartError` and `StoreError`."""
+    """Load the external memory, if one is configured. Raises `StartError` and `StoreError`."""
     memory, secrets = settings.memory, settings.secrets
     if not memory.provider:
         return None
@@ -149,7 +149,7 @@ async def load_external_memory(
 
 
 def load_embedder(settings: Settings) -> Embedder | None:
-    """The embedding model that helps recall, if there is to be one. Raises `StartError`."""
+    """Load the embedding model for recall, if one is configured. Raises `StartError`."""
     name = settings.recall.embeddings
     if not name:
         return None
@@ -165,7 +165,7 @@ def load_embedder(settings: Settings) -> Embedder | None:
 
 
 def load_reranker(settings: Settings) -> Reranker | None:
-    """What puts hits of recall in order by their meaning, if it is on. Raises `StartError`."""
+    """Build the reranker of recall, if one is configured. Raises `StartError`."""
     embedder = load_embedder(settings)
     return Reranker(embedder) if embedder else None
 
@@ -177,7 +177,7 @@ def make_agent_config(
     compactor: Compactor,
     external_memory: ExternalMemory | None,
 ) -> AgentConfig:
-    """How the agent is to work."""
+    """Build the agent's configuration."""
     model, limits = settings.model, settings.turns
     return AgentConfig(
         home=settings.home,
@@ -206,13 +206,13 @@ def make_agent_config(
 
 
 def make_memory(settings: Settings, database: Database) -> SharedMemory:
-    """Everybody's memory, and what several share. Once a process: it keeps changes in order."""
+    """Build the memory of all people. Call it once per process: it keeps changes in order."""
     limits = MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit)
     return SharedMemory(database, MemoryStore(database, settings.home / "memories", limits))
 
 
 def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
-    """What gives a talk its prompt, beside the agent's own: to see what it would be now."""
+    """Build a prompt cache beside the agent's own, to show what a prompt would be now."""
     ground = PromptConfig(
         home=settings.home,
         cache_ttl=settings.model.cache_ttl,
@@ -228,7 +228,7 @@ def _context_folder(settings: Settings) -> Path | None:
 
 
 def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
-    """The platforms that are on: the console always, others where their token is set.
+    """Load the console and every platform whose token is set.
 
     Raises `StartError`.
     """

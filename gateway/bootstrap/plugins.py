@@ -1,4 +1,4 @@
-"""Loads platforms, models, memories and embeddings by their names."""
+"""Loads platforms, model providers, external memories and embedding models by name."""
 
 import importlib
 import pkgutil
@@ -20,42 +20,44 @@ _EMBEDDINGS = "agent_core.recall"
 
 
 class UnknownPlug(Exception):
-    """There is no plug of that name. The text is a sentence that lists the ones there are."""
+    """No plug-in has that name. The text is a sentence that lists the known names."""
 
 
 def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
-    """Make the adapter of a platform; its SDK is imported now and not before.
+    """Load the adapter of a platform; imports its SDK only now.
 
-    Raises `UnknownPlug`, and `ValueError` with a sentence on an option it can't use.
+    Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
     module = _load(_PLATFORMS, name, platforms(), "platform")
     return cast(ChatAdapter, module.create(options))
 
 
 def load_model(name: str, options: Mapping[str, str]) -> Model:
-    """Make the model of a provider; its SDK is imported now and not before.
+    """Load a model provider; imports its SDK only now.
 
-    Raises `UnknownPlug`, and `ValueError` with a sentence on an option it can't use.
+    Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
     module = _load(_MODELS, name, _list(_MODELS, packages=True), "model provider")
     return cast(Model, module.create(options))
 
 
 def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
-    """Make an outside memory; its SDK is imported now and not before.
+    """Load an external memory; imports its SDK only now.
 
-    Raises `UnknownPlug`, `ModuleNotFoundError` where its SDK is not installed, and `ValueError`
-    with a sentence on an option it can't use.
+    Raises `UnknownPlug`, `ModuleNotFoundError` without its SDK, and `ValueError` with a sentence
+    on
+    an invalid option.
     """
     module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "outside memory")
     return cast(MemoryProvider, module.create(options))
 
 
 def load_embedder(name: str) -> Embedder:
-    """Load an embedding model; its runtime is imported now and not before.
+    """Load an embedding model; imports its runtime only now.
 
-    Raises `UnknownPlug`, `ModuleNotFoundError` where a package of it is not installed, and
-    `ValueError` with a sentence where what is installed can't be used.
+    Raises `UnknownPlug`, `ModuleNotFoundError` without one of its packages, and `ValueError` with
+    a
+    sentence if an installed package is unusable.
     """
     module = _load(_EMBEDDINGS, name, _list(_EMBEDDINGS, packages=True), "embedding model")
     return cast(Embedder, module.create({}))
@@ -67,7 +69,7 @@ def platforms() -> list[str]:
 
 
 def _list(package: str, *, packages: bool) -> list[str]:
-    """Names in a package, found by listing, without importing any of them."""
+    """List the names in a package without importing them."""
     spec = find_spec(package)
     places = spec.submodule_search_locations if spec else None
     return sorted(found.name for found in pkgutil.iter_modules(places) if found.ispkg is packages)

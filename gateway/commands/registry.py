@@ -17,7 +17,7 @@ from gateway.conversion import QueuedMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One use of a command. `is_repeat` is true when a restart reads the event again."""
+    """A use of a command. `is_repeat` is true when a restart reads the event again."""
 
     argument: str
     platform: str

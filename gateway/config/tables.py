@@ -28,7 +28,7 @@ _YEARS = 36_500
 
 
 class Table(BaseModel):
-    """One table. Values of `config.toml` need the exact type; a variable's text is converted."""
+    """A table. Values of `config.toml` need the exact type; a variable's text is converted."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 

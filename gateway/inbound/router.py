@@ -297,7 +297,7 @@ class InboundRouter:
         inbox_id: InboxId,
         command: tuple[str, str] | None,
     ) -> None:
-        """Somebody who may not room_conversation, unless it is a code that they bring."""
+        """Answer a stranger: redeem a code, otherwise explain how to get access."""
         if command and command[0] == "link" and command[1]:
             rows = await self._deps.linking.handle_stranger(platform, message, inbox_id, command[1])
             self._dispatcher.enqueue(rows)

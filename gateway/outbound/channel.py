@@ -1,4 +1,4 @@
-"""One platform as the dispatcher sees it: its adapter, its rate limit and its queues."""
+"""A platform as the dispatcher sees it: its adapter, its rate limit and its queues."""
 
 import asyncio
 import time
@@ -72,7 +72,7 @@ Chat = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """One enabled platform."""
+    """An enabled platform."""
 
     adapter: ChatAdapter
     rate_limiter: RateLimiter

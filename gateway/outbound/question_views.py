@@ -1,4 +1,4 @@
-"""How a question reads: its messages, its buttons, and what people say to answer it."""
+"""Renders questions as messages with buttons, and matches typed answers."""
 
 import re
 import secrets
@@ -14,25 +14,25 @@ from gateway.texts import general
 
 _KEY = re.compile(r"q(?P<id>[0-9]{1,15}):(?P<choice>[a-z0-9_]{1,12}):(?P<secret>[0-9a-f]{8})")
 _OUTCOME = "\n\n" + "outcome " * 50
-"""As long as what is written below a question that is over; it has to fit in its message."""
+"""As long as the closing words of a question, which must fit into its message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What the key of a button says."""
+    """The content of a button's key."""
 
     question_id: QuestionId
     choice: str
     secret: str
 
     def opens(self, question: Question) -> bool:
-        """True if the key was made for this question."""
+        """Return whether the key was made for this question."""
         is_meant = self.question_id == question.id
         return is_meant and secrets.compare_digest(question.secret, self.secret)
 
 
 def read_key(key: str) -> Key | None:
-    """What a button's key says, or None if no question has made it."""
+    """Parse a button's key; None if no question made it."""
     found = _KEY.fullmatch(key)
     if found is None:
         return None
@@ -42,7 +42,7 @@ def read_key(key: str) -> Key | None:
 
 
 def shows_buttons(question: Question, adapter: ChatAdapter | None) -> bool:
-    """True where a question's choices are buttons, else they are numbers in a list."""
+    """Return whether the choices are buttons; otherwise they are a numbered list."""
     most = adapter.most_buttons if isinstance(adapter, CanAsk) else 0
     return len(question.choices) <= most
 
@@ -50,9 +50,9 @@ def shows_buttons(question: Question, adapter: ChatAdapter | None) -> bool:
 def compose(
     question: Question, adapter: ChatAdapter | None, *, is_silent: bool
 ) -> list[NewOutboxMessage]:
-    """The messages that ask a question. The last one stands for it, and has the buttons.
+    """Build the messages of a question. The last one carries the buttons.
 
-    A question that is longer than a message goes before it in parts that do not ring.
+    A question that exceeds one message is preceded by silent parts.
     """
     *before, last = adapter.split(question.text) if adapter else (question.text,)
     if adapter and len(adapter.split(_body(question, adapter, last) + _OUTCOME)) > 1:
@@ -74,21 +74,20 @@ def compose(
 
 
 def close(question: Question, row: OutboxRow, words: str) -> str:
-    """What the message that asked a question says once the question is over."""
+    """Build the text of the question's message after it is closed."""
     asked = row.body.removesuffix(general.list_choices("", _labels(question)))
     return general.close_question(asked, words)
 
 
 def choice_of(question: Question, key: str | None) -> Choice | None:
-    """The choice of this key, if there is one."""
+    """Return the choice with this key, if any."""
     return next((choice for choice in question.choices if choice.key == key), None)
 
 
 def match(question: Question, words: str, *, has_buttons: bool) -> str | None:
-    """The key of the choice that words name, if they are nothing but that.
+    """Return the key of the choice that the words name, if they name nothing else.
 
-    Where the choices are a numbered list a number means its line, even if it is the label of
-    another choice.
+    In a numbered list a number means its line, even if it is the label of another choice.
     """
     said = _plain(words)
     if not said:

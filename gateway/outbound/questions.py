@@ -1,4 +1,4 @@
-"""Questions to people: asked with buttons, answered once, and only by whom they are for."""
+"""Questions to people: asked with buttons, answered once, by those who may answer."""
 
 import asyncio
 import secrets
@@ -25,36 +25,37 @@ from gateway.texts import general
 from gateway.texts.readers import speak_to
 
 FOR_OWNER = "owner"
-"""The payload of what a turn asks an owner: it is asked where they are, wherever the turn goes."""
+"""The payload of a turn's question to an owner, who is asked in their own chat."""
 
 _MOST_REFUSED = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What an answer came to: the words that the question's message ends in, and what is owed.
+    """The result of an answer: the closing words of the question's message, and outbox rows.
 
-    With `stays_open` nothing was decided: the words are a message of their own, and the
-    buttons go on working.
+    With `stays_open` nothing is decided: the words are a message of their own, and the buttons
+    stay.
     """
 
     words: str
     rows: Sequence[OutboxRow] = ()
     stays_open: bool = False
     asks: Sequence[NewQuestion] = ()
-    """What is to be asked now in its turn."""
+    """The questions to ask next."""
     is_alone: bool = False
-    """True where the words take the place of what was asked, which nobody is to see any more."""
+    """Replace the whole question by the words, because nobody should see it any more."""
 
 
 Answerer = Callable[[Connection, Question, str, Person, int], Outcome]
-"""Does what an answer asks for, in the transaction that keeps the answer: given the question,
-the key of the choice, who answers, and the time."""
+"""Applies an answer in the transaction that stores it: question, key of the choice, the person who
+answers, and the time.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:
-    """Somebody's reaction to a question: an event with the key of a button in it, or words."""
+    """A person's reaction to a question: a press of a button, or words."""
 
     inbox_id: InboxId
     platform: str
@@ -63,12 +64,12 @@ class Reaction:
 
 
 Find = Callable[[Connection], tuple[Question, str] | None]
-"""Finds the question that a reaction is to, and the key of the choice in it."""
+"""Finds the question of a reaction and the key of the choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
-    """What a reaction came to. `is_used` says that it was one to a question, and is done."""
+    """The result of a reaction. `is_used` says that it answered a question."""
 
     is_used: bool = True
     rows: Sequence[OutboxRow] = ()
@@ -126,7 +127,7 @@ class PendingAnswers:
 
 
 class Questions:
-    """All open questions; see `asking` for the turns that wait for an answer."""
+    """The open questions; `turns.user_prompts` serves the turns that wait for an answer."""
 
     def __init__(
         self,
@@ -137,7 +138,7 @@ class Questions:
         now: Callable[[], int],
         answerers: Mapping[Kind, Answerer],
     ) -> None:
-        """`zone` is the IANA time zone of people who have set none."""
+        """Use `zone`, an IANA name, for people without a time zone."""
         self._database = database
         self._adapters = dispatcher.adapters
         self._dispatcher = dispatcher
@@ -149,17 +150,17 @@ class Questions:
             **answerers,
         }
         self._asked: set[PersonId] = set()
-        """People who may have something open; nobody else's words are looked at."""
+        """People who may have an open question; other people's words need no lookup."""
         self._refused: set[tuple[QuestionId, PersonId]] = set()
-        """Who was told that a question is not theirs; once is enough."""
+        """People who were told, once, that a question is not theirs."""
         self.answers = PendingAnswers()
 
     async def start(self) -> None:
-        """Learn who was asked something by an earlier process. Raises `StoreError`."""
+        """Restore the people with open questions of an earlier process. Raises `StoreError`."""
         self._asked.update(await self._database.read(questions.list_people_asked))
 
     def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
-        """Keep a question and owe the message that asks it; in the caller's transaction."""
+        """Store a question and enqueue its messages, in the caller's transaction."""
         question = questions.ask(connection, new, now=now)
         self._asked.add(new.person_id)
         if outbox.find_of_question(connection, question_id=question.id):
@@ -169,7 +170,7 @@ class Questions:
     async def press(self, reaction: Reaction, key: str) -> None:
         """Take a press of one of our buttons. Raises `StoreError`.
 
-        A key that was made up, or whose question is over, changes nothing.
+        A forged key, or one of a closed question, changes nothing.
         """
         pressed = question_views.read_key(key)
 
@@ -182,10 +183,9 @@ class Questions:
         await self._take(reaction, find, is_press=True)
 
     async def hear(self, reaction: Reaction, words: str) -> bool:
-        """Take words as the answer to a question that is open here, if they are one.
+        """Take words as the answer to an open question here; False if they are none.
 
-        Raises `StoreError`. An answer is the label, the number or the key of a choice. What
-        is too late to be one is not taken.
+        Raises `StoreError`. An answer is the label, the number or the key of a choice.
         """
         if reaction.person.id not in self._asked:
             return False
@@ -204,7 +204,7 @@ class Questions:
         return await self._take(reaction, find, is_press=False)
 
     def end_of_turn(self, connection: Connection, turn_id: TurnId, now: int) -> list[OutboxRow]:
-        """A turn is over: what it still asks needs no answer; in the caller's transaction."""
+        """Close the questions of a turn that has ended, in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             questions.close(connection, question_id=question.id, now=now)
@@ -214,7 +214,7 @@ class Questions:
     def move(
         self, connection: Connection, turn_id: TurnId, place: tuple[str, str], now: int
     ) -> list[OutboxRow]:
-        """Ask what a turn waits for elsewhere from now on; in the caller's transaction."""
+        """Ask a turn's open questions in another place, in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             if question.payload == FOR_OWNER:
@@ -226,7 +226,7 @@ class Questions:
         return rows
 
     async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
-        """Settle what somebody said or pressed; False for words that are no answer any more."""
+        """Apply a reaction; False for words that no longer answer anything."""
         now = self._now()
 
         def work(connection: Connection) -> _Taken:
@@ -255,7 +255,7 @@ class Questions:
     def _refuse(
         self, connection: Connection, question: Question, reaction: Reaction, now: int
     ) -> _Taken:
-        """Somebody else's question: they are told so, once."""
+        """Tell a person once that the question is not theirs."""
         who = (question.id, reaction.person.id)
         if who in self._refused:
             return _Taken()
@@ -282,7 +282,7 @@ class Questions:
         return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
 
     def _enqueue(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
-        """Owe what asks a question; in the night of whom it is for it does not ring."""
+        """Enqueue a question's messages, silent in the quiet hours of the person asked."""
         person = people.find(connection, person_id=question.person_id)
         zone = (person and person.time_zone) or self._zone
         is_silent = person is not None and quiet_hours.is_quiet(person, zone, now)
@@ -295,26 +295,26 @@ class Questions:
 def drop(
     connection: Connection, question: Question, words: Text | str, now: int
 ) -> list[OutboxRow]:
-    """A question needs no answer any more, and ends in these words; in the caller's transaction."""
+    """Close a question that needs no answer any more, in the caller's transaction."""
     if not questions.close(connection, question_id=question.id, now=now):
         return []
     return _close(connection, question, words)
 
 
 def _may_answer(question: Question, reaction: Reaction) -> bool:
-    """Whom it was asked may answer, and owners what a turn of others waits for."""
+    """Allow the person asked and, for questions of others' turns, owners."""
     if question.person_id == reaction.person.id:
         return question.turn_id is not None or reaction.address.is_direct
     return question.turn_id is not None and reaction.person.is_owner
 
 
 def make_secret() -> str:
-    """What makes the buttons of a question its own."""
+    """Return a random secret that ties buttons to their question."""
     return secrets.token_hex(4)
 
 
 def _is_asked_there(question: Question, reaction: Reaction) -> bool:
-    """True if a question is asked where somebody says something; tickets name no place."""
+    """Return whether a question is open in the reaction's place; tickets name no place."""
     asked, said = conversion.read_chat(question.chat), reaction.address
     is_same = replace(asked, ticket=None) == replace(said, ticket=None)
     return is_same and question.platform == reaction.platform
@@ -323,7 +323,7 @@ def _is_asked_there(question: Question, reaction: Reaction) -> bool:
 def _close(
     connection: Connection, question: Question, words: Text | str, *, is_alone: bool = False
 ) -> list[OutboxRow]:
-    """The message that asks shows what came of it, and has no buttons any more."""
+    """Show the result in the question's message and remove its buttons."""
     row = outbox.find_of_question(connection, question_id=question.id)
     if row is None:
         return []

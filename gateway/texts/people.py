@@ -170,7 +170,7 @@ def describe_kept(count: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLine:
-    """One line of /accounts; `is_admitted` is false for one that may talk only while linked."""
+    """A line of /accounts; `is_admitted` is false for one that may talk only while linked."""
 
     account: Account
     is_here: bool

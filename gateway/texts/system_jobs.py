@@ -50,7 +50,7 @@ def describe_broken(faults: Sequence[str]) -> str:
 
 
 def describe_round(done: CuratorReport) -> str:
-    """What the curator has done, for the record of its run."""
+    """Describe the curator's work for the record of its run."""
     if not done.has_folder:
         return NO_FOLDER
     looked = f"{done.count} skill{'' if done.count == 1 else 's'} looked at"
@@ -60,7 +60,7 @@ def describe_round(done: CuratorReport) -> str:
 
 
 def describe_plan(found: CuratorReport) -> list[str]:
-    """What the curator would do: a line each."""
+    """Describe the curator's plan, a line for each step."""
     if not found.has_folder:
         return [_sentence(NO_FOLDER)]
     lines = [
@@ -71,7 +71,7 @@ def describe_plan(found: CuratorReport) -> list[str]:
 
 
 def _gather(steps: Iterable[Step]) -> list[tuple[str, list[str]]]:
-    """What was done, each with the skills that it was done to."""
+    """Group the steps by their action and name their skills."""
     found: dict[str, list[str]] = {}
     for step in steps:
         told = f"{step.name} as {step.kept}" if step.kept not in ("", step.name) else step.name
@@ -144,7 +144,7 @@ def _describe_part(part: Mapping[str, Any]) -> Iterator[str]:
 
 
 def describe_replay(answer: Mapping[str, Any]) -> Iterator[str]:
-    """What came of a turn that was played again."""
+    """Describe the result of a replayed turn."""
     if "prompt" in answer:
         yield from _describe_memory_of_now(answer)
         return
@@ -181,7 +181,7 @@ NO_OUTSIDE = "there is no outside memory"
 
 
 def describe_sync(sync: SyncReport, now: int) -> str:
-    """What came of a look at the outside memory. Pure; `now` in milliseconds."""
+    """Describe the state of the external memory's sync. Pure; `now` in milliseconds."""
     report = sync.report
     how = "answers" if report.state == "ok" else f"does not answer ({report.detail or 'not yet'})"
     told = [f"{report.name} {how}", f"{sync.told:,} told since the last look"]

@@ -1,4 +1,4 @@
-"""One turn from its queued messages to its end: lanes, the runner, what is shown, the finalizer."""
+"""A turn from its queued messages to its end: lanes, the runner, what is shown, the finalizer."""
 
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.crash_backoff import CRASH_WAIT

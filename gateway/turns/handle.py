@@ -142,7 +142,7 @@ class LaneQueue:
 
 @dataclass(slots=True, kw_only=True)
 class TurnHandle:
-    """One turn, from its wait for a place until it is over."""
+    """A turn, from its wait for a place until it is over."""
 
     lane: LaneQueue
     asker: PersonId

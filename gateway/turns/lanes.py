@@ -1,4 +1,4 @@
-"""One lane per conversation while it has work: order, steering, stopping and fairness."""
+"""A lane per conversation while it has work: order, steering, stopping and fairness."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ class LaneDeps:
 
 
 class Lanes:
-    """All lanes. Each runs one turn at a time; messages that arrive meanwhile steer it."""
+    """The lanes. Each runs one turn at a time; messages that arrive meanwhile steer it."""
 
     def __init__(self, deps: LaneDeps) -> None:
         self._deps = deps

@@ -98,7 +98,7 @@ class UserPrompts:
     def _choose(
         self, connection: Connection, inquiry: UserPrompt, here: tuple[str, str]
     ) -> tuple[PersonId, tuple[str, str]] | None:
-        """Who is asked, and where: the turn's person where it is answered, or an owner."""
+        """Return the person to ask and the place: the turn's own, or an owner's."""
         if not inquiry.is_for_owner:
             return inquiry.person_id, here
         return choose_owner(connection, inquiry.person_id, here, self._dispatcher.adapters)

@@ -17,7 +17,7 @@ QuestionState = Literal["open", "answered", "over"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One possible answer. `key` is short, `[a-z0-9_]`, and unique in its question."""
+    """A possible answer. `key` is short, `[a-z0-9_]`, and unique in its question."""
 
     key: str
     label: str

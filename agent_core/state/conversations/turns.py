@@ -21,7 +21,7 @@ TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn. `chat` and `answers` are the gateway's names of the chat and of the message to
+    """A turn. `chat` and `answers` are the gateway's names of the chat and of the message to
     answer.
 
     `person_id` is the asker, who also pays, through the account `account_id`. The conversation may

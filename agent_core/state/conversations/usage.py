@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One model call. Token counts are disjoint; `micro_dollars` is None without a known price.
+    """A model call. Token counts are disjoint; `micro_dollars` is None without a known price.
 
     `model` is the model that answered. The last three describe the request, see
     `agent_core.models.fingerprint`; None if they were not recorded.
@@ -27,7 +27,7 @@ class ModelCall:
 
     @property
     def read_tokens(self) -> int:
-        """All input tokens, cached or not."""
+        """The input tokens, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 

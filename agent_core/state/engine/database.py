@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class Database:
-    """All data of a deployment, in one SQLite file. Use it from one event loop."""
+    """The data of a deployment, in one SQLite file. Use it from one event loop."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""One process per home: a lock for the life of the process, and a mark of its last shutdown."""
+"""A process per home: a lock for the life of the process, and a mark of its last shutdown."""
 
 import fcntl
 import os

@@ -23,7 +23,7 @@ KEPT_COPIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step of the schema; `number` counts from 1."""
+    """A step of the schema; `number` counts from 1."""
 
     number: int
     name: str

@@ -19,7 +19,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One slot of a job and its state; times in milliseconds.
+    """A slot of a job and its state; times in milliseconds.
 
     `slot_at` is the time of the slot, `due_at` the time to start or retry it. `missed` counts the
     slots skipped before it.

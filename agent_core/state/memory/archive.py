@@ -29,7 +29,7 @@ _ROW = "archive.id, archive.text, archive.tags, archive.created_at, archive.upda
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveEntry:
-    """One entry. Times are milliseconds since the epoch; `tags` are sorted, in lower case."""
+    """An entry. Times are milliseconds since the epoch; `tags` are sorted, in lower case."""
 
     id: ArchiveId
     text: str

@@ -11,7 +11,7 @@ Kind = Literal["turn", "memory", "erase"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncItem:
-    """One change to send; its key is `turn:N`, `person:N`, or `session:N:K` (the K-th time).
+    """A change to send; its key is `turn:N`, `person:N`, or `session:N:K` (the K-th time).
 
     `payload` is JSON: the entries that the provider has, by hash; it contains no text.
     """

@@ -18,7 +18,7 @@ Operation = Literal["add", "replace", "remove"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of a list of entries; `position` is the entry's index, from 0.
+    """A change of a list of entries; `position` is the entry's index, from 0.
 
     Without `before` and `after`, it changes nothing visible; see `memory.entry_history`.
     """
@@ -50,7 +50,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One row of the ledger."""
+    """A row of the ledger."""
 
     id: int
     target: Target

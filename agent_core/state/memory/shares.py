@@ -12,7 +12,7 @@ EVERYONE = "everyone"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """One entry of a person's list, by its text, and its audience."""
+    """An entry of a person's list, by its text, and its audience."""
 
     target: Target
     entry: str

@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One audited action. `actor` is `account:platform:user`, or `house` for the command line."""
+    """An audited action. `actor` is `account:platform:user`, or `house` for the command line."""
 
     person_id: PersonId | None
     actor: str

@@ -25,7 +25,7 @@ _CONDITIONS: dict[OutboxState, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
-    """One outbox message. `chat` is the gateway's name of the chat, the unit of order.
+    """An outbox message. `chat` is the gateway's name of the chat, the unit of order.
 
     An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
     the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
