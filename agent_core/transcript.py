@@ -148,9 +148,9 @@ def user_message(text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) ->
 
     Providers refuse empty text, so empty parts are left out.
     """
-    lead = (TextPart(text=facts, is_fact=True),) if facts else ()
+    prefix = (TextPart(text=facts, is_fact=True),) if facts else ()
     words = (TextPart(text=text),) if text.strip() else ()
-    return Message(role="user", parts=(*lead, *words, *parts))
+    return Message(role="user", parts=(*prefix, *words, *parts))
 
 
 _KINDS: dict[str, type[Part]] = {

@@ -24,7 +24,7 @@ from agent_core.tools import ToolContext, local_time, quote
 
 _MOST_TIMES = 5
 """The number of times listed per job; a more frequent job is marked as continuing."""
-_MOST_TALKS = 30
+_MOST_CONVERSATIONS = 30
 _MOST_HITS = 8
 _LONGEST = 200
 _OPEN = (
@@ -93,8 +93,8 @@ def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str
         until=context.now,
     )
     here = replace(field, scope=f"c{context.conversation_id}", since=None)
-    own = set(passages.list_latest(connection, field=here, limit=_MOST_TALKS))
-    latest = passages.list_latest(connection, field=field, limit=_MOST_TALKS)
+    own = set(passages.list_latest(connection, field=here, limit=_MOST_CONVERSATIONS))
+    latest = passages.list_latest(connection, field=field, limit=_MOST_CONVERSATIONS)
     overviews = passages.load_overviews(
         connection, field=field, session_ids=[one for one in latest if one not in own]
     )

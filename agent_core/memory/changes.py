@@ -170,8 +170,8 @@ def merge(base: tuple[str, ...], ours: tuple[str, ...], theirs: tuple[str, ...])
 
 
 def _match(entries: tuple[str, ...], old: str) -> int | Refusal:
-    wanted = _fold(old)
-    folded = [_fold(entry) for entry in entries]
+    wanted = _apply_all(old)
+    folded = [_apply_all(entry) for entry in entries]
     if wanted in folded:
         return folded.index(wanted)
     found = [place for place, entry in enumerate(folded) if wanted in entry]
@@ -186,15 +186,15 @@ def _drop_duplicates(entries: tuple[str, ...]) -> tuple[str, ...]:
     """Drop entries that repeat an earlier one."""
     kept: dict[str, str] = {}
     for entry in entries:
-        kept.setdefault(_fold(entry), entry)
+        kept.setdefault(_apply_all(entry), entry)
     return tuple(kept.values())
 
 
 def _find_duplicate(entries: tuple[str, ...], text: str) -> str | None:
-    return next((entry for entry in entries if _fold(entry) == _fold(text)), None)
+    return next((entry for entry in entries if _apply_all(entry) == _apply_all(text)), None)
 
 
-def _fold(text: str) -> str:
+def _apply_all(text: str) -> str:
     return " ".join(text.casefold().split())
 
 

@@ -35,7 +35,7 @@ class Exchange:
     """The messages of one turn, oldest first; at least one."""
 
     who: ExternalPersonId
-    talk: ExternalSessionId
+    session_id: ExternalSessionId
     said: tuple[ExternalMessage, ...]
     is_repeat: bool
 
@@ -100,7 +100,7 @@ class MemoryProvider(Protocol):
     async def sync_entries(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
         """Replace the stored memory of a person; returns the new `kept`."""
 
-    async def delete_session(self, talk: ExternalSessionId) -> None:
+    async def delete_session(self, session_id: ExternalSessionId) -> None:
         """Delete a session. An unknown session is no error."""
 
     async def delete_person(self, who: ExternalPersonId) -> None:

@@ -13,7 +13,7 @@ from agent_core.recall.query import Query
 from agent_core.recall.ranking import Ranked
 from agent_core.recall.search import Found
 from agent_core.state.search.passages import FoundMessage, SessionOverview
-from agent_core.state.tokenizer import fold, list_runs
+from agent_core.state.tokenizer import list_runs, normalize
 from agent_core.tools import flatten, local_time, quote
 
 SNIPPET_LIMIT = 300
@@ -24,7 +24,7 @@ OUTPUT_LIMIT = 6000
 _END_LIMIT = 80
 _ASKED_LIMIT = 200
 _NAME_LIMIT = 80
-_TALKS_ROOM = 1500
+_CONVERSATIONS_ROOM = 1500
 """Characters reserved for the conversations of hits."""
 _FORMAT = "%Y-%m-%d %H:%M"
 
@@ -53,14 +53,14 @@ def format_hits(
         head += " Lines with + are next to a hit."
     letters = _give_letters(found.hits, overviews)
     lines = [_format_hit(query, hit, letters, view) for hit in found.hits]
-    shown = _fit(lines, OUTPUT_LIMIT - len(head) - (_TALKS_ROOM if letters else 100))
+    shown = _fit(lines, OUTPUT_LIMIT - len(head) - (_CONVERSATIONS_ROOM if letters else 100))
     seen = {hit.message.session_id for hit in found.hits[: len(lines)]}
     conversations = [
         f"{letters[one.id]}, {_format_overview(one, view)}"
         for one in overviews
         if one.id in letters and one.id in seen
     ]
-    return "\n".join([head, *shown, *_fit(conversations, _TALKS_ROOM - 100)])
+    return "\n".join([head, *shown, *_fit(conversations, _CONVERSATIONS_ROOM - 100)])
 
 
 def format_window(messages: Sequence[FoundMessage], overview: SessionOverview, view: View) -> str:
@@ -103,7 +103,7 @@ def find_match(query: Query, text: str) -> int:
         for place in _list_places(folded, piece)
     )
     if not places:
-        runs = list_runs(fold(text))
+        runs = list_runs(normalize(text))
         return next((text.lower().find(run) for run in runs if run in query.asked), 0)
     return max(places, key=lambda start: sum(start <= one < start + 200 for one in places))
 

@@ -8,7 +8,14 @@ from itertools import pairwise
 
 from agent_core.errors import ToolArgumentError
 from agent_core.state.search.search import Term
-from agent_core.state.tokenizer import ENGLISH, UNINDEXED, cut_humps, fold, list_pieces, list_runs
+from agent_core.state.tokenizer import (
+    ENGLISH,
+    UNINDEXED,
+    cut_humps,
+    list_pieces,
+    list_runs,
+    normalize,
+)
 from agent_core.tools import is_hidden, local_time
 
 _TIME = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2})?)?)?)?")
@@ -49,7 +56,7 @@ MAX_TERMS = 32
 """The largest number of words or signs of a search; more would not sharpen it."""
 
 _STOP_WORDS = ENGLISH | frozenset(
-    fold(word)
+    normalize(word)
     for line in (
         # German
         "aber als auch auf aus bei bin bist das dass dein deine dem den der des dich dir du",
@@ -108,7 +115,7 @@ def read_query(text: str) -> Query:
     ASCII signs, so a text of nothing else becomes fragments.
     """
     text = "".join(" " if is_hidden(character) else character for character in text)
-    folded = fold(text)
+    folded = normalize(text)
     runs = list_runs(folded)
     content = _unique(run for run in runs if run not in _STOP_WORDS) or _unique(runs)
     terms = tuple(

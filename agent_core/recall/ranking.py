@@ -36,7 +36,7 @@ because brevity alone is no merit.
 """
 PAIR = 0.3
 """The bonus for adjacent query words, as a share of their weights."""
-TALK = 0.25
+CONVERSATION = 0.25
 """The bonus for the conversation, as a share of the mean of its best three messages."""
 SPEAKER, NAME = 0.9, 0.1
 """The bonus for a message by a person whom the query names, as a share of the name's weight; and
@@ -128,7 +128,7 @@ class Ranking:
                         one, [(read[at], step) for at, step in neighbours[key].items()]
                     ),
                 )
-                + TALK * conversations[one.message.session_id],
+                + CONVERSATION * conversations[one.message.session_id],
                 holds=bool(one.term_counts),
                 before=before.get(key),
             )
@@ -207,7 +207,9 @@ def _with_neighbours(one: _Read, neighbours: Iterable[tuple[_Read, int]]) -> Map
 
 def _score_conversations(scores: Iterable[tuple[SessionId, float]]) -> dict[SessionId, float]:
     """Compute a third of the sum of the three best scores per conversation."""
-    by_talk: dict[SessionId, list[float]] = {}
-    for talk, score in scores:
-        by_talk.setdefault(talk, []).append(score)
-    return {talk: sum(sorted(found)[-3:]) / 3 for talk, found in by_talk.items()}
+    by_conversation: dict[SessionId, list[float]] = {}
+    for conversation, score in scores:
+        by_conversation.setdefault(conversation, []).append(score)
+    return {
+        conversation: sum(sorted(found)[-3:]) / 3 for conversation, found in by_conversation.items()
+    }

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.search import passages, search
 from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import SearchFilter, Term
-from agent_core.state.tokenizer import cut, fold
+from agent_core.state.tokenizer import cut, normalize
 
 MOST_HOLDERS = 600
 """The number of newest messages considered per word; pairs of words reach much further back."""
@@ -160,7 +160,7 @@ def _scan(connection: Connection, field: SearchFilter, query: Query, limit: int)
     phrase = " ".join(query.fragments)
     found = []
     for message in passages.load_messages(connection, field=field, message_ids=newest):
-        folded = fold(message.text)
+        folded = normalize(message.text)
         words = set(cut(message.text))
         score = sum(
             (set(cut(one)) <= words if one.isalnum() else one in folded) for one in query.fragments

@@ -251,7 +251,7 @@ def cut(text: str) -> list[str]:
         plain = _join_clitics(text.lower())
         return [stem(word[:MAX_WORD]) for word in _WORD.findall(plain)] + humps
     words: list[str] = []
-    for run in list_runs(fold(text)):
+    for run in list_runs(normalize(text)):
         length = _kind(run[0])
         if length in (2, 3):
             words += [run[start : start + length] for start in range(len(run))]
@@ -271,7 +271,7 @@ def cut_humps(text: str) -> list[str]:
     ]
 
 
-def fold(text: str) -> str:
+def normalize(text: str) -> str:
     """Return the text in lower case, without the diacritics of alphabets."""
     if text.isascii():
         return text.lower()
@@ -346,9 +346,9 @@ def index_text(scope: str, role: str, platform: str, created_at: int, text: str)
     begun = _begin(scope, role, platform)
     if begun is None:
         return None
-    lead, tags = begun
+    high, tags = begun
     month = _name_month(created_at // _DAY_MS)
-    return lead.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags + month
+    return high.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags + month
 
 
 @lru_cache(maxsize=4096)

@@ -23,7 +23,7 @@ FILE = "{file}"
 _MOST_ANSWER = 2_000_000
 """Bytes read of an answer: ten hours of speech take fewer."""
 _MOST_LOGGED = 300
-_ENDINGS = {
+_SUFFIXES = {
     "audio/aac": "aac",
     "audio/aiff": "aiff",
     "audio/amr": "amr",
@@ -130,7 +130,7 @@ class CommandTranscriber:
 
 
 def _name(media_type: str) -> str:
-    return f"voice.{_ENDINGS.get(media_type, 'ogg')}"
+    return f"voice.{_SUFFIXES.get(media_type, 'ogg')}"
 
 
 async def _read(content: aiohttp.StreamReader) -> bytes:

@@ -213,14 +213,14 @@ def make_memory(settings: Settings, database: Database) -> SharedMemory:
 
 def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
     """Build a prompt cache beside the agent's own, to show what a prompt would be now."""
-    ground = PromptConfig(
+    config = PromptConfig(
         home=settings.home,
         cache_ttl=settings.model.cache_ttl,
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
     )
-    return PromptCache(ground, database=database, memory=memory, now=now)
+    return PromptCache(config, database=database, memory=memory, now=now)
 
 
 def _context_folder(settings: Settings) -> Path | None:

@@ -20,7 +20,7 @@ from agent_core.tools import AskTool, SettingsTool, Tool, Toolbox
 from gateway.bootstrap.factories import load_reranker
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
-from gateway.outbound import easing_in
+from gateway.outbound import make_rescheduler
 from gateway.turns import UserPrompts
 
 
@@ -65,7 +65,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, deps.memory, approval, inventory, reranker),
-        SettingsTool(database, changed=changed, on_quiet_times=easing_in(deps.zone)),
+        SettingsTool(database, changed=changed, on_quiet_times=make_rescheduler(deps.zone)),
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
         *(deps.external_memory.tools if deps.external_memory else ()),
     )

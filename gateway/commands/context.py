@@ -67,10 +67,10 @@ class ContextCommands:
         session, prompt_hash = await self._database.read(look)
         if session is None:
             return Reply(text=usage_texts.COMPACT_EMPTY())
-        talk = CompactionTarget(
+        target = CompactionTarget(
             session_id=session.id, owner_id=conversation.person_id, payer_id=call.person.id
         )
-        result = await self._compactor.compact_now(talk, prompt_hash, call.argument)
+        result = await self._compactor.compact_now(target, prompt_hash, call.argument)
         if result is None:
             return Reply(text=usage_texts.COMPACT_NO_GAIN())
         self._lanes.invalidate_conversations()
@@ -131,7 +131,7 @@ class ContextCommands:
             today=today,
             month=month,
             priced=priced,
-            house=everybody if shows_everybody else None,
+            deployment=everybody if shows_everybody else None,
             people=[(name, charged) for _, name, charged in by_person],
         )
         return Reply(text=usage_texts.describe_usage(report))

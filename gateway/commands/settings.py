@@ -23,7 +23,7 @@ from agent_core.tools import (
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound import ease, stand_for
+from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
 from gateway.texts.jobs import list_coming
 from gateway.texts.rooms import ONLY_IN_DIRECT
@@ -121,7 +121,7 @@ class SettingsCommands:
             set_language(person.language, call.message.sender.language)
             people.set_preferences(connection, list_settings(person), person_id=person.id)
             delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
-            ease(connection, person, self._zone_of(person), call.now)
+            reschedule(connection, person, self._zone_of(person), call.now)
             if not is_direct:
                 return general.SETTING_SAVED(), []
             text = show(wanted, self._zone_of(person)).text

@@ -87,12 +87,12 @@ class JobHistory:
         assert self._ids  # noqa: S101 - no job runs before `prepare`
         room_id = _find_room(known, source.job, person, chat_refs)
         account_id = known.find_account(person, chat_refs[0][0])
-        talk_id, session_id = self._open(known, source.job, person, room_id)
+        conversation_id, session_id = self._open(known, source.job, person, room_id)
         if session_id is None:
             session_id = self._ids.next_session()
             job_history.open_session(
                 known.connection,
-                conversation_id=talk_id,
+                conversation_id=conversation_id,
                 session_id=session_id,
                 account_id=account_id,
                 title=source.job.title,
@@ -101,7 +101,7 @@ class JobHistory:
         saying = JobMessage(
             turn_id=self._ids.next_turn(),
             run_id=source.run.id,
-            conversation_id=talk_id,
+            conversation_id=conversation_id,
             session_id=session_id,
             person_id=person.id,
             account_id=account_id,
@@ -123,11 +123,11 @@ class JobHistory:
         if found:
             return found
         if room_id is None:
-            talk_id = job_history.open_conversation(
+            conversation_id = job_history.open_conversation(
                 connection, key=key, person_id=person.id, now=known.now
             )
-            return talk_id, None
-        talk = sessions.ensure_conversation(
+            return conversation_id, None
+        conversation = sessions.ensure_conversation(
             connection,
             key=key,
             person_id=person.id,
@@ -135,7 +135,7 @@ class JobHistory:
             room_id=room_id,
             now=known.now,
         )
-        return talk.id, None
+        return conversation.id, None
 
     def attach(
         self, known: Recipients, source: Source, place: TranscriptPlace

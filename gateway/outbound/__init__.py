@@ -14,7 +14,13 @@ from gateway.outbound.questions import (
     drop,
     make_secret,
 )
-from gateway.outbound.quiet_hours import LONGEST_QUIET, ease, easing_in, is_quiet, quiet_until
+from gateway.outbound.quiet_hours import (
+    LONGEST_QUIET,
+    is_quiet,
+    make_rescheduler,
+    quiet_until,
+    reschedule,
+)
 
 __all__ = [
     "FOR_OWNER",
@@ -31,11 +37,11 @@ __all__ = [
     "ReservedSlot",
     "choice_of",
     "drop",
-    "ease",
-    "easing_in",
     "is_quiet",
+    "make_rescheduler",
     "make_secret",
     "quiet_until",
     "read_command",
+    "reschedule",
     "stand_for",
 ]

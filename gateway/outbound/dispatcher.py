@@ -43,7 +43,7 @@ class DeliveryTimings:
 
     first_pause: float = 1.0
     longest_pause: float = 60.0
-    settle: float = 2.0
+    finish: float = 2.0
     """Before an unsure message is looked for: it may still be on its way."""
     group_sent: float = 0.02
     """For which the record of a sent message waits for others to share its commit. After a crash
@@ -264,9 +264,9 @@ class OutboxDispatcher:
             await self._database.write(
                 "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
             )
-            seconds, settle = self._back_off(row.attempts), self._timings.settle
+            seconds, finish = self._back_off(row.attempts), self._timings.finish
             # Looked for too early it might not be there yet, and would be sent twice.
-            return Pause(max(settle, seconds), is_firm=seconds <= settle)
+            return Pause(max(finish, seconds), is_firm=seconds <= finish)
         except (Rejected, MessageGone, ChatGone) as error:
             await self._set_aside(row, str(error), is_chat_gone=isinstance(error, ChatGone))
         return None

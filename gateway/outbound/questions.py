@@ -239,7 +239,7 @@ class Questions:
                 rows = drop(connection, found[0], general.QUESTION_LATE, now)
                 taken = _Taken(is_used=is_press, rows=rows)
             else:
-                taken = self._settle(connection, *found, reaction, now)
+                taken = self._apply(connection, *found, reaction, now)
             if taken.is_used:
                 inbox.finish(connection, inbox_id=reaction.inbox_id, reason="answer")
             return taken
@@ -267,7 +267,7 @@ class Questions:
             self._refused.clear()
         self._refused.add(refused)
 
-    def _settle(
+    def _apply(
         self, connection: Connection, question: Question, key: str, reaction: Reaction, now: int
     ) -> _Taken:
         if choice_of(question, key) is None:

@@ -58,7 +58,7 @@ def _at(day: datetime, minute: int) -> datetime:
     return day.replace(hour=minute // _MINUTES, minute=minute % _MINUTES, second=0, microsecond=0)
 
 
-def ease(connection: Connection, person: Person, zone: str, now: int) -> None:
+def reschedule(connection: Connection, person: Person, zone: str, now: int) -> None:
     """Reschedule deferred messages after a person has changed their quiet hours.
 
     `zone` is the person's IANA time zone.
@@ -70,10 +70,10 @@ def ease(connection: Connection, person: Person, zone: str, now: int) -> None:
     )
 
 
-def easing_in(house_zone: str) -> Callable[[Connection, Person, int], None]:
+def make_rescheduler(default_zone: str) -> Callable[[Connection, Person, int], None]:
     """Return `reschedule` with a default time zone for people who have set none."""
 
     def ease_at(connection: Connection, person: Person, now: int) -> None:
-        ease(connection, person, person.time_zone or house_zone, now)
+        reschedule(connection, person, person.time_zone or default_zone, now)
 
     return ease_at

@@ -51,13 +51,13 @@ def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
     if home and not is_own(home):
         delivery_targets.set_place(connection, person_id=person_id, place=None)
     for job in jobs.list_of_person(connection, person_id=person_id):
-        targets = tuple(dict.fromkeys(_lead(target, is_own) for target in job.targets))
+        targets = tuple(dict.fromkeys(_redirect_target(target, is_own) for target in job.targets))
         if job.is_whole and targets != job.targets:
             jobs.change(connection, replace(job, targets=targets))
     _redirect(connection, person_id, is_own)
 
 
-def _lead(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
+def _redirect_target(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
     is_strange = target.kind == "place" and not is_own((target.platform, target.chat))
     return _HOME if is_strange else target
 

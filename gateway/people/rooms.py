@@ -108,10 +108,10 @@ class Rooms:
         """
         if pending.message.address.is_direct:
             return True
-        talk = await self.place(pending.platform, pending.message, pending.person)
+        placed = await self.place(pending.platform, pending.message, pending.person)
         conversation = pending.conversation
-        same = (talk.key, talk.owner_id) == (conversation.key, conversation.person_id)
-        return same and not talk.is_off
+        same = (placed.key, placed.owner_id) == (conversation.key, conversation.person_id)
+        return same and not placed.is_off
 
     async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:
         """Return the mode that applies to a person at an address of a room."""

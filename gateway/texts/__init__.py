@@ -1,1 +1,1 @@
-"""The package gateway.texts."""
+"""Every sentence that people read; each module is a namespace for one topic."""

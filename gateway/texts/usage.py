@@ -177,7 +177,7 @@ def describe_limit(quota: ReachedQuota, answered: str, reader: Reader) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReport:
     """The content of `/usage`. `month` is of the last 30 days; `priced` pairs models with the
-    date of their prices, empty for one without; `people` and `house` are for owners.
+    date of their prices, empty for one without; `people` and `deployment` are for owners.
     """
 
     reader: Reader
@@ -185,7 +185,7 @@ class UsageReport:
     today: Sequence[UsageLine]
     month: QuotaUsage
     priced: Sequence[tuple[str, str]]
-    house: QuotaStatus | None = None
+    deployment: QuotaStatus | None = None
     people: Sequence[tuple[str, QuotaUsage]] = ()
 
 
@@ -196,9 +196,9 @@ def describe_usage(report: UsageReport) -> str:
     lines += [_line(line) for line in report.today]
     lines.append(_MONTH(spent=_charged(report.month)))
     lines.append(_RESET(moment=_moment(person.day.end, reader)))
-    if report.house:
-        house = report.house
-        lines += ["", _EVERYONE(spent=_of_limit(house.spent, house.limit))]
+    if report.deployment:
+        deployment = report.deployment
+        lines += ["", _EVERYONE(spent=_of_limit(deployment.spent, deployment.limit))]
         lines += [f"- {quote_name(name)}: {_charged(charged)}" for name, charged in report.people]
     known = [f"{model} {as_of}" for model, as_of in report.priced if as_of]
     unknown = [model for model, as_of in report.priced if not as_of]

@@ -12,7 +12,7 @@ from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Term
-from agent_core.state.tokenizer import fold
+from agent_core.state.tokenizer import normalize
 
 MOST_HOLDERS = 600
 """The number of newest entries considered per word."""
@@ -155,7 +155,7 @@ def _scan(connection: Connection, within: ArchiveFilter, query: Query) -> Found:
     scores = {
         entry: sum(one in folded for one in query.fragments)
         for entry in entries
-        for folded in (fold(entry.text),)
+        for folded in (normalize(entry.text),)
     }
     found = sorted((one for one in entries if scores[one]), key=lambda one: -scores[one])
     hits = tuple(Hit(entry=entry, passage=entry.text) for entry in found[:POOL])

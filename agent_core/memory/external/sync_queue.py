@@ -228,7 +228,7 @@ class SyncQueue:
         )
         return Exchange(
             who=self._names.name_person(row.person_id),
-            talk=self._names.name_session(turn.session_id, dropped),
+            session_id=self._names.name_session(turn.session_id, dropped),
             said=tuple(
                 ExternalMessage(
                     key=f"message-{number}", is_ours=role == "assistant", text=text, at=at

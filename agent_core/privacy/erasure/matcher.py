@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from agent_core.state.tokenizer import fold, list_pieces, list_runs
+from agent_core.state.tokenizer import list_pieces, list_runs, normalize
 from agent_core.transcript import DocumentPart, ImagePart, Part, RawPart, ToolCallPart
 
 LEAST = 3
@@ -24,7 +24,7 @@ class WordMatcher:
 
     def is_in(self, text: str) -> bool:
         """True if a text contains all words, in any order and case."""
-        folded = fold(text)
+        folded = normalize(text)
         return all(pattern.search(folded) for pattern in self.patterns)
 
     def is_in_json(self, text: str) -> bool:
@@ -55,8 +55,8 @@ def parse_words(words: str) -> WordMatcher | None:
     without spaces between words, a word may occur anywhere.
     """
     phrases = ["".join(found) for found in _QUOTED.findall(words)]
-    runs = [" ".join(fold(phrase).split()) for phrase in phrases]
-    for word in _WORD.findall(fold(_QUOTED.sub(" ", words))):
+    runs = [" ".join(normalize(phrase).split()) for phrase in phrases]
+    for word in _WORD.findall(normalize(_QUOTED.sub(" ", words))):
         runs += list_runs(word)
     runs = [run for run in runs if run]
     weight = sum(len(run) * (_HEAVY if _is_unspaced(run) else 1) for run in runs)

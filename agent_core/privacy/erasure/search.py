@@ -42,7 +42,7 @@ class Found:
     prompts: tuple[PromptHash, ...] = ()
     messages: tuple[MessageId, ...] = ()
     titles: tuple[SessionId, ...] = ()
-    folds: tuple[SessionId, ...] = ()
+    compactions: tuple[SessionId, ...] = ()
     steps: tuple[int, ...] = ()
     events: tuple[InboxId, ...] = ()
     sent: tuple[OutboxId, ...] = ()
@@ -68,16 +68,16 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
     blocks = [
         person_id for person_id, _ in erase_person.list_unshared_blocks(connection, subject=subject)
     ]
-    keepers = replace(subject, person_ids=(*subject.person_ids, *blocks))
+    owners = replace(subject, person_ids=(*subject.person_ids, *blocks))
     return Found(
         blocks=tuple(
             person_id
-            for person_id, words in person_data.walk_descriptions(connection, subject=keepers)
+            for person_id, words in person_data.walk_descriptions(connection, subject=owners)
             if person_id in blocks and matcher.is_in(words)
         ),
         deeds=tuple(
             row_id
-            for row_id, person_id, words in person_data.walk_audit(connection, subject=keepers)
+            for row_id, person_id, words in person_data.walk_audit(connection, subject=owners)
             if person_id in blocks and matcher.is_in(words)
         ),
         archive=tuple(
@@ -89,12 +89,12 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
         ),
         changes=tuple(
             row_id
-            for row_id, words in person_data.walk_changes(connection, subject=keepers)
+            for row_id, words in person_data.walk_changes(connection, subject=owners)
             if matcher.is_in(words)
         ),
         evidence_rows=tuple(
             row_id
-            for row_id, words in person_data.walk_foreign_changes(connection, subject=keepers)
+            for row_id, words in person_data.walk_foreign_changes(connection, subject=owners)
             if matcher.is_in(words)
         ),
         prompts=tuple(
@@ -117,7 +117,7 @@ def find_in_conversations(
     return Found(
         messages=tuple(find_messages(connection, subject, matcher)),
         titles=_sessions(person_data.walk_titles(connection, subject=subject), matcher),
-        folds=_sessions(person_data.walk_compactions(connection, subject=subject), matcher),
+        compactions=_sessions(person_data.walk_compactions(connection, subject=subject), matcher),
         steps=tuple(
             row_id
             for row_id, outcome in person_data.walk_steps(connection, subject=subject)

@@ -287,7 +287,7 @@ def _redact_rows(connection: Connection, found: Found) -> bool:
 def _redact_sessions(connection: Connection, found: Found) -> bool:
     for session_id in found.titles:
         redact.drop_title(connection, session_id=session_id)
-    for session_id in found.folds:
+    for session_id in found.compactions:
         redact.delete_compactions(connection, session_id=session_id)
     return True
 

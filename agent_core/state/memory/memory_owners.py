@@ -19,30 +19,30 @@ class StoredOwner:
     kind: Kind
 
 
-_KEEPER = "SELECT id, slug, kind FROM people WHERE joined_to IS NULL"
+_OWNER = "SELECT id, slug, kind FROM people WHERE joined_to IS NULL"
 
 
 def list_all(connection: Connection, *, after: PersonId, limit: int) -> list[StoredOwner]:
     """List the owners after an id, oldest first, without merged people."""
     rows = connection.execute(
-        f"{_KEEPER} AND id > :after ORDER BY id LIMIT :limit", {"after": after, "limit": limit}
+        f"{_OWNER} AND id > :after ORDER BY id LIMIT :limit", {"after": after, "limit": limit}
     ).fetchall()
-    return [_keeper(row) for row in rows]
+    return [_owner(row) for row in rows]
 
 
 def find(connection: Connection, *, person_id: PersonId) -> StoredOwner | None:
     """Return an owner by id, unless they are merged into another."""
-    row = connection.execute(f"{_KEEPER} AND id = :person_id", {"person_id": person_id}).fetchone()
-    return _keeper(row) if row else None
+    row = connection.execute(f"{_OWNER} AND id = :person_id", {"person_id": person_id}).fetchone()
+    return _owner(row) if row else None
 
 
 def find_by_slug(connection: Connection, *, slug: str) -> StoredOwner | None:
     """Return an owner by slug, unless they are merged into another."""
-    row = connection.execute(f"{_KEEPER} AND slug = :slug", {"slug": slug}).fetchone()
-    return _keeper(row) if row else None
+    row = connection.execute(f"{_OWNER} AND slug = :slug", {"slug": slug}).fetchone()
+    return _owner(row) if row else None
 
 
-def _keeper(row: tuple[int, str, Kind]) -> StoredOwner:
+def _owner(row: tuple[int, str, Kind]) -> StoredOwner:
     kind = row[2]
     folder = row[1] if kind == "human" else row[1].removeprefix(f"{kind}-")
     return StoredOwner(person_id=PersonId(row[0]), slug=row[1], folder=folder, kind=kind)

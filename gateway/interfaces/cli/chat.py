@@ -28,28 +28,28 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     make_home(found.home)
     hidden = list_hidden(found.secrets)
     with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):
-        return asyncio.run(chat_with_gateway(found, partial(_talk, found)))
+        return asyncio.run(chat_with_gateway(found, partial(_chat, found)))
 
 
-async def _talk(found: Settings, is_own_house: bool) -> int:
+async def _chat(found: Settings, is_started_here: bool) -> int:
     if not sys.stdin.isatty():
-        talk = PipeChat(found.home, sys.stdout)
-        return await talk.hold(read_lines(sys.stdin.fileno()))
+        chat = PipeChat(found.home, sys.stdout)
+        return await chat.hold(read_lines(sys.stdin.fileno()))
     prompt = PromptChat(
         found.home,
         commands={command.name: command.summary for command in COMMANDS},
-        greeting=_greet(found, is_own_house=is_own_house),
+        greeting=_greet(found, is_started_here=is_started_here),
     )
     code = await prompt.hold()
-    if is_own_house:
+    if is_started_here:
         print("Stopping the gateway of this chat.")
     return code
 
 
-def _greet(found: Settings, *, is_own_house: bool) -> str:
+def _greet(found: Settings, *, is_started_here: bool) -> str:
     lines = [f"Talaria, {found.model.provider}: {found.model.name}"]
     if found.model.provider == "scripted":
         lines.append("No model key is set, so a stand-in answers. It is no language model.")
-    if is_own_house:
+    if is_started_here:
         lines.append("No gateway was running; this chat started one and stops it at the end.")
     return "\n".join([*lines, ""])

@@ -128,11 +128,11 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    house = load(environ)
+    found = load(environ)
     said = arguments.verb or "list"
     verb = next((name for name, others in _ALIASES.items() if said in others), said)
     asked = _ASKED.get(verb, _name_job)(arguments)
-    answer = perform(house.home, f"jobs.{verb}", asked, settings=house)
+    answer = perform(found.home, f"jobs.{verb}", asked, settings=found)
     if verb in _CHANGES:
         print(f"Job {answer['id']} ({answer['title']}) is {_CHANGES[verb][1]}.")
         if verb == "resume":
@@ -274,7 +274,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
 
 
 def _outline(job: Mapping[str, Any]) -> str:
-    whose = job["person"] or "the house"
+    whose = job["person"] or "the deployment"
     room = f" in {job['room']}" if job["room"] else ""
     state = f"{job['state']} ({job['reason']})" if job["reason"] else job["state"]
     coming = ""

@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    house = load(environ)
-    zone = ZoneInfo(house.people.time_zone or tzlocal.get_localzone_name())
+    settings = load(environ)
+    zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
     verb = arguments.verb
     asked: dict[str, Any]
     asked = {"row": arguments.row} if verb == "undo" else {"person": arguments.person}
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         asked["limit"] = arguments.limit
     elif verb in ("show", "restore") and arguments.at is not None:
         asked["moment"] = count_milliseconds(arguments.at, zone)
-    answer = perform(house.home, f"memory.{verb}", asked, timeout=_PATIENCE)
+    answer = perform(settings.home, f"memory.{verb}", asked, timeout=_PATIENCE)
     lines = {"log": _list_log, "show": _list_lists, "undo": _tell_undo, "restore": _tell_restored}
     print("\n".join(lines[verb](answer, zone)))
     return 1 if answer.get("kept") else 0

@@ -50,17 +50,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    house = load(environ)
+    settings = load(environ)
     verb = arguments.verb or "list"
     if verb == "check":
-        return _check(arguments.path or house.home / SKILLS)
+        return _check(arguments.path or settings.home / SKILLS)
     given = {key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit")}
     asked = {key: value for key, value in given.items() if value is not None}
-    answer = perform(house.home, f"skills.{verb}", asked, settings=house)
+    answer = perform(settings.home, f"skills.{verb}", asked, settings=settings)
     if verb in _CHANGES:
         print(f"The skill {answer['name']} {_CHANGES[verb][1].format(**answer)}")
         return 0
-    zone = ZoneInfo(house.people.time_zone or tzlocal.get_localzone_name())
+    zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
     print("\n".join(_LINES[verb](answer, zone)))
     return 0
 

@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
     if verb == "replay":
         asked["memory"] = arguments.memory
-    house = load(environ)
-    answer = perform(house.home, f"turns.{verb}", asked, settings=house)
+    found = load(environ)
+    answer = perform(found.home, f"turns.{verb}", asked, settings=found)
     if is_one:
         print("\n".join(_DESCRIBE[verb](answer)))
     elif verb == "list":

@@ -11,7 +11,7 @@ from gateway.config import CONSOLE_SOCKET, Settings
 from gateway.errors import StartError
 from gateway.interfaces.http.server import serving_control
 
-Talk = Callable[[bool], Awaitable[int]]
+Chat = Callable[[bool], Awaitable[int]]
 """A chat; its argument is whether the gateway was started for it. Returns the exit code."""
 
 T = TypeVar("T")
@@ -21,15 +21,15 @@ _STARTING = 15.0
 _POLL = 0.05
 
 
-async def chat_with_gateway(settings: Settings, talk: Talk) -> int:
+async def chat_with_gateway(settings: Settings, chat: Chat) -> int:
     """Chat with the running gateway, or start one and stop it after the chat.
 
     Raises `StartError` and `StoreError` if none can be started.
     """
     if await _is_open(settings):
-        return await talk(False)
+        return await chat(False)
     try:
-        return await _open_and_talk(settings, talk)
+        return await _open_and_chat(settings, chat)
     except StoreBusy:
         try:
             async with asyncio.timeout(_STARTING):
@@ -37,28 +37,28 @@ async def chat_with_gateway(settings: Settings, talk: Talk) -> int:
         except TimeoutError:
             pass
         else:
-            return await talk(False)
+            return await chat(False)
         raise
 
 
-async def _open_and_talk(settings: Settings, talk: Talk) -> int:
+async def _open_and_chat(settings: Settings, chat: Chat) -> int:
     stop = asyncio.Event()
-    house = asyncio.create_task(app.run(settings, stop=stop, companions=(_serve_control,)))
+    serving = asyncio.create_task(app.run(settings, stop=stop, companions=(_serve_control,)))
     try:
-        await _unless_it_ends(house, _wait_until_open(settings))
-        return await _unless_it_ends(house, talk(True))
+        await _unless_it_ends(serving, _wait_until_open(settings))
+        return await _unless_it_ends(serving, chat(True))
     finally:
         stop.set()
-        await house
+        await serving
 
 
-async def _unless_it_ends(house: asyncio.Task[None], work: Awaitable[T]) -> T:
+async def _unless_it_ends(serving: asyncio.Task[None], work: Awaitable[T]) -> T:
     """Do some work; if the gateway ends meanwhile, raise its error."""
     task = asyncio.ensure_future(work)
     try:
-        await asyncio.wait({house, task}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            house.result()
+            serving.result()
             raise StartError("The gateway was stopped.")
         return task.result()
     finally:

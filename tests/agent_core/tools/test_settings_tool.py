@@ -99,13 +99,13 @@ class Rig:
         self.changes = 0
         self.eased: list[tuple[PersonId, int]] = []
         self.toolbox = Toolbox(
-            [SettingsTool(database, changed=self.note, on_quiet_times=self.ease)]
+            [SettingsTool(database, changed=self.note, on_quiet_times=self.reschedule)]
         )
 
     def note(self) -> None:
         self.changes += 1
 
-    def ease(self, connection: Connection, person: Person, now: int) -> None:
+    def reschedule(self, connection: Connection, person: Person, now: int) -> None:
         self.eased.append((person.id, now))
 
     async def run(self, arguments: str) -> tuple[str, bool]:

@@ -184,7 +184,7 @@ class HonchoMemory:
                     await session.aio.add_messages(batch)
             except Unknown:
                 self._known.discard(
-                    exchange.talk
+                    exchange.session_id
                 )  # someone deleted the session; the retry creates it again
                 raise
 
@@ -199,12 +199,12 @@ class HonchoMemory:
             self._lacking.add(function)
             return notes.kept
 
-    async def delete_session(self, talk: ExternalSessionId) -> None:
+    async def delete_session(self, session_id: ExternalSessionId) -> None:
         """Delete a session with everything derived from it."""
-        self._known.discard(talk)
+        self._known.discard(session_id)
         try:
             with mapped("deletion of sessions"):
-                await Session(talk, self._client).aio.delete()
+                await Session(session_id, self._client).aio.delete()
         except Unknown:
             return
 
@@ -212,8 +212,8 @@ class HonchoMemory:
         """Delete a peer's sessions and conclusions, and empty its card."""
         peer = self._peer(who)
         try:
-            for talk in await self._list_talks(peer):
-                await self.delete_session(talk)
+            for session_id in await self._list_sessions(peer):
+                await self.delete_session(session_id)
         except Unknown:
             return
         try:
@@ -247,15 +247,15 @@ class HonchoMemory:
         to
         the person's own peer.
         """
-        if exchange.talk in self._known:
-            return Session(exchange.talk, self._client)
+        if exchange.session_id in self._known:
+            return Session(exchange.session_id, self._client)
         observed = SessionPeerConfig(observe_me=True, observe_others=False)
         silent = SessionPeerConfig(observe_me=False, observe_others=False)
         with mapped("sessions"):
             session = await self._client.aio.session(
-                exchange.talk, peers=[(exchange.who, observed), (ASSISTANT, silent)]
+                exchange.session_id, peers=[(exchange.who, observed), (ASSISTANT, silent)]
             )
-        self._known.add(exchange.talk)
+        self._known.add(exchange.session_id)
         return session
 
     async def _keep(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
@@ -287,7 +287,7 @@ class HonchoMemory:
         except Unknown:
             return
 
-    async def _list_talks(self, peer: Peer) -> list[ExternalSessionId]:
+    async def _list_sessions(self, peer: Peer) -> list[ExternalSessionId]:
         with mapped("list of sessions"):
             return [ExternalSessionId(one.id) async for one in await peer.aio.sessions(size=_BATCH)]
 

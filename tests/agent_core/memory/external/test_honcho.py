@@ -48,7 +48,7 @@ def connect(server: HonchoEmulator, **options: str) -> MemoryProvider:
 
 
 def exchange(
-    *texts: str, who: ExternalPersonId = ANN, talk: str = "talk-1", is_repeat: bool = False
+    *texts: str, who: ExternalPersonId = ANN, session_id: str = "talk-1", is_repeat: bool = False
 ) -> Exchange:
     said = tuple(
         ExternalMessage(
@@ -56,7 +56,8 @@ def exchange(
         )
         for index, text in enumerate(texts)
     )
-    return Exchange(who=who, talk=ExternalSessionId(talk), said=said, is_repeat=is_repeat)
+    session = ExternalSessionId(session_id)
+    return Exchange(who=who, session_id=session, said=said, is_repeat=is_repeat)
 
 
 def notes(
@@ -122,7 +123,7 @@ async def test_memory_that_was_told_before_a_kill_is_not_told_twice(
 async def test_what_it_makes_of_somebody_is_theirs_alone(honcho: MemoryProvider) -> None:
     assert await honcho.recall(ANN) == ""
     await honcho.add_exchange(exchange("I live in Lisbon"))
-    await honcho.add_exchange(exchange("I live in Rome", who=BOB, talk="talk-2"))
+    await honcho.add_exchange(exchange("I live in Rome", who=BOB, session_id="talk-2"))
     assert await honcho.recall(ANN) == "I live in Lisbon"
 
 
@@ -139,8 +140,8 @@ async def test_who_is_erased_leaves_a_bare_peer_and_others_stay_whole(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
     for number in range(120):
-        await honcho.add_exchange(exchange(f"ann {number}", talk=f"talk-{number}"))
-    await honcho.add_exchange(exchange("bob", who=BOB, talk="talk-bob"))
+        await honcho.add_exchange(exchange(f"ann {number}", session_id=f"talk-{number}"))
+    await honcho.add_exchange(exchange("bob", who=BOB, session_id="talk-bob"))
     await honcho.sync_entries(notes(*(f"entry {number}" for number in range(130))))
     await honcho.delete_person(ANN)
     assert server.said == ["bob"]

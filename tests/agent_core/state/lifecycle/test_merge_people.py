@@ -377,7 +377,7 @@ def test_folds_go_with_their_sessions_there_and_back(
         tokens_after=1,
         created_at=1,
     )
-    fold = compactions.insert(connection, made, session_id=talk.session_id, person_id=ben.id)
+    made_now = compactions.insert(connection, made, session_id=talk.session_id, person_id=ben.id)
 
     def of(person: Person) -> list[Compaction]:
         return compactions.list_of_session(
@@ -385,9 +385,9 @@ def test_folds_go_with_their_sessions_there_and_back(
         )
 
     join(connection, ann, ben)
-    assert (of(ann), of(ben)) == ([fold], [])
+    assert (of(ann), of(ben)) == ([made_now], [])
     split(connection, theirs, ben)
-    assert (of(ann), of(ben)) == ([], [fold])
+    assert (of(ann), of(ben)) == ([], [made_now])
 
 
 def test_what_an_account_did_while_it_was_joined_goes_along_and_others_talks_stay(
