@@ -1,1 +1,1 @@
-"""Tests of the hall."""
+"""Tests of the gateway package."""

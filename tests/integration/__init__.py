@@ -1,0 +1,1 @@
+"""Integration tests: a whole gateway over fakes and emulators."""

@@ -1,0 +1,1 @@
+"""Tests of the toolkit that the adapters share."""

@@ -1,0 +1,1 @@
+"""Tests of the Discord adapter's incoming events."""
