@@ -44,7 +44,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.close()
 
 
-QUICK = DeliveryTimings(first_pause=0.01, settle=0.01)
+QUICK = DeliveryTimings(first_pause=0.01, finish=0.01)
 
 
 class _Over(Exception):
@@ -246,7 +246,7 @@ async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
 ) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"))
-    slow = DeliveryTimings(first_pause=0.01, settle=600)
+    slow = DeliveryTimings(first_pause=0.01, finish=600)
     async with delivering(database, chat, slow) as dispatcher:
         doubtful = await enqueue(database, "doubtful")
         dispatcher.enqueue([doubtful])
