@@ -10,7 +10,8 @@ import pytest
 
 from gateway.bootstrap.factories import load_reranker
 from gateway.bootstrap.plugins import UnknownPlug, load_embedder
-from gateway.errors import SettingsError, StartError, load
+from gateway.config import load
+from gateway.errors import SettingsError, StartError
 from tests.architecture.source import ROOT
 from tests.integration.processes import talaria
 
@@ -23,7 +24,7 @@ lacking = pytest.mark.skipif(IS_INSTALLED, reason="talaria[embeddings] is instal
 def test_by_default_there_is_none_and_nothing_of_it_is_imported(tmp_path: Path) -> None:
     assert load_reranker(load({}, home=tmp_path)) is None
     code = (
-        "import pathlib, sys, gateway.assembly as a, gateway.settings as s, gateway.tooling\n"
+        "import pathlib, sys, gateway.bootstrap.factories as a, gateway.config as s\n"
         "assert a.load_reranker(s.load({}, home=pathlib.Path('nowhere'))) is None\n"
         "print([one for one in sys.modules if 'minilm' in one or 'onnx' in one])"
     )
