@@ -13,12 +13,12 @@ from pydantic_settings import (
 )
 
 from gateway.config import sources
+from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.tables import (
     AccessSettings,
     ContextSettings,
     CostSettings,
     DigestSettings,
-    DiscordSettings,
     HttpSettings,
     JobSettings,
     LogSettings,
@@ -31,9 +31,7 @@ from gateway.config.tables import (
     RetentionSettings,
     Secrets,
     SkillSettings,
-    SlackSettings,
     Table,
-    TelegramSettings,
     TurnSettings,
 )
 from gateway.errors import SettingsError

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from adapters.contract import ChatAdapter
-from adapters.messages import ButtonPress, InboundMessage
+from adapters.messages import InboundMessage
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
 from agent_core.state.conversations import sessions
@@ -34,23 +34,11 @@ from gateway.inbound.events import (
     StaleEvents,
     StoredEvent,
 )
-from gateway.outbound import OutboxDispatcher, Questions, Reaction, read_command
+from gateway.inbound.parsing import language_of, list_unset, make_reaction, split_command
+from gateway.outbound import OutboxDispatcher, Questions, read_command
 from gateway.people import Identity, Linking, RoomConversation, Rooms
 from gateway.texts import general
 from gateway.turns import AttachmentStage, Lanes
-
-
-def list_unset(person: Person) -> tuple[str, ...]:
-    """List the settings that a person has never set, in words for the model."""
-    names = []
-    if person.time_zone is None:
-        names.append("time zone")
-    if person.language is None:
-        names.append("preferred language")
-    if person.quiet_from is None:
-        names.append("quiet hours")
-    return tuple(names)
-
 
 _log = logging.getLogger(__name__)
 
@@ -179,7 +167,7 @@ class InboundRouter:
                 await asyncio.sleep(0)  # let other work run between the events of a crowd
             return
         subject = f"an event of {chat[0]}"
-        with use_language(_language_of(item)):
+        with use_language(language_of(item)):
             await self._database.retry_while_unavailable(lambda: self._route(item), subject)
         queue.popleft()
 
@@ -226,7 +214,7 @@ class InboundRouter:
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
         await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
-        command = _read_command(message)
+        command = split_command(message)
         if command and command[0] == "claim":
             self._enqueue(
                 await self._deps.identity.claim(row.platform, message, row.id, command[1])
@@ -250,7 +238,7 @@ class InboundRouter:
         if command:
             await self._run_command(arrived, person, (room_conversation, conversation), command)
             return
-        reaction = _reaction(row, message, person)
+        reaction = make_reaction(row, message, person)
         if events.is_plain_text(message) and await self._deps.questions.hear(
             reaction, message.text
         ):
@@ -315,7 +303,7 @@ class InboundRouter:
         if person is None:
             await self._skip(SkippedEvent(row=row))
         elif words is None:
-            await self._deps.questions.press(_reaction(row, press, person), press.key)
+            await self._deps.questions.press(make_reaction(row, press, person), press.key)
             self.forget_known()  # the answer may have merged two people
         else:
             message = InboundMessage(
@@ -418,26 +406,3 @@ class InboundRouter:
     def _enqueue(self, row: OutboxRow | None) -> None:
         if row:
             self._dispatcher.enqueue([row])
-
-
-def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
-    return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
-
-
-def _read_command(message: InboundMessage) -> tuple[str, str] | None:
-    """Return the command in a message of the sender's own; edits and forwards are none.
-
-    A code that is forwarded in a room is read all the same, so that it becomes invalid.
-    """
-    command = None if message.is_edit else events.parse_command(message.text)
-    if command is None or message.forwarded_from is None:
-        return command
-    is_exposed = command[0] in ("claim", "link") and not message.address.is_direct
-    return command if is_exposed else None
-
-
-def _language_of(item: Item) -> str | None:
-    """Return the language of a sender's app, until their own setting is known."""
-    if isinstance(item, InboundEvent):
-        return item.message.sender.language
-    return item.press.sender.language if isinstance(item, PressEvent) else None

@@ -78,7 +78,7 @@ class Composer:
         key = row.file_key
         stored = await self._database.read(lambda c: files.find(c, key=key))
         if stored is None:
-            raise Rejected("the file is no longer there.")
+            raise Rejected("The file is no longer there.")
         name = row.file_name or key[:12]
         return OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
 

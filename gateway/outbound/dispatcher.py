@@ -209,7 +209,7 @@ class OutboxDispatcher:
         if isinstance(job, LiveMessage):
             job.is_over = True
         elif isinstance(job, OutboxRow) and not job.is_live:
-            await self._set_aside(job, "something went wrong on my side.")
+            await self._set_aside(job, "Something went wrong on my side.")
 
     async def _refresh(self, row: OutboxRow) -> OutboxRow:
         """Read a row again; a live message that was dropped counts as dead.

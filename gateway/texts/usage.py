@@ -97,6 +97,7 @@ _PRICE_UNKNOWN = Text("price unknown")
 _OF = Text("{used} of {limit}")
 _WITHOUT_PRICE = Text("{money} and {tokens} without a price")
 _TOKENS = Text("{count:,} tokens")
+_TOKENS_OF = Text("{count:,} of {limit:,} tokens")
 _CENTS, _FRACTIONS = Text("${amount:,.2f}"), Text("${amount:,.4f}")
 _TODAY_AT = Text("today at {time} ({zone})")
 _TOMORROW_AT = Text("tomorrow at {time} ({zone})")
@@ -227,15 +228,13 @@ def _line(line: UsageLine) -> str:
 
 def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
     """Describe the money with its limit, and the tokens without a price, if there are any."""
-    money = _part("money", spent.micro_dollars, limit.money)
-    if not spent.unpriced_tokens:
+    money, used = _amount("money", spent.micro_dollars), spent.unpriced_tokens
+    if limit.money:
+        money = _OF(used=money, limit=_amount("money", limit.money))
+    if not used:
         return money
-    return _WITHOUT_PRICE(money=money, tokens=_part("tokens", spent.unpriced_tokens, limit.tokens))
-
-
-def _part(unit: str, spent: int, limit: int) -> str:
-    used = _amount(unit, spent)
-    return _OF(used=used, limit=_amount(unit, limit)) if limit else used
+    tokens = _TOKENS_OF(count=used, limit=limit.tokens) if limit.tokens else _TOKENS(count=used)
+    return _WITHOUT_PRICE(money=money, tokens=tokens)
 
 
 def _charged(charged: QuotaUsage) -> str:

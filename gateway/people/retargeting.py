@@ -1,0 +1,59 @@
+"""Retarget jobs and deferred messages after accounts were merged or split."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import delivery_targets
+from agent_core.state.queues import deferred_messages
+from gateway import conversion
+from gateway.jobs import ChatRef
+
+_HOME = Target(kind="home")
+
+
+def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
+    """Restrict a person's jobs to their own direct chats, after an account was added or removed.
+
+    A home chat that is no longer theirs is unset, and a job that sends there sends to the home
+    chat. Deferred messages go to their latest direct chat, if any.
+    """
+    asked = delivery_targets.list_asked(connection, person_id=person_id)
+
+    def is_own(spot: ChatRef) -> bool:
+        is_strange = conversion.is_chat(spot[1]) and conversion.read_chat(spot[1]).is_direct
+        return spot in asked or not is_strange
+
+    home = delivery_targets.find(connection, person_id=person_id).place
+    if home and not is_own(home):
+        delivery_targets.set_place(connection, person_id=person_id, place=None)
+    for job in jobs.list_of_person(connection, person_id=person_id):
+        targets = tuple(dict.fromkeys(_redirect_target(target, is_own) for target in job.targets))
+        if job.is_whole and targets != job.targets:
+            jobs.change(connection, replace(job, targets=targets))
+    _redirect(connection, person_id, is_own)
+
+
+def _redirect_target(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
+    is_strange = target.kind == "place" and not is_own((target.platform, target.chat))
+    return _HOME if is_strange else target
+
+
+def _redirect(
+    connection: Connection, person_id: PersonId, is_own: Callable[[ChatRef], bool]
+) -> None:
+    astray = [
+        one
+        for one in deferred_messages.list_of_person(connection, person_id=person_id)
+        if not is_own((one.platform, one.chat))
+    ]
+    seen = delivery_targets.list_seen(connection, person_id=person_id) if astray else []
+    last = next((spot for spot in seen if conversion.read_chat(spot[1]).is_direct), None)
+    if last is None:
+        deferred_messages.drop(connection, ids=[one.id for one in astray])
+        return
+    for one in astray:
+        deferred_messages.redirect(connection, deferred_id=one.id, place=last)
