@@ -17,6 +17,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound.live_message import LiveMessage
+from gateway.texts import general
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
@@ -229,7 +230,7 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
         assert len(dispatcher._workers.waiting(("fake", CHAT))) == 2
         chat.gate.set()
         async with asyncio.timeout(45):
-            while live.painted[0] != live.text:
+            while live.shown[0] != live.text:
                 await asyncio.sleep(0.002)
         row = await finalize(database, turn_id, "Done.")
         dispatcher.enqueue([row])
@@ -261,7 +262,7 @@ async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database:
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
-        await chat.sees_text("could not be delivered")
+        await chat.sees_text(general.describe_dead("Something went wrong on my side."))
         await until_state(database, row, "dead")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from adapters.errors import Unsure
 from agent_core.state.engine.database import Connection
+from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
@@ -124,7 +125,7 @@ async def test_where_no_files_can_be_sent_it_is_said_which_there_are(tmp_path: P
         await chat.says("write it down")
         await chat.sees(2)
         await house.at_rest()
-        assert chat.shown[1].text.startswith("I made a.txt, b.md, but files can't be sent here.")
+        assert chat.shown[1].text == general.describe_unsent_files(["a.txt", "b.md"])
         assert chat.shown[1].is_silent
 
 
@@ -132,9 +133,8 @@ async def test_a_file_that_is_too_large_for_the_platform_is_told_of(tmp_path: Pa
     chat = FakeChat(most_file_bytes=3)
     async with running(tmp_path, write("a.txt"), chat=chat) as house:
         await chat.says("write it down")
-        told = await chat.sees_text("could not be delivered")
+        await chat.sees_text(general.describe_dead("The file is too large."))
         await house.at_rest()
-        assert "The file is too large." in told.text
         assert [one.file for one in chat.shown] == [None, None]
 
 
@@ -158,8 +158,7 @@ async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
                 await asyncio.sleep(0.002)
         await house.gateway.database.write("vanish", vanish)
         chat.gate.set()
-        told = await chat.sees_text("could not be delivered")
-        assert "the file is no longer there" in told.text
+        await chat.sees_text(general.describe_dead("The file is no longer there."))
         await house.at_rest()
         assert [one.file for one in chat.shown] == [None, None]
 
@@ -173,5 +172,5 @@ async def test_a_turn_that_is_stopped_still_hands_out_what_it_made(tmp_path: Pat
         await house.chat.says("/stop")
         await house.chat.sees(2)
         await house.at_rest()
-        assert house.chat.shown[0].text.startswith("(Stopped. Done until then: send_file")
+        assert house.chat.shown[0].text == general.describe_stop("", ["send_file"])
         assert seen(house.chat)[1] == ("", "in a.txt")

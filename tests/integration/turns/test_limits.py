@@ -6,6 +6,7 @@ import pytest
 
 from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns, usage
+from gateway.texts import general
 from tests.fakes.model import FakeModel, Play, call, finish, say
 from tests.integration.harness import running
 
@@ -16,23 +17,23 @@ def search(number: int, spent: Usage) -> Play:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "spent", "sentence", "calls"),
+    ("setting", "value", "spent", "limit", "calls"),
     [
         # Cheap tools give their steps back once over: a limit of 2 is reached after 4 calls.
-        pytest.param("STEPS", "2", Usage(input_tokens=1), "the most steps", 4, id="steps"),
-        pytest.param("TOKENS", "1000", Usage(input_tokens=600), "the most tokens", 2, id="tokens"),
-        pytest.param("COST_USD", "0.01", Usage(output_tokens=15_000), "the money", 2, id="money"),
+        pytest.param("STEPS", "2", Usage(input_tokens=1), "steps", 4, id="steps"),
+        pytest.param("TOKENS", "1000", Usage(input_tokens=600), "tokens", 2, id="tokens"),
+        pytest.param("COST_USD", "0.01", Usage(output_tokens=15_000), "money", 2, id="money"),
     ],
 )
 async def test_a_turn_that_reaches_a_limit_sums_up_and_says_which(
-    tmp_path: Path, setting: str, value: str, spent: Usage, sentence: str, calls: int
+    tmp_path: Path, setting: str, value: str, spent: Usage, limit: str, calls: int
 ) -> None:
     plays = [search(number, spent) for number in range(calls)]
     model = FakeModel(*plays, say("So far: nothing."), say("Going on."))
     async with running(tmp_path, model, **{f"TALARIA_TURNS__MAX_{setting}": value}) as house:
         await house.chat.says("search everything")
         shown = await house.chat.sees_text("So far: nothing.")
-        assert sentence in shown.text
+        assert shown.text == general.describe_limit(limit, "So far: nothing.")
         await house.at_rest()
         (turn,) = await house.read(lambda c: turns.list_recent(c, limit=9))
         assert turn.state == "exhausted"
@@ -49,5 +50,5 @@ async def test_a_turn_that_goes_in_circles_is_ended(tmp_path: Path) -> None:
     async with running(tmp_path, model) as house:
         await house.chat.says("find x")
         shown = await house.chat.sees_text("I can't find it.")
-        assert "the same step without progress" in shown.text
+        assert shown.text == general.describe_limit("no_progress", "I can't find it.")
         assert model.plays == []

@@ -148,11 +148,11 @@ async def test_usage_tells_a_member_of_their_own_and_says_which_price_is_unknown
         ana, ben = sides(house)
         await ben.says("hello")
         told = await ben.says("/usage")
-        assert "**Today**: $0.00 of $5.00, 1,234 of 5,000,000 tokens" in told
+        assert "**Today**: $0.00 of $5.00 and 1,234 of 5,000,000 tokens without a price" in told
         assert "- Answers, fake-1: 1 call, 1,233 tokens read, 1 written, price unknown" in told
-        assert "Price unknown: fake-1. Tokens are counted instead." in told
-        assert f"The day ends tomorrow at 00:00 ({ZONE})." in told
-        assert "Everybody" not in told
+        assert "No price known for: fake-1. I count tokens instead." in told
+        assert f"Your day ends tomorrow at 00:00 ({ZONE})." in told
+        assert "Everyone" not in told
         assert "1,234" not in await ana.says("/usage")
 
 
@@ -165,8 +165,8 @@ async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
         await claim(ana)
         await ben.says("hello")
         told = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
-        assert ("**Everybody, today**: $0.00 of $50.00" in told) == is_direct
-        assert ("`Ben`: $0.00, 1,234 tokens without a price" in told) == is_direct
+        assert ("**Everyone today**: $0.00 of $50.00" in told) == is_direct
+        assert ("`Ben`: $0.00 and 1,234 tokens without a price" in told) == is_direct
 
 
 async def test_many_turns_of_many_people_do_not_overrun_the_house_together(tmp_path: Path) -> None:

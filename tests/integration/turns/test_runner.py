@@ -6,6 +6,7 @@ from pathlib import Path
 from agent_core.errors import ModelBusy, ModelDenied
 from agent_core.state.conversations import turns
 from agent_core.state.queues import outbox
+from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
@@ -181,11 +182,12 @@ async def test_a_queued_message_gets_a_turn_of_its_own(tmp_path: Path) -> None:
         await house.chat.says("one")
         await reached.wait()
         await house.chat.says("/queue two")
-        await house.chat.sees_text("I'll start on that when")
+        await house.chat.sees_text(general.QUEUED())
         go.set()
         await house.chat.sees_text("Two.")
         await house.at_rest()
-        assert [shown.text for shown in house.chat.shown if "Kept" not in shown.text] == [
+        assert [shown.text for shown in house.chat.shown] == [
+            general.QUEUED(),
             "One.",
             "Two.",
         ]
