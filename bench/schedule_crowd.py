@@ -18,7 +18,7 @@ from bench.bots import Bot, run_bot
 from bench.figures import Figure, percentile
 from bench.processes import run_server
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from tests.fakes.chat import FakeChat

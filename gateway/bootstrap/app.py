@@ -6,54 +6,39 @@ service is changed afterwards. `lifecycle` starts and ends them.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
-import tzlocal
-
-from adapters.contract import ChatAdapter
-from agent_core.agent import Agent, SessionCache
-from agent_core.agent.compaction import Compactor
-from agent_core.agent.quotas import Quotas
-from agent_core.ids import InboxId
-from agent_core.memory import ExternalMemory, SharedMemory, scan_all
-from agent_core.models import Model
-from agent_core.state.engine.database import Connection, Database, Observer
+from agent_core.agent import Agent
+from agent_core.memory import scan_all
+from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.state.people.people import Person
-from agent_core.tools import Tool
 from gateway.attachments import make_reader
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.commands import CommandDeps, make_commands
+from gateway.bootstrap.core import Core, Extensions, make_core
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
-from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
-from gateway.bootstrap.timings import Timings
 from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
-from gateway.concurrency import FairSemaphore, Signal
+from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
-from gateway.config import now as wall_clock
-from gateway.conversion import make_zone_finder
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
     LOCAL_PLATFORM,
-    Access,
     AccountMerging,
     DataConfirmations,
     DataErase,
     DataExport,
     DataForget,
     DataRequests,
-    Identity,
     Linking,
     Notices,
     RequestQueue,
-    Rooms,
     new_claim_code,
 )
 from gateway.turns import (
@@ -65,51 +50,6 @@ from gateway.turns import (
     TurnRunner,
     UserPrompts,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extensions:
-    """Additions of the program that starts the gateway."""
-
-    tools: tuple[Tool, ...] = ()
-    """Tools besides the built-in ones."""
-    adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
-    """Platforms besides those that the settings turn on."""
-    model: Model | None = None
-    """Replaces the model provider of the settings."""
-    observe: Observer | None = None
-    """Called for every commit."""
-    now: Callable[[], int] = wall_clock
-    """The time of day, in milliseconds since the epoch, UTC."""
-    timings: Timings = field(default_factory=Timings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Core:
-    """The services that need no TaskGroup, and the signals between services."""
-
-    settings: Settings
-    extensions: Extensions
-    database: Database
-    model: Model
-    external_memory: ExternalMemory | None
-    memory: SharedMemory
-    platforms: Platforms
-    identity: Identity
-    rooms: Rooms
-    sessions: SessionCache
-    quotas: Quotas
-    compactor: Compactor
-    zone: str
-    """The deployment's IANA time zone."""
-    zone_of: Callable[[Person], str]
-    now: Callable[[], int]
-    wakeup: asyncio.Event
-    """Set after a write that may make a job due earlier."""
-    data_removed: Signal[None]
-    """Emitted after personal data was removed: caches are out of date."""
-    stale_messages: Signal[Sequence[InboxId]]
-    """Emitted with messages that have to be routed again."""
 
 
 async def run(
@@ -133,115 +73,59 @@ async def run(
         external_memory = await factories.load_external_memory(settings, database, extra.now)
         if external_memory:
             stack.push_async_callback(external_memory.close)
-        core = _make_core(settings, extra, database, model, external_memory)
+        core = make_core(settings, extra, database, model, external_memory)
         claim_code = await _make_claim_code(core)
         build = partial(_build, core=core, claim_code=claim_code)
         await serve(build, stop=stop, companions=companions)
 
 
-def _make_core(
-    settings: Settings,
-    extra: Extensions,
-    database: Database,
-    model: Model,
-    external_memory: ExternalMemory | None,
-) -> _Core:
-    adapters = {**factories.load_adapters(settings), **extra.adapters}
-    zone = settings.people.time_zone or tzlocal.get_localzone_name()
-    quotas = factories.make_quotas(settings, database, zone)
-    return _Core(
-        settings=settings,
-        extensions=extra,
-        database=database,
-        model=model,
-        external_memory=external_memory,
-        memory=factories.make_memory(settings, database),
-        platforms=Platforms(adapters),
-        identity=Identity(database, Access(settings.access.allow), extra.now),
-        rooms=Rooms(database=database, adapters=adapters, now=extra.now),
-        sessions=SessionCache(database),
-        quotas=quotas,
-        compactor=factories.make_compactor(settings, database, model, quotas),
-        zone=zone,
-        zone_of=make_zone_finder(zone),
-        now=extra.now,
-        wakeup=asyncio.Event(),
-        data_removed=Signal(),
-        stale_messages=Signal(),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DataServices:
+    """The services of a person's own data and accounts, and the questions they ask."""
+
+    exports: DataExport
+    forgetting: DataForget
+    data_requests: DataRequests
+    merging: AccountMerging
+    questions: Questions
 
 
-def _build(group: asyncio.TaskGroup, core: _Core, claim_code: str | None) -> Gateway:
+def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gateway:
     """Construct every service; nothing runs yet."""
-    settings, database, now = core.settings, core.database, core.now
-    adapters, memory = core.platforms.adapters, core.memory.store
     notifier, dispatcher = _make_dispatcher(group, core)
-    notices = Notices(database, dispatcher)
+    notices = Notices(core.database, dispatcher)
     outcomes = Outcomes(
         notifier,
         zone_of=core.zone_of,
         notify_owners=notices.enqueue_for_owners,
         wakeup=core.wakeup,
     )
-    removed = partial(core.data_removed.emit, None)
-    exports = DataExport(database, settings.home, adapters=adapters, now=now)
-    forgetting = DataForget(database, memory, settings.home, now=now)
-    erasing = DataErase(database, memory, settings.home, now=now, renew=removed)
-    request_queue = RequestQueue()
-    data_requests = DataRequests(
-        request_queue,
-        forgetting,
-        erasing,
-        database=database,
-        enqueue=dispatcher.enqueue,
-        now=now,
-    )
-    merging = AccountMerging(memory)
-    confirmations = DataConfirmations(request_queue)
-    questions = Questions(
-        database=database,
-        dispatcher=dispatcher,
-        zone=core.zone,
-        now=now,
-        answerers={**merging.answerers(), **confirmations.answerers()},
-    )
+    data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
-    user_prompts = UserPrompts(
-        database=database,
-        dispatcher=dispatcher,
-        questions=questions,
-        handles=handles,
-        now=now,
-        patience=core.extensions.timings.answer_patience,
-    )
+    user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
     agent = _make_agent(core, user_prompts)
-    turn_deps = TurnDeps(
-        database=database,
-        agent=agent,
-        dispatcher=dispatcher,
-        questions=questions,
-        outcomes=outcomes,
-        zone_of=core.zone_of,
-        now=now,
-        start_delay=core.extensions.timings.start_delay,
-        display=core.extensions.timings.display,
-    )
+    turn_deps = _make_turn_deps(core, agent, dispatcher, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
-    router = _make_router(group, core, lanes, turn_deps, (merging, exports, forgetting))
+    router = _make_router(group, core, lanes, turn_deps, data)
     core.data_removed.connect(lambda _: router.forget_known())
     core.data_removed.connect(lambda _: agent.clear_caches())
-    tasks = maintenance.make_task_runner(
-        settings, database, core.model, memory, core.quotas, notices
+    scheduling = SchedulingDeps(
+        group=group,
+        settings=core.settings,
+        database=core.database,
+        lanes=lanes,
+        dispatcher=dispatcher,
+        external_memory=core.external_memory,
+        notices=notices,
+        notifier=notifier,
+        outcomes=outcomes,
+        zone=core.zone,
+        data_removed=core.data_removed,
+        now=core.now,
     )
-    background: list[Callable[[], Coroutine[object, object, None]]] = [
-        tasks.run,
-        data_requests.run,
-        partial(scan_all, memory, database, now),
-        *([core.external_memory.run] if core.external_memory else []),
-    ]
     return Gateway(
-        settings=settings,
-        database=database,
+        settings=core.settings,
+        database=core.database,
         memory=core.memory,
         external_memory=core.external_memory,
         platforms=core.platforms,
@@ -249,34 +133,96 @@ def _build(group: asyncio.TaskGroup, core: _Core, claim_code: str | None) -> Gat
         router=router,
         lanes=lanes,
         dispatcher=dispatcher,
-        questions=questions,
+        questions=data.questions,
         user_prompts=user_prompts,
-        exports=exports,
-        data_requests=data_requests,
-        scheduling=make_scheduling(
-            SchedulingDeps(
-                group=group,
-                settings=settings,
-                database=database,
-                lanes=lanes,
-                dispatcher=dispatcher,
-                external_memory=core.external_memory,
-                notices=notices,
-                notifier=notifier,
-                outcomes=outcomes,
-                zone=core.zone,
-                data_removed=core.data_removed,
-                now=now,
-            )
-        ),
-        background=background,
+        exports=data.exports,
+        data_requests=data.data_requests,
+        scheduling=make_scheduling(scheduling),
+        background=_list_background(core, notices, data.data_requests),
         claim_code=claim_code,
         started=time.monotonic(),
-        now=now,
+        now=core.now,
     )
 
 
-def _make_dispatcher(group: asyncio.TaskGroup, core: _Core) -> tuple[Notifier, OutboxDispatcher]:
+def _list_background(
+    core: Core, notices: Notices, data_requests: DataRequests
+) -> list[Callable[[], Coroutine[object, object, None]]]:
+    memory = core.memory.store
+    tasks = maintenance.make_task_runner(
+        core.settings, core.database, core.model, memory, core.quotas, notices
+    )
+    return [
+        tasks.run,
+        data_requests.run,
+        partial(scan_all, memory, core.database, core.now),
+        *([core.external_memory.run] if core.external_memory else []),
+    ]
+
+
+def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> _DataServices:
+    database, memory, now = core.database, core.memory.store, core.now
+    home, removed = core.settings.home, partial(core.data_removed.emit, None)
+    forgetting = DataForget(database, memory, home, now=now)
+    request_queue = RequestQueue()
+    merging = AccountMerging(memory)
+    confirmations = DataConfirmations(request_queue)
+    return _DataServices(
+        exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
+        forgetting=forgetting,
+        data_requests=DataRequests(
+            request_queue,
+            forgetting,
+            DataErase(database, memory, home, now=now, renew=removed),
+            database=database,
+            enqueue=dispatcher.enqueue,
+            now=now,
+        ),
+        merging=merging,
+        questions=Questions(
+            database=database,
+            dispatcher=dispatcher,
+            zone=core.zone,
+            now=now,
+            answerers={**merging.answerers(), **confirmations.answerers()},
+        ),
+    )
+
+
+def _make_user_prompts(
+    core: Core, dispatcher: OutboxDispatcher, questions: Questions, handles: TurnHandles
+) -> UserPrompts:
+    return UserPrompts(
+        database=core.database,
+        dispatcher=dispatcher,
+        questions=questions,
+        handles=handles,
+        now=core.now,
+        patience=core.extensions.timings.answer_patience,
+    )
+
+
+def _make_turn_deps(
+    core: Core,
+    agent: Agent,
+    dispatcher: OutboxDispatcher,
+    questions: Questions,
+    outcomes: Outcomes,
+) -> TurnDeps:
+    return TurnDeps(
+        database=core.database,
+        agent=agent,
+        dispatcher=dispatcher,
+        questions=questions,
+        outcomes=outcomes,
+        zone_of=core.zone_of,
+        now=core.now,
+        start_delay=core.extensions.timings.start_delay,
+        display=core.extensions.timings.display,
+    )
+
+
+def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, OutboxDispatcher]:
     adapters = core.platforms.adapters
     history = JobHistory(core.sessions.id_allocator)
     notifier = Notifier(adapters, history, zone_of=core.zone_of)
@@ -292,7 +238,7 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: _Core) -> tuple[Notifier, O
     return notifier, dispatcher
 
 
-def _make_agent(core: _Core, user_prompts: UserPrompts) -> Agent:
+def _make_agent(core: Core, user_prompts: UserPrompts) -> Agent:
     deps = ToolDeps(
         settings=core.settings,
         database=core.database,
@@ -317,7 +263,7 @@ def _make_agent(core: _Core, user_prompts: UserPrompts) -> Agent:
 
 def _make_lanes(
     group: asyncio.TaskGroup,
-    core: _Core,
+    core: Core,
     runner: TurnRunner,
     user_prompts: UserPrompts,
     handles: TurnHandles,
@@ -340,14 +286,13 @@ def _make_lanes(
 
 def _make_router(
     group: asyncio.TaskGroup,
-    core: _Core,
+    core: Core,
     lanes: Lanes,
     turn_deps: TurnDeps,
-    people_services: tuple[AccountMerging, DataExport, DataForget],
+    data: _DataServices,
 ) -> InboundRouter:
     settings, database, now = core.settings, core.database, core.now
     adapters, questions = core.platforms.adapters, turn_deps.questions
-    merging, exports, forgetting = people_services
     reader = make_reader(
         settings.media, settings.secrets, database=database, adapters=adapters, now=now
     )
@@ -355,7 +300,7 @@ def _make_router(
         database=database,
         identity=core.identity,
         rooms=core.rooms,
-        linking=Linking(database=database, questions=questions, merging=merging, now=now),
+        linking=Linking(database=database, questions=questions, merging=data.merging, now=now),
         questions=questions,
         lanes=lanes,
         attachments=AttachmentStage(
@@ -376,8 +321,8 @@ def _make_router(
         external=core.external_memory,
         compactor=core.compactor,
         quotas=core.quotas,
-        exports=exports,
-        forgetting=forgetting,
+        exports=data.exports,
+        forgetting=data.forgetting,
         platforms=adapters.keys(),
     )
     return InboundRouter(
@@ -390,7 +335,7 @@ def _make_router(
     )
 
 
-async def _make_claim_code(core: _Core) -> str | None:
+async def _make_claim_code(core: Core) -> str | None:
     """Make a claim code if a chat platform is on and has no owner yet. Raises `StoreError`."""
     if len(core.platforms.adapters) == 1:
         return None

@@ -15,6 +15,7 @@ import uvloop
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.bootstrap import app
+from gateway.bootstrap.core import Extensions
 from gateway.config import load, now
 from tests.faults.orders import Order
 
@@ -106,5 +107,5 @@ async def _serve(order: Order, tell: Callable[[str], None]) -> None:
         load(order.environ, home=Path(order.home)),
         stop=stop,
         companions=(announce, nudge),
-        extensions=app.Extensions(tools=(ring,), observe=killer.observe, now=hurried),
+        extensions=Extensions(tools=(ring,), observe=killer.observe, now=hurried),
     )

@@ -10,7 +10,7 @@ from typing import TypeVar
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
 from gateway.config import load

@@ -11,7 +11,7 @@ import yarl
 from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.interfaces.http.server import serving_control, serving_page

@@ -13,7 +13,7 @@ from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, load, now
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown

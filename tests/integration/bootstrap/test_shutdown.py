@@ -14,7 +14,7 @@ from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.errors import StartError

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.transcript import Message
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.texts import general

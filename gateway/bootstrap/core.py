@@ -1,0 +1,104 @@
+"""The services that need no TaskGroup, and what a program adds to them."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import tzlocal
+
+from adapters.contract import ChatAdapter
+from agent_core.agent import SessionCache
+from agent_core.agent.compaction import Compactor
+from agent_core.agent.quotas import Quotas
+from agent_core.ids import InboxId
+from agent_core.memory import ExternalMemory, SharedMemory
+from agent_core.models import Model
+from agent_core.state.engine.database import Database, Observer
+from agent_core.state.people.people import Person
+from agent_core.tools import Tool
+from gateway.bootstrap import factories
+from gateway.bootstrap.platform_supervisor import Platforms
+from gateway.bootstrap.timings import Timings
+from gateway.concurrency import Signal
+from gateway.config import Settings
+from gateway.config import now as wall_clock
+from gateway.conversion import make_zone_finder
+from gateway.people import Access, Identity, Rooms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extensions:
+    """Additions of the program that starts the gateway."""
+
+    tools: tuple[Tool, ...] = ()
+    """Tools besides the built-in ones."""
+    adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
+    """Platforms besides those that the settings turn on."""
+    model: Model | None = None
+    """Replaces the model provider of the settings."""
+    observe: Observer | None = None
+    """Called for every commit."""
+    now: Callable[[], int] = wall_clock
+    """The time of day, in milliseconds since the epoch, UTC."""
+    timings: Timings = field(default_factory=Timings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """The services that need no TaskGroup, and the signals between services."""
+
+    settings: Settings
+    extensions: Extensions
+    database: Database
+    model: Model
+    external_memory: ExternalMemory | None
+    memory: SharedMemory
+    platforms: Platforms
+    identity: Identity
+    rooms: Rooms
+    sessions: SessionCache
+    quotas: Quotas
+    compactor: Compactor
+    zone: str
+    """The deployment's IANA time zone."""
+    zone_of: Callable[[Person], str]
+    now: Callable[[], int]
+    wakeup: asyncio.Event
+    """Set after a write that may make a job due earlier."""
+    data_removed: Signal[None]
+    """Emitted after personal data was removed: caches are out of date."""
+    stale_messages: Signal[Sequence[InboxId]]
+    """Emitted with messages that have to be routed again."""
+
+
+def make_core(
+    settings: Settings,
+    extra: Extensions,
+    database: Database,
+    model: Model,
+    external_memory: ExternalMemory | None,
+) -> Core:
+    """Construct the services that need no TaskGroup."""
+    adapters = {**factories.load_adapters(settings), **extra.adapters}
+    zone = settings.people.time_zone or tzlocal.get_localzone_name()
+    quotas = factories.make_quotas(settings, database, zone)
+    return Core(
+        settings=settings,
+        extensions=extra,
+        database=database,
+        model=model,
+        external_memory=external_memory,
+        memory=factories.make_memory(settings, database),
+        platforms=Platforms(adapters),
+        identity=Identity(database, Access(settings.access.allow), extra.now),
+        rooms=Rooms(database=database, adapters=adapters, now=extra.now),
+        sessions=SessionCache(database),
+        quotas=quotas,
+        compactor=factories.make_compactor(settings, database, model, quotas),
+        zone=zone,
+        zone_of=make_zone_finder(zone),
+        now=extra.now,
+        wakeup=asyncio.Event(),
+        data_removed=Signal(),
+        stale_messages=Signal(),
+    )
