@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gateway.config.credentials import Secrets
 from gateway.config.settings import TABLES
-from gateway.config.tables import Secrets, Table
+from gateway.config.tables import Table
 
 ROOT = Path(__file__).parents[1]
 _WIDTH = 100

@@ -11,18 +11,21 @@ from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.messages import is_answer
-from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt
+from agent_core.agent.prompt.context import PromptContext, dump_shown
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, dump_tools
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelOverflow
 from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory
 from agent_core.models import ModelRequest, Usage, estimate_input
 from agent_core.schedule import JobTurn
+from agent_core.state.conversations import sessions
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation, Session
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.conversations.usage import Total
+from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from agent_core.tools import MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
@@ -250,3 +253,28 @@ def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
         return limits
     most = min(limits.micro_dollars, left) if limits.micro_dollars else left
     return replace(limits, micro_dollars=max(most, 1))
+
+
+def open_session(
+    connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
+) -> None:
+    """Open the turn's session and store its prompt, unless both exist."""
+    session, prompt = prepared.session, turn.prompt
+    if session is None:
+        sessions.insert(
+            connection,
+            conversation_id=turn.conversation.id,
+            session_id=turn.session_id,
+            account_id=asked.account_id,
+            now=now,
+        )
+    if session is None or session.prompt_hash != prompt.hash:
+        sessions.insert_prompt(
+            connection,
+            prompt_hash=prompt.hash,
+            system=prompt.system,
+            tools=dump_tools(prompt.tools),
+            shown=dump_shown(prompt.shown),
+            now=now,
+        )
+        sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)

@@ -13,6 +13,7 @@ from agent_core.agent.active_turn import (
     TurnContextWindow,
     find_own_messages,
     limits_for,
+    open_session,
     policy_for,
 )
 from agent_core.agent.caches import ImageCache, SessionState, find_room
@@ -21,9 +22,9 @@ from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.prompt.context import PromptContext, dump_shown
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import describe_searchable
-from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig, dump_tools
+from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import CallId, PersonId, RoomId
 from agent_core.memory import SharedMemory, VisibleMessages
@@ -172,7 +173,7 @@ class Agent:
         """Insert a created turn, within the caller's transaction."""
         assert turn.prepared  # noqa: S101 - a created turn has one
         asked = replace(asked, turn_id=turn.id)
-        _open_session(connection, turn, turn.prepared, asked, now)
+        open_session(connection, turn, turn.prepared, asked, now)
         turns.insert(
             connection,
             conversation=turn.conversation,
@@ -385,28 +386,3 @@ def _list_results(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
 
 def _join_text(said: tuple[Message, ...]) -> str:
     return "\n".join(message.text for message in said if message.role == "user")
-
-
-def _open_session(
-    connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
-) -> None:
-    """Open the turn's session and store its prompt, unless both exist."""
-    session, prompt = prepared.session, turn.prompt
-    if session is None:
-        sessions.insert(
-            connection,
-            conversation_id=turn.conversation.id,
-            session_id=turn.session_id,
-            account_id=asked.account_id,
-            now=now,
-        )
-    if session is None or session.prompt_hash != prompt.hash:
-        sessions.insert_prompt(
-            connection,
-            prompt_hash=prompt.hash,
-            system=prompt.system,
-            tools=dump_tools(prompt.tools),
-            shown=dump_shown(prompt.shown),
-            now=now,
-        )
-        sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)

@@ -1,12 +1,10 @@
 """The command for named memory blocks that several people or rooms share: block."""
 
-import re
-import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory import SharedList, SharedMemory, UndoRefused, find_flaw
+from agent_core.memory import SharedList, SharedMemory, UndoRefused
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
@@ -17,6 +15,14 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import find_secret, flatten
+from gateway.commands.block_arguments import (
+    LONGEST_DESCRIPTION,
+    find_fault,
+    is_label,
+    parse_target,
+    read_label,
+    read_limit,
+)
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope
 from gateway.commands.registry import Call, Effect, Handler, Reply
 from gateway.outbound import stand_for
@@ -42,11 +48,6 @@ def _choose(seen: tuple[SharedList, ...], label: str, *, is_owner: bool) -> Shar
     return (team if is_owner else None) or named.get(block) or team
 
 
-_LABEL = re.compile(r"(?=.*[^\W\d_])[\w-]{1,40}")
-_BLANK_LETTERS = re.compile("[\u115f\u1160\u3164\uffa0]")
-"""Letters by category that fonts draw as blanks."""
-_LONGEST_DESCRIPTION = 300
-_LEAST_LIMIT, _MOST_LIMIT = 100, 20_000
 _UNDO = "undo"
 _HERE, _EVERYONE, _ME = "here", "everyone", "me"
 _IN_ROOM = ("new", "share", "unshare")
@@ -125,14 +126,14 @@ class BlockCommands:
         word, _, rest = call.argument.partition(" ")
         word = word.casefold()
         if word == _UNDO and rest.strip() and not call.room:
-            return await self.undo_shared(call, _read_label(rest))
+            return await self.undo_shared(call, read_label(rest))
         if word not in _VERBS:
-            return await self._show(call, _read_label(call.argument))
+            return await self._show(call, read_label(call.argument))
         label, _, rest = rest.strip().partition(" ")
         order = _Order(
-            label=_read_label(label), rest=rest.strip(), call=call, platforms=self._platforms
+            label=read_label(label), rest=rest.strip(), call=call, platforms=self._platforms
         )
-        if call.room and (word not in _IN_ROOM or (word != "new" and _parse_target(rest) != _HERE)):
+        if call.room and (word not in _IN_ROOM or (word != "new" and parse_target(rest) != _HERE)):
             return Reply(text=block_texts.ONLY_IN_DIRECT())
         if word == "drop" and order.rest.casefold() != "yes":
             return await self._ask_to_drop(order)
@@ -190,13 +191,13 @@ def _effect(act: Act, order: _Order) -> Effect:
 def _make(connection: Connection, order: _Order) -> Result:
     number, _, description = order.rest.partition(" ")
     description = " ".join(description.split())
-    if not _is_label(order.label):
+    if not is_label(order.label, (*_VERBS, _UNDO, TEAM)):
         return block_texts.BAD_LABEL(), []
     if secret := find_secret(order.call.argument):  # prompts contain the name, too
         return block_texts.BAD_BLOCK(secret=secret), []
-    if (limit := _read_limit(number)) is None:
+    if (limit := read_limit(number)) is None:
         return block_texts.BAD_LIMIT(), []
-    if why := _find_fault(description):
+    if why := find_fault(description):
         return why, []
     if blocks.find(connection, label=order.label):
         return block_texts.TAKEN(), []
@@ -218,7 +219,7 @@ def _make(connection: Connection, order: _Order) -> Result:
 
 def _share(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
-    if _parse_target(order.rest) == _EVERYONE and not order.call.person.is_owner:
+    if parse_target(order.rest) == _EVERYONE and not order.call.person.is_owner:
         return block_texts.ONLY_OWNERS_WITH_ALL(), []
     reader, name = _find_target(connection, order)
     is_new = blocks.share(connection, block_id=block.id, person_id=reader)
@@ -231,7 +232,7 @@ def _share(connection: Connection, order: _Order) -> Result:
 
 def _unshare(connection: Connection, order: _Order) -> Result:
     """Unshare a block: its author and owners from anyone, a reader from themselves."""
-    is_leaving = _parse_target(order.rest) == _ME
+    is_leaving = parse_target(order.rest) == _ME
     block = (_find_block if is_leaving else _find_own)(connection, order)
     reader, name = _find_target(connection, order)
     is_gone = blocks.unshare(connection, block_id=block.id, person_id=reader)
@@ -252,7 +253,7 @@ def _set_read_only(connection: Connection, order: _Order) -> Result:
 
 def _set_limit(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
-    if (limit := _read_limit(order.rest)) is None:
+    if (limit := read_limit(order.rest)) is None:
         return block_texts.BAD_LIMIT(), []
     blocks.set_limit(connection, block_id=block.id, limit=limit)
     _note(connection, order, block, "block.limit", f"{block.limit} -> {limit}")
@@ -262,7 +263,7 @@ def _set_limit(connection: Connection, order: _Order) -> Result:
 def _describe(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     description = " ".join(order.rest.split())
-    if why := _find_fault(description):
+    if why := find_fault(description):
         return why, []
     blocks.describe(connection, block_id=block.id, description=description)
     _note(connection, order, block, "block.describe", description)
@@ -316,7 +317,7 @@ def _list_own(connection: Connection, call: Call) -> list[Block]:
 
 def _find_target(connection: Connection, order: _Order) -> tuple[PersonId, str]:
     """Return the named reader with their display name. Raises `_Refused`."""
-    whom, room = _parse_target(order.rest), order.call.room
+    whom, room = parse_target(order.rest), order.call.room
     if not whom:
         raise _Refused(block_texts.WITH_WHOM())
     if whom == _HERE:
@@ -376,44 +377,12 @@ def _name_reader(connection: Connection, reader: Person) -> str:
     return quote_name(reader.name)
 
 
-def _read_label(word: str) -> str:
-    return unicodedata.normalize("NFC", word.strip()).casefold()
-
-
-def _is_label(label: str) -> bool:
-    is_word = _LABEL.fullmatch(label) and not _BLANK_LETTERS.search(label)
-    return bool(is_word) and label not in (*_VERBS, _UNDO, blocks.TEAM)
-
-
-def _parse_target(rest: str) -> str:
-    words = " ".join(rest.split()).casefold()
-    return re.sub(r"^(?:with|from) ", "", words)
-
-
-def _read_limit(word: str) -> int | None:
-    digits = word.replace(",", "").replace(".", "")
-    if not digits.isdecimal() or len(digits) > len(str(_MOST_LIMIT)):
-        return None
-    limit = int(digits)
-    return limit if _LEAST_LIMIT <= limit <= _MOST_LIMIT else None
-
-
-def _find_fault(description: str) -> str:
-    """Return why a description is invalid, or an empty text; prompts show it on one line."""
-    if not description or len(description) > _LONGEST_DESCRIPTION:
-        return block_texts.NO_DESCRIPTION()
-    reason = find_flaw(description)
-    if reason is None and (secret := find_secret(description)):
-        reason = f"it holds what looks like {secret}"
-    return block_texts.BAD_DESCRIPTION(reason=reason) if reason else ""
-
-
 def _note(connection: Connection, order: _Order, block: Block, action: str, detail: str) -> None:
     deed = AuditEntry(
         person_id=block.person_id,
         actor=order.call.actor,
         action=action,
-        detail=flatten(detail, _LONGEST_DESCRIPTION),
+        detail=flatten(detail, LONGEST_DESCRIPTION),
         created_at=order.call.now,
     )
     audit.record(connection, deed)

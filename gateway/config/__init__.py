@@ -4,6 +4,7 @@ Import from here. Only `gateway.config.settings` reads the environment.
 """
 
 from gateway.config.clock import now as now
+from gateway.config.credentials import Secrets as Secrets
 from gateway.config.logging import list_hidden as list_hidden
 from gateway.config.logging import logging_to as logging_to
 from gateway.config.paths import BACKUPS as BACKUPS
@@ -27,5 +28,4 @@ from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
 from gateway.config.tables import LogSettings as LogSettings
 from gateway.config.tables import MediaSettings as MediaSettings
 from gateway.config.tables import RetentionSettings as RetentionSettings
-from gateway.config.tables import Secrets as Secrets
 from gateway.config.tables import SkillSettings as SkillSettings

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 
+from gateway.config.credentials import Secrets
 from gateway.config.paths import LOG, describe_unwritable
 from gateway.config.redaction import hide_secrets
-from gateway.config.tables import LogSettings, Secrets
+from gateway.config.tables import LogSettings
 from gateway.errors import StartError
 
 OWN_LOGGERS = ("gateway", "adapters", "agent_core")

@@ -13,6 +13,7 @@ from pydantic_settings import (
 )
 
 from gateway.config import sources
+from gateway.config.credentials import Secrets
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.tables import (
     AccessSettings,
@@ -29,7 +30,6 @@ from gateway.config.tables import (
     PromptSettings,
     RecallSettings,
     RetentionSettings,
-    Secrets,
     SkillSettings,
     Table,
     TurnSettings,

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from gateway.config.credentials import Secrets
 from gateway.config.redaction import looks_secret
-from gateway.config.tables import Secrets, Table
+from gateway.config.tables import Table
 from gateway.errors import SettingsError, suggest
 
 CONFIG_NAME = "config.toml"

@@ -1,6 +1,7 @@
 """Inbound events: stores them, and routes each to a command or to the lane of its conversation."""
 
-from gateway.inbound.router import InboundRouter, RouterDeps
+from gateway.inbound.deps import RouterDeps
+from gateway.inbound.router import InboundRouter
 
 __all__ = [
     "InboundRouter",

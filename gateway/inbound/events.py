@@ -14,8 +14,10 @@ from adapters.messages import ButtonPress, InboundMessage, RawEvent
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
+from gateway.outbound import Reaction
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -187,3 +189,39 @@ def parse_command(text: str) -> tuple[str, str] | None:
     """Return the name and the argument of a command, or None for any other text."""
     found = _COMMAND.fullmatch(text.strip())
     return (found[1].lower(), (found[2] or "").strip()) if found else None
+
+
+def list_unset(person: Person) -> tuple[str, ...]:
+    """List the settings that a person has never set, in words for the model."""
+    names = []
+    if person.time_zone is None:
+        names.append("time zone")
+    if person.language is None:
+        names.append("preferred language")
+    if person.quiet_from is None:
+        names.append("quiet hours")
+    return tuple(names)
+
+
+def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
+    """Build a person's reaction to an open question."""
+    return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+
+
+def split_command(message: InboundMessage) -> tuple[str, str] | None:
+    """Return the command in a message of the sender's own; edits and forwards are none.
+
+    A code that is forwarded in a room is read all the same, so that it becomes invalid.
+    """
+    command = None if message.is_edit else parse_command(message.text)
+    if command is None or message.forwarded_from is None:
+        return command
+    is_exposed = command[0] in ("claim", "link") and not message.address.is_direct
+    return command if is_exposed else None
+
+
+def language_of(item: Item) -> str | None:
+    """Return the language of a sender's app, until their own setting is known."""
+    if isinstance(item, InboundEvent):
+        return item.message.sender.language
+    return item.press.sender.language if isinstance(item, PressEvent) else None

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from adapters.contract import ChatAdapter
@@ -13,7 +13,7 @@ from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
@@ -21,10 +21,11 @@ from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.commands import Call, Reply, SlashCommand
-from gateway.concurrency import Signal, Workers
+from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
 from gateway.inbound.command_reply import make_outgoing, write_reply
+from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import (
     InboundEvent,
     Item,
@@ -33,37 +34,20 @@ from gateway.inbound.events import (
     SkippedEvent,
     StaleEvents,
     StoredEvent,
+    language_of,
+    list_unset,
+    make_reaction,
+    split_command,
 )
-from gateway.inbound.parsing import language_of, list_unset, make_reaction, split_command
-from gateway.outbound import OutboxDispatcher, Questions, read_command
-from gateway.people import Identity, Linking, RoomConversation, Rooms
+from gateway.outbound import OutboxDispatcher, read_command
+from gateway.people import RoomConversation
 from gateway.texts import general
-from gateway.turns import AttachmentStage, Lanes
 
 _log = logging.getLogger(__name__)
 
 _MOST_CONVERSATIONS = 4096
 _STORED, _SKIPPED = "stored", "skipped"
 """Worker keys besides the names of chats, which are JSON."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouterDeps:
-    """The services that events are handed to."""
-
-    database: Database
-    identity: Identity
-    rooms: Rooms
-    linking: Linking
-    questions: Questions
-    lanes: Lanes
-    attachments: AttachmentStage
-    stale_messages: Signal[Sequence[InboxId]]
-    """Emitted with messages that have to be routed again."""
-    zone_of: Callable[[Person], str]
-    """Returns the IANA time zone of a person."""
-    wake_jobs: Callable[[], None]
-    """Called after a write that may make a job due earlier."""
 
 
 class InboundRouter:

@@ -164,7 +164,7 @@ def _look_for_traces(home: Path) -> Finding:
         "gateway",
         "note",
         f"does not answer; process {glimpse.holder} opened the home directory and has not closed it"
-        "(it is starting, hangs or was killed; the next start then checks the database first)",
+        " (it is starting, hangs or was killed; the next start then checks the database first)",
     )
 
 

@@ -1,0 +1,61 @@
+"""Credentials and addresses that only the environment sets."""
+
+from typing import Any
+
+from pydantic import Field
+
+from gateway.config.tables import Table
+from gateway.config.types import (
+    Credential,
+    HttpAddress,
+    WebSocketAddress,
+)
+
+
+def _credential(description: str) -> Any:
+    """Describe a credential that is not set. Its value never appears in a `repr`."""
+    return Field(None, repr=False, description=description)
+
+
+class Secrets(Table, title="Environment"):
+    """Credentials, and the servers that receive them; from the environment only.
+
+    None of them appears in a `repr`. An address may contain a password, so it is a secret, too.
+    """
+
+    telegram_bot_token: Credential | None = _credential("Turns Telegram on. From @BotFather.")
+    discord_bot_token: Credential | None = _credential(
+        "Turns Discord on. From the Developer Portal, Bot."
+    )
+    slack_bot_token: Credential | None = _credential(
+        "Turns Slack on. `xoxb-...`, from Install App."
+    )
+    slack_app_token: Credential | None = _credential(
+        "Needed for Slack's sockets. `xapp-...` with the scope `connections:write`."
+    )
+    slack_signing_secret: Credential | None = _credential(
+        'Needed instead with `slack.mode = "http"`.'
+    )
+    anthropic_api_key: Credential | None = _credential("The key for Claude.")
+    openai_api_key: Credential | None = _credential(
+        "The key for OpenAI, or for an OpenAI-compatible server."
+    )
+    github_token: Credential | None = _credential(
+        "GitHub notifications in owners' digests. A classic token with the scope `notifications`."
+    )
+    honcho_api_key: Credential | None = _credential(
+        'The key for Honcho, with `memory.provider = "honcho"`.'
+    )
+    telegram_api_base_url: HttpAddress | None = _credential(
+        "Another Bot API server: the part before `/bot<token>`."
+    )
+    discord_api_base_url: HttpAddress | None = _credential(
+        "Another REST API of Discord, which ends in `/api/v10`."
+    )
+    discord_gateway_url: WebSocketAddress | None = _credential("Another websocket of Discord.")
+    slack_api_base_url: HttpAddress | None = _credential("Another Slack; ends in `/api/`.")
+    anthropic_base_url: HttpAddress | None = _credential("Another server with Anthropic's API.")
+    openai_base_url: HttpAddress | None = _credential("Another server with OpenAI's API.")
+    honcho_base_url: HttpAddress | None = _credential(
+        "A Honcho server of your own, which may need no key."
+    )

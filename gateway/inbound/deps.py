@@ -1,0 +1,31 @@
+"""The services that the inbound router needs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import InboxId
+from agent_core.state.engine.database import Database
+from agent_core.state.people.people import Person
+from gateway.concurrency import Signal
+from gateway.outbound import Questions
+from gateway.people import Identity, Linking, Rooms
+from gateway.turns import AttachmentStage, Lanes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterDeps:
+    """The services that events are handed to."""
+
+    database: Database
+    identity: Identity
+    rooms: Rooms
+    linking: Linking
+    questions: Questions
+    lanes: Lanes
+    attachments: AttachmentStage
+    stale_messages: Signal[Sequence[InboxId]]
+    """Emitted with messages that have to be routed again."""
+    zone_of: Callable[[Person], str]
+    """Returns the IANA time zone of a person."""
+    wake_jobs: Callable[[], None]
+    """Called after a write that may make a job due earlier."""
