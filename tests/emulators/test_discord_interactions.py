@@ -234,6 +234,7 @@ async def test_commands_with_names_that_discord_does_not_take_are_refused(
     assert api.synced_commands() == []
 
 
+@pytest.mark.process
 async def test_it_stands_alone_and_is_moved_over_http() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.emulators.discord",

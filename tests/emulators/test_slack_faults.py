@@ -175,6 +175,7 @@ async def test_an_address_that_answers_no_challenge_is_not_used(slack: SlackEmul
     assert not SignatureVerifier("another").is_valid_request(body, headers)
 
 
+@pytest.mark.process
 async def test_a_process_of_its_own_is_moved_from_outside() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.emulators.slack", stdout=asyncio.subprocess.PIPE

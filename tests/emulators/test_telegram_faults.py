@@ -117,6 +117,7 @@ async def test_updates_and_messages_outlive_an_outage(api: TelegramEmulator, bot
     assert api.texts(ANNA) == ["before"]
 
 
+@pytest.mark.process
 async def test_it_stands_alone_and_is_moved_over_http() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.emulators.telegram", "--token", "5:abc",
