@@ -30,7 +30,7 @@ def findings(home: Path, code: int, **variables: str) -> dict[str, Any]:
 def test_a_fresh_machine_has_no_faults_and_gets_no_home(home: Path) -> None:
     found = findings(home, 0)
     assert {one["state"] for one in found.values()} == {"ok", "note"}
-    assert "made at the first start" in found["home"]["text"]
+    assert "is created at the first start" in found["home"]["text"]
     assert "stand-in" in found["model"]["text"]
     assert "TELEGRAM_BOT_TOKEN turns it on" in found["telegram"]["text"]
     assert not home.exists()
@@ -74,7 +74,7 @@ def test_a_home_that_is_used_is_left_byte_for_byte_as_it_is(home: Path) -> None:
     before = bytes_below(home)
     found = findings(home, 0)
     assert found["database"]["text"].endswith(f"schema {len(load_migrations(FOLDER))}")
-    assert found["gateway"]["text"] == "does not run"
+    assert found["gateway"]["text"] == "not running"
     assert bytes_below(home) == before
 
 
@@ -141,7 +141,7 @@ async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
         assert (await talaria_beside(home, "check", "--live")).out.startswith("Well, for ")
         beside = await talaria_beside(home, "check")
         assert beside.code == 0
-        assert "is well" in beside.out
+        assert "healthy" in beside.out
         gateway.process.kill()
         await gateway.process.wait()
     assert (await talaria_beside(home, "check", "--live")).code == 1

@@ -307,7 +307,7 @@ async def test_files_are_named_where_they_would_be_sent_and_told_of_elsewhere(ho
         console, fake = (await at.ask("preview", id=1))["platforms"]
     assert fake == {"name": "fake", "messages": ["**Digest**"], "files": ["week.png"]}
     assert console["files"] == []
-    assert "I made week.png, but files can't be sent here" in console["messages"][0]
+    assert "I made week.png, but I can't send files here" in console["messages"][0]
 
 
 async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
@@ -366,7 +366,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     assert talaria(home, "jobs", "--person", "bob", "list").out == "There are no jobs.\n"
     assert talaria(home, "jobs", "--system").out == "There are no jobs.\n"
     assert talaria(home, "jobs", "pause", "2").out == "Job 2 (Hi) is paused.\n"
-    assert talaria(home, "jobs", "rm", "2").out == "Job 2 (Hi) is gone.\n"
+    assert talaria(home, "jobs", "rm", "2").out == "Job 2 (Hi) is deleted.\n"
 
 
 @pytest.mark.parametrize(
@@ -405,6 +405,7 @@ async def test_what_is_mistaken_is_code_2_beside_a_house_as_well(home: Path) -> 
 
 def test_the_help_says_who_may_make_commands(home: Path) -> None:
     for words in (("jobs", "--help"), ("jobs", "add", "--help")):
-        assert "whoever has this command line owns the machine" in " ".join(
-            talaria(home, *words).out.split()
+        assert (
+            "Scripts (--script) can be added here only, not from a chat: they run as Talaria's user"
+            in " ".join(talaria(home, *words).out.split())
         )

@@ -226,10 +226,10 @@ async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path
         ("memory.undo", {"row": "1; DROP TABLE ledger"}, "Give a row number"),
         ("memory.log", {"limit": 0}, "from 1 to"),
         ("memory.log", {"limit": 5, "person": "nobody"}, "There is no memory of nobody"),
-        ("memory.log", {"limit": 5, "person": 7}, "named by a text"),
+        ("memory.log", {"limit": 5, "person": 7}, "The person must be a text"),
         ("memory.show", {"person": "nobody"}, "There is no memory of nobody"),
         ("memory.show", {"moment": "now"}, "milliseconds"),
-        ("memory.restore", {"person": "ann"}, "which moment"),
+        ("memory.restore", {"person": "ann"}, "Give the moment"),
         ("memory.restore", {"person": "../ann", "moment": 1}, "There is no memory of ../ann"),
     ],
 )
@@ -258,7 +258,7 @@ async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> No
     ]
     undone = talaria(home, "memory", "undo", "1")
     assert undone.out.splitlines()[0] == "Taken back:"
-    assert "This also removed:" in undone.out
+    assert "Removed with it:" in undone.out
     again = talaria(home, "memory", "undo", "1")
     assert (again.code, again.out) == (1, "")
     assert again.err == "Row 1 is undone already.\n"

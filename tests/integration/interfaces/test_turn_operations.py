@@ -68,7 +68,7 @@ async def test_a_turn_tells_what_was_sent_and_proves_it(talked: Path, how: str) 
         assert [message["role"] for message in second["messages"]] == ["assistant", "tool"]
         with pytest.raises(Declined, match="There is no turn 99"):
             await ask("turns.requests", id=99)
-        with pytest.raises(Declined, match="Name a turn"):
+        with pytest.raises(Declined, match="Give the number of a turn"):
             await ask("turns.replay", id="1")
 
 

@@ -152,7 +152,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         assert re.fullmatch(r"- you, .*, fake: `call .*my canary is silent.*`", said[3])
         assert said[6].startswith(f"- {name}-1: ")
         assert said[6].endswith("made by me: saved `my canary sings (pets)`")
-        assert said[7].endswith("in turn 2: reworded to `my canary is silent (pets)`")
+        assert said[7].endswith("made by me: changed to `my canary is silent (pets)`")
         assert (await here.says("ann", f"/undo {name}")).splitlines() == [
             f"I've undone change {name}-2, made by me.",
             "It now says: my canary sings (pets)",
@@ -162,7 +162,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         refused = memory.describe_fault("undone")
         assert await here.says("ann", f"/undo {name}-2") == refused
         assert "Removed:" in await here.says("ann", f"/undo {name}-1")
-        assert "noted `my canary sings" in await here.says("ann", f"/why {name}")
+        assert "saved `my canary sings" in await here.says("ann", f"/why {name}")
         nothing = memory.NAME_UNKNOWN(name=name)
         for text in (f"/why {name}", f"/undo {name}", f"/memory forget {name}"):
             assert await here.says("bob", text) == nothing
@@ -179,9 +179,9 @@ async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
         await here.says("ann", "keep the car is old")
         said = [await here.says("ann", "/undo") for _ in range(4)]
         assert [one.splitlines()[-1 if "nothing" in one else 1] for one in said] == [
-            "It is Removed: the car is old (pets)",
-            "It is Removed: Has a cat",
-            "It is Removed: my canary sings (pets)",
+            "Removed: the car is old (pets)",
+            "Removed: Has a cat",
+            "Removed: my canary sings (pets)",
             "There's nothing to undo.",
         ]
         assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()

@@ -235,9 +235,11 @@ async def test_what_it_refuses_is_set_aside_and_holds_up_nothing(
         )
         assert ("Honcho rejects the request (HTTP 422)",) in reasons
         assert "poison" not in str(reasons), "what the server quotes is kept nowhere"
-        assert "honcho, there; 1 set aside" in await says(house, "/status")
+        assert "External memory honcho: available; failed: 1 (see the log)." in await says(
+            house, "/status"
+        )
     done = processes.talaria(tmp_path, "check", **environ(server))
-    assert "honcho is on; 0 not synced yet, 1 set aside" in done.out
+    assert "honcho is on; 0 not synced yet, 1 failed: see the log" in done.out
 
 
 async def test_an_outage_is_told_and_is_no_failure_of_the_house(
@@ -253,7 +255,7 @@ async def test_an_outage_is_told_and_is_no_failure_of_the_house(
         assert report["outside_memory"]["state"] == "away"
         assert report["outside_memory"]["owed"] == 1
         told = await says(house, "/status")
-        assert "Outside memory: honcho, away (Honcho is overloaded" in told
+        assert "External memory honcho: unavailable (Honcho is overloaded" in told
         assert "waiting to be sent: 1" in told
 
 
@@ -322,7 +324,7 @@ async def forget_all(house: House) -> None:
     shown = await house.chat.sees_text("What should I delete?")
     (label,) = [one for one in shown.labels if "essages" in one]
     await house.chat.press(label)
-    await house.chat.sees_text("Forgotten")
+    await house.chat.sees_text("Deleted:")
 
 
 async def test_who_is_erased_is_erased_there(tmp_path: Path, server: HonchoEmulator) -> None:
@@ -335,7 +337,7 @@ async def test_who_is_erased_is_erased_there(tmp_path: Path, server: HonchoEmula
         bob = await house.read(lambda c: people.find_by_account(c, platform="fake", user_id="2"))
         assert bob
         await house.gateway.data_requests.erasing.erase(bob.id)
-        assert "honcho will be told" in describe_erased(
+        assert "I'll also delete it from honcho." in describe_erased(
             [], await house.gateway.data_requests.erasing.list_external()
         )
         await all_told(house)

@@ -119,7 +119,8 @@ async def test_leave_is_void_if_the_file_changed_meanwhile(tmp_path: Path) -> No
         soul(tmp_path).write_text("You are Bo.\n")
         await answer(here, "Approve")
         await here.house.chat.sees_text("Well.")
-        assert results(here.model)[0].startswith("SOUL.md was not changed: it was changed by")
+        changed = "SOUL.md was not changed: someone else changed it meanwhile"
+        assert results(here.model)[0].startswith(changed)
         assert soul(tmp_path).read_text() == "You are Bo.\n"
         rows = await here.house.read(find_rows)
         assert [row.origin.actor for row in rows] == ["hand", "hand"]
@@ -144,7 +145,9 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
         await chat.sees_text("So be it.")
         expected = base or DEFAULT_SOUL.replace(OLD, NEW)
         assert soul(tmp_path).read_text() == expected
-        assert ("not what an owner was shown" in results(here.model)[0]) == is_changed
+        assert (
+            "differs from the one that an owner was shown" in results(here.model)[0]
+        ) == is_changed
 
 
 @pytest.mark.parametrize(
@@ -204,7 +207,7 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
         )
         await Notices(gateway.database, gateway.dispatcher).tell_of_soul(task, now())
         await here.house.at_rest()
-        assert len([one for one in chat.shown if "changed by hand" in one.text]) == 1
+        assert len([one for one in chat.shown if "Someone edited SOUL.md" in one.text]) == 1
 
 
 async def test_a_change_by_hand_is_noticed_at_the_next_fresh_prompt(tmp_path: Path) -> None:
