@@ -21,6 +21,7 @@ import pytest
 from agent_core.models.scripted.player import Call, ScriptedModel, Step
 from gateway.interfaces.terminal.pipe import read_lines
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
+from gateway.texts import general
 from tests.architecture.source import ROOT
 from tests.integration.processes import PATIENCE, environ, running, talaria, talaria_beside
 from tests.integration.served import served
@@ -50,7 +51,7 @@ def test_each_line_is_answered_in_its_turn_with_an_empty_line_between(home: Path
     assert (done.code, done.err) == (0, "")
     whoami, nonsense, stop = done.out.split("\n\n")
     assert whoami.startswith("You are Owner (owner).\nAccounts: console:local")
-    assert nonsense == "I don't know /nonsense. /help lists what I know."
+    assert nonsense == general.UNKNOWN_COMMAND(name="nonsense")
     assert stop == "Nothing is running here.\n"
 
 
@@ -260,11 +261,11 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
     with chatting(home) as terminal:
         terminal.wait_for("›")
         terminal.type("/settings\r")
-        terminal.wait_for(r"1\xa0Answers only · 2\xa0A line if it takes long · 3\xa0Every step")
+        terminal.wait_for(r"1\xa0Answers only · 2\xa0Progress if it takes long · 3\xa0Every step")
         for _ in range(2):  # what was set already is shown again all the same
             terminal.type("3\r")
             terminal.wait_for("› Every step")
-            terminal.wait_for("While I work: every step")
+            terminal.wait_for("Progress: Every step")
             terminal.wait_for("4\xa0Quiet from 22:00")
         terminal.type("9\r")
         terminal.wait_for("You wrote: “9”")
@@ -297,10 +298,10 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
 def test_a_talk_at_the_prompt(home: Path) -> None:
     with chatting(home) as terminal:
         terminal.wait_for("a stand-in answers")
-        terminal.wait_for("this talk opened one")
+        terminal.wait_for("this chat started one")
         terminal.wait_for("›")
         terminal.type("/sta")
-        terminal.wait_for(r"/status\s+What I am doing")
+        terminal.wait_for(r"/status\s+Show what I'm doing")
         terminal.type("tus\r")
         terminal.wait_for("Model: scripted: stand-in")
         terminal.type(f"remember that {FACT}\r")
