@@ -46,7 +46,7 @@ class Calendar:
     marks: list[str] = field(default_factory=list)
     ticking: list[Job] = field(default_factory=list)
     thinking: list[Job] = field(default_factory=list)
-    split: int = 0
+    interrupted: int = 0
     """Runs that were under way, or whose words were not out yet, when a house died."""
 
     def answer(self, body: dict[str, Any]) -> Reply:
@@ -93,7 +93,7 @@ class Calendar:
             (owed,) = connection.execute(
                 "SELECT COUNT(*) FROM outbox WHERE state <> 'sent'"
             ).fetchone()
-        self.split += bool(runs or owed)
+        self.interrupted += bool(runs or owed)
 
     def stop(self) -> None:
         """What goes on for ever is to be done no more; no house may be alive."""

@@ -16,6 +16,7 @@ from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load, now
 from tests.faults.orders import Order
 
@@ -89,12 +90,12 @@ async def _serve(order: Order, tell: Callable[[str], None]) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
 
-    async def announce(gateway: app.Gateway) -> None:
+    async def announce(gateway: Gateway) -> None:
         while any(one.state != "connected" for one in gateway.platforms.health().values()):
             await asyncio.sleep(_POLL)
         tell("ready")
 
-    async def nudge(gateway: app.Gateway) -> None:
+    async def nudge(gateway: Gateway) -> None:
         while order.speed > 1:  # alarms are set by the seconds that really pass
             gateway.scheduling.wake()
             await asyncio.sleep(_NUDGE)

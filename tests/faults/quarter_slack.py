@@ -94,11 +94,11 @@ class SlackQuarter:
 
     async def repeat(self, last: int) -> None:
         """Once in the same clothes, and once under a new event id."""
-        known = [parcel for parcel in self.api.dispatcher.parcels if parcel.kind == "events_api"]
+        known = [parcel for parcel in self.api.delivery.parcels if parcel.kind == "events_api"]
         for parcel in known[-last:]:
-            self.api.dispatcher.again(parcel)
+            self.api.delivery.again(parcel)
             fresh = parcel.payload | {"event_id": self.api.world.next_id("Ev")}
-            self.api.dispatcher.again(parcel, fresh)
+            self.api.delivery.again(parcel, fresh)
 
     def hush(self) -> None:
         for method in _HISTORY:

@@ -128,7 +128,7 @@ async def _rage(town: Town, plan: Plan, name: str) -> None:
     took, runs = round(time.monotonic() - began), calendar.count_runs()
     line = (
         f"{name}: seed {seed}, kills {plan.kills}, of them with something under way"
-        f" {calendar.cut}, slots {runs}, lost 0, delivered twice 0,"
+        f" {calendar.interrupted}, slots {runs}, lost 0, delivered twice 0,"
         f" commands that were given up {calendar.count_given_up()}, seconds {took}"
     )
     print(line)

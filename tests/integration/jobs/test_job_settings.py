@@ -10,7 +10,7 @@ import pytest
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.people import delivery_targets
-from gateway.bootstrap.toolboxes import Stock, make_toolboxes
+from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
 from gateway.errors import Declined
 from gateway.jobs.resources import make_rules
 from tests.fakes.chat import FakeChat
@@ -199,7 +199,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
     async with running(tmp_path, FakeModel(), **HOUSE) as house:
         means = make_rules(house.gateway.settings).means
         gateway = house.gateway
-        stock = Stock(
+        stock = ToolDeps(
             settings=gateway.settings,
             database=gateway.database,
             memory=gateway.memory,

@@ -95,7 +95,7 @@ async def test_what_was_set_aside_is_taken_up_again_and_told(
         assert output == (
             "honcho answers; 2 told since the last look; 1 taken up again; nothing is owed"
         )
-        assert server.output == ["hi", "Hello."]
+        assert server.said == ["hi", "Hello."]
 
 
 async def test_what_never_works_is_tried_less_and_less_often(
@@ -125,7 +125,7 @@ async def test_one_that_is_away_is_said_with_what_it_is_owed_and_since_when(
         server.faults = lambda route, body: None
         await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         await all_told(house)
-        assert server.output == ["hi", "Hello."]
+        assert server.said == ["hi", "Hello."]
 
 
 async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
@@ -257,7 +257,7 @@ async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -
 
 def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
     report = ExternalMemoryStatus(
-        name="honcho", state="starting", detail="", owed=3, dead=0, lacking=()
+        name="honcho", state="starting", detail="", owed=3, dead=0, missing_functions=()
     )
     sync = SyncReport(revived=0, told=0, report=report, oldest_at=1 << 50)
     assert describe_sync(sync, 0) == (
