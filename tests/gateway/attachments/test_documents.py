@@ -31,22 +31,26 @@ def test_what_misleads_a_reader_is_left_out() -> None:
     assert bound("שלום\nمرحبا\n👩‍👩‍👧", MOST).text == "שלום\nمرحبا\n👩‍👩‍👧"
 
 
+@pytest.mark.process
 async def test_a_pdf_gives_the_text_of_its_pages() -> None:
     assert await read_pdf(make_pdf("Hello there", "second"), MOST) == Extract(
         text="Hello there\n\nsecond"
     )
 
 
+@pytest.mark.process
 async def test_of_a_long_pdf_the_first_pages_are_read() -> None:
     extract = await read_pdf(make_pdf(*["y" * 400] * 9), MOST)
     assert len(extract.text) == MOST
     assert extract.extent == "the first 1,000 characters (the first 3 of 9 pages)"
 
 
+@pytest.mark.process
 async def test_a_pdf_that_is_locked_against_changes_only_can_be_read() -> None:
     assert (await read_pdf(lock(make_pdf("open"), ""), MOST)).text == "open"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
@@ -64,6 +68,7 @@ async def test_what_can_not_be_read_says_why(data: bytes, fault: str) -> None:
     assert caught.value.fault == fault
 
 
+@pytest.mark.process
 async def test_a_bomb_costs_neither_memory_nor_time_of_the_house() -> None:
     bomb = make_bomb(400_000_000)
     assert len(bomb) < 2_000_000

@@ -71,7 +71,7 @@ async def test_the_stand_in_model_needs_no_option() -> None:
 
 def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
     code = (
-        "import pathlib, gateway.plugs, gateway.settings as s\n"
+        "import pathlib, gateway.bootstrap.plugins, gateway.config as s\n"
         "s.load({}, home=pathlib.Path('nowhere'))\n"
         "gateway.bootstrap.plugins.platforms()"
     )

@@ -13,7 +13,7 @@ import pytest
 from tests.architecture.source import ROOT
 
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
-PAGE = ROOT / "tests" / "gateway" / "page.mjs"
+PAGE = ROOT / "tests" / "gateway" / "interfaces" / "page.mjs"
 
 pytestmark = [
     pytest.mark.process,
