@@ -184,13 +184,13 @@ async def test_a_change_whose_file_could_not_be_written_is_seen_all_the_same(
             raise OSError("no space")
         return write_file(path, text, seen)
 
-    memory = SharedMemory(database, MemoryStore(database, folder, write_file=put))
+    memory = SharedMemory(database, MemoryStore(database, folder, write=put))
     await make(database, ann, ann.id)
     shared = await find(memory, "block:list", ann.id)
     await memory.change(shared, [add("One")], HAND)
     assert (await look(memory, ann.id))["block:list"] == ("One",)
     broken = False
-    again = SharedMemory(database, MemoryStore(database, folder, write_file=put))
+    again = SharedMemory(database, MemoryStore(database, folder, write=put))
     assert (await look(again, ann.id))["block:list"] == ("One",)
     assert (folder / "blocks" / "list" / "MEMORY.md").read_text() == "- One\n"
 

@@ -363,7 +363,7 @@ async def test_codes_are_stored_as_hashes_only(database: Database, time: Time) -
 
 
 async def test_known_people_do_not_pile_up_in_memory(database: Database, time: Time) -> None:
-    identity = Identity(database, Access(("*",)), time, most_cached=3)
+    identity = Identity(database, Access(("*",)), time, most_known=3)
     for number in range(10):
         await identity.identify("telegram", sender(str(number)))
     assert len(identity._known) == 3
