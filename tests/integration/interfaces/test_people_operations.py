@@ -68,7 +68,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
-from agent_core.privacy.erasure.scrub import empty, scrub
+from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from gateway.people.data_erase import DataErase
@@ -92,8 +92,8 @@ async def main():
         await erasing.erase(found[0].id)
     else:
         await erasing.resume()
-        await empty(database)
-        await scrub(database)
+        await delete_loose_files(database)
+        await scrub_database(database)
     await database.close()
 
 asyncio.run(main())

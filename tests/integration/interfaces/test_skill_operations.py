@@ -251,7 +251,7 @@ async def test_the_curator_is_run_now_where_its_job_is(home: Path) -> None:
 
 async def test_without_its_job_the_curator_can_not_be_run(home: Path) -> None:
     async with desk(home, "beside") as at:
-        assert "`talaria run` makes its job" in await refused(at.ask("curate"))
+        assert "`talaria run` creates it." in await refused(at.ask("curate"))
         assert (await at.ask("curate", dry_run=True))["lines"] == [
             "The home has no folder of skills."
         ]
@@ -283,19 +283,19 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     ]
     assert said(home, "archive", "tidy").out == "The skill tidy is archived as tidy.\n"
     assert said(home, "restore", "tidy").out == "The skill tidy is back.\n"
-    assert said(home, "pin", "tidy").out == "The skill tidy is never put away by itself.\n"
+    assert said(home, "pin", "tidy").out == "The skill tidy is pinned.\n"
     logged = said(home, "log", "tidy").out.splitlines()
     assert [line.split(maxsplit=4)[4] for line in logged] == [
-        "house    came (7 lines): restored from tidy",
+        "house    added (7 lines): restored from tidy",
         "house    went (7 lines): archived as tidy",
-        "hand     came (7 lines): found so when it was archived",
+        "hand     added (7 lines): found so when it was archived",
     ]
     (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
     (newest,) = said(home, "log", "--limit", "1").out.splitlines()
     assert "hand     changed (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
     assert undone[:2] == ["Taken back:", newest]
-    assert undone[-1].endswith(f"house    changed (+1 -1 lines) (takes back {newest.split()[0]})")
+    assert undone[-1].endswith(f"house    changed (+1 -1 lines) (undoes {newest.split()[0]})")
     assert (place / SKILL_FILE).read_text() == text
     assert said(home, "curate", "--dry-run").out == "Nothing would be done.\n"
     assert said(home, "show", "none").code == 1
