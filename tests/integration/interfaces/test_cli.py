@@ -93,7 +93,7 @@ def test_a_wrong_use_is_one_sentence(home: Path, words: tuple[str, ...], sentenc
 def test_no_word_at_all_is_answered_with_help_and_code_2(home: Path) -> None:
     done = talaria(home)
     assert (done.code, done.out) == (2, "")
-    assert "Usage: talaria WORD" in done.err
+    assert "Usage: talaria COMMAND" in done.err
 
 
 def test_a_reader_that_has_left_is_no_error(home: Path) -> None:
