@@ -183,7 +183,7 @@ TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
     ids=["home", "place", "held", "seen"],
 )
 async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with(
-    tmp_path: Path, targets: Sequence[Target], is_home: bool, starts_own_turn: bool
+    tmp_path: Path, targets: Sequence[Target], is_home: bool, is_held: bool
 ) -> None:
     clock = Clock(*NOON)
     model = FakeModel(*[say("Hello.") for _ in range(3)])
@@ -193,10 +193,10 @@ async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with
         await two.says("hi")
         await one.joins(two)
         await two.says("/sethome" if is_home else "hello")
-        if starts_own_turn:
+        if is_held:
             await one.says("/settings quiet_hours 12:50-18:00")
         job = await give_job(house, "Mind Ana's secret", "2026-11-20T13:30", targets=targets)
-        if starts_own_turn:
+        if is_held:
             clock.move(house, minutes=45)
             await over(house, job, 1)
         await one.says("/unlink 2")
@@ -206,7 +206,7 @@ async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with
         assert (await find(house, job)).person_id == ana.id != bob.id
         assert (
             bool(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana.id)))
-            == starts_own_turn
+            == is_held
         )
         clock.move(house, hours=7)
         await over(house, job, 1)

@@ -145,7 +145,7 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             assert "Fix the door" in gathered  # that server is named in the settings
             assert ("Newest" in gathered) == is_open
             assert ("Tides: high" in gathered) == is_open
-            assert ("is not on the open internet" in gathered) != is_open
+            assert ("is not a public address" in gathered) != is_open
 
 
 async def make_owner(house: House) -> None:

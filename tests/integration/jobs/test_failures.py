@@ -520,7 +520,9 @@ async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
         await house.chat.press("Yes, do that")
         await house.chat.sees_text("Gone already.")
         assert (await find(house, job)).state == "dropped"
-        assert "done or gone by now" in str(model.requests[-1].messages)
+        assert f"job {job.id} has ended or was deleted meanwhile" in str(
+            model.requests[-1].messages
+        )
 
 
 async def test_a_talk_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
             await looked(house)
         assert await found(house, "plants") == []
         clock.move(house, hours=15)
-        await house.chat.sees_text("While it was quiet, 2 things came")
+        await house.chat.sees_text("During your quiet time, 2 messages came")
         await looked(house)
         assert sum("Water the plants." in text for text in texts(house)) == 2
         (plants,), (cat,) = await found(house, "plants"), await found(house, "cat")

@@ -195,7 +195,7 @@ async def test_what_was_missed_is_caught_up_once_and_says_so(tmp_path: Path) -> 
     async with running(tmp_path, late, now=clock, **HOUSE) as house:
         shown = await house.chat.sees_text("News.")
         assert "This was due Tue 2026-11-24 08:00" in shown.text
-        assert "missed 3 times more" in shown.text
+        assert "I missed 3 earlier runs" in shown.text
         await house.at_rest()
         assert late.plays == []
 
@@ -206,7 +206,7 @@ async def test_missed_slots_are_left_out_and_reported(tmp_path: Path) -> None:
     async with running(tmp_path, model, now=clock, **HOUSE) as house:
         await makes(house)
     async with running(tmp_path, FakeModel(), now=Clock(2026, 11, 24, 11, 0), **HOUSE) as house:
-        shown = await house.chat.sees_text("4 times")
+        shown = await house.chat.sees_text("I skipped 4 runs of")
         assert "Next: Wed 2026-11-25 08:00" in shown.text
         assert await states(house) == ["skipped"]
 
@@ -239,7 +239,7 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
             await asyncio.sleep(0.002)
         assert len(house.chat.shown) == before
         clock.move(house, minutes=31)
-        shown = await house.chat.sees_text("While it was quiet, 2 things came")
+        shown = await house.chat.sees_text("During your quiet time, 2 messages came")
         assert "Bread is ready." in shown.text
         assert "Feed the cat." in shown.text
         assert len(house.chat.shown) == before + 1
@@ -351,7 +351,9 @@ async def test_a_job_that_runs_can_make_no_jobs(tmp_path: Path) -> None:
         await makes(house)
         clock.move(house, hours=19)
         await house.chat.sees_text("News.")
-        assert "can make, change and start no jobs" in str(model.requests[-1].messages)
+        assert "a running job can't create, change or start jobs" in str(
+            model.requests[-1].messages
+        )
         assert len(await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))) == 1
 
 

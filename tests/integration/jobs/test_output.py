@@ -68,7 +68,7 @@ async def test_where_no_files_can_be_sent_a_flood_names_its_file(tmp_path: Path)
         await greet(house)
         await give_job(house, FLOOD, "2026-11-20T13:00", kind="script")
         clock.move(house, hours=1)
-        await house.chat.sees_text("I made output.txt, but files can't be sent here.")
+        await house.chat.sees_text("I made output.txt, but I can't send files here.")
         await looked(house)
         assert len(texts(house)) <= 5
 

@@ -156,7 +156,7 @@ async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it
         await over(house, job, 1)
         assert await house.read(changes) == [
             ("tidy", "add", "hand", "found at the start"),
-            ("tidy", "replace", "hand", f"found so when job {job.id} began with it"),
+            ("tidy", "replace", "hand", f"found when job {job.id} loaded it"),
         ]
     write_text(place, "tidy", "Nothing first.")
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
@@ -209,7 +209,7 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         await curated(house, clock, days=7, count=3)
         await house.chat.sees_text("Skill tidy has no SKILL.md")
         assert (await house.read(changes))[1:] == [
-            ("tidy", "replace", "hand", "found so by the curator")
+            ("tidy", "replace", "hand", "found by the curator")
         ]
         write_skill(folder, "neat")
         run = await curated(house, clock, days=7, count=4)

@@ -213,7 +213,7 @@ async def test_a_day_off_holds_all_but_what_is_urgent_and_merges_it(tmp_path: Pa
             await looked(house)
         assert texts(house)[1:] == ["The house is on fire."]
         clock.move(house, hours=14)
-        shown = await house.chat.sees_text("While it was quiet, 2 things came")
+        shown = await house.chat.sees_text("During your quiet time, 2 messages came")
         assert "Water the plants." in shown.text
         assert "Feed the cat." in shown.text
         await looked(house)

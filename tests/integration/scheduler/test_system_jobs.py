@@ -163,7 +163,7 @@ async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_p
                 await tried(house, job, day, attempt)
                 if (day, attempt) != (2, 3):
                     clock.move(house, minutes=minutes)
-        shown = await house.chat.sees_text("**Backup of the database** did not work: ")
+        shown = await house.chat.sees_text("**Backup of the database** failed: ")
         assert "File exists" in shown.text
         in_the_way.unlink()
         clock.move(house, days=1)

@@ -299,7 +299,7 @@ def test_an_alarm_that_finds_the_store_shut_rings_again(
             write = house.gateway.database.write
             await write("test", lambda c: c.execute(_SHUT))
             clock.move(house, hours=20)
-            await house.until(lambda: "jobs wait for the store" in caplog.text)
+            await house.until(lambda: "the scheduler waits for the store" in caplog.text)
             await write("test", lambda c: c.execute("DROP TRIGGER shut"))
             loop = asyncio.get_running_loop()
             assert isinstance(loop, Hourglass)
