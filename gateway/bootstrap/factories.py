@@ -23,7 +23,7 @@ from agent_core.memory import (
     SharedMemory,
 )
 from agent_core.models import Model, Prices, parse_price
-from agent_core.recall import Embedder, Reranker
+from agent_core.recall import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
 from gateway.bootstrap.timings import Timings
@@ -148,25 +148,9 @@ async def load_external_memory(
     )
 
 
-def load_embedder(settings: Settings) -> Embedder | None:
-    """Load the embedding model for recall, if one is configured. Raises `StartError`."""
-    name = settings.recall.embeddings
-    if not name:
-        return None
-    try:
-        return plugins.load_embedder(name)
-    except ModuleNotFoundError as error:
-        raise StartError(
-            f"recall.embeddings is {name}, and its packages are not installed ({error}):"
-            ' pip install "talaria[embeddings]"'
-        ) from error
-    except ValueError as error:
-        raise StartError(f'{error} recall.embeddings = "" goes on without it.') from error
-
-
 def load_reranker(settings: Settings) -> Reranker | None:
     """Build the reranker of recall, if one is configured. Raises `StartError`."""
-    embedder = load_embedder(settings)
+    embedder = plugins.load_configured_embedder(settings)
     return Reranker(embedder) if embedder else None
 
 

@@ -12,6 +12,8 @@ from agent_core.memory import MemoryProvider
 from agent_core.models import Model
 from agent_core.recall import Embedder
 from gateway.bootstrap.garbage_collection import held_off
+from gateway.config import Settings
+from gateway.errors import StartError
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
@@ -61,6 +63,22 @@ def load_embedder(name: str) -> Embedder:
     """
     module = _load(_EMBEDDINGS, name, _list(_EMBEDDINGS, packages=True), "embedding model")
     return cast(Embedder, module.create({}))
+
+
+def load_configured_embedder(settings: Settings) -> Embedder | None:
+    """Load the embedding model for recall, if one is configured. Raises `StartError`."""
+    name = settings.recall.embeddings
+    if not name:
+        return None
+    try:
+        return load_embedder(name)
+    except ModuleNotFoundError as error:
+        raise StartError(
+            f"recall.embeddings is {name}, and its packages are not installed ({error}):"
+            ' pip install "talaria[embeddings]"'
+        ) from error
+    except ValueError as error:
+        raise StartError(f'{error} recall.embeddings = "" goes on without it.') from error
 
 
 def platforms() -> list[str]:

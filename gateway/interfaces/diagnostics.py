@@ -12,7 +12,7 @@ from typing import Literal
 from agent_core.errors import SkillBroken, StoreError
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
-from gateway.bootstrap.factories import load_embedder
+from gateway.bootstrap.plugins import load_configured_embedder
 from gateway.config import (
     CONFIG_NAME,
     DATABASE,
@@ -237,7 +237,7 @@ def _look_at_embeddings(settings: Settings) -> list[Finding]:
     if not settings.recall.embeddings:
         return []
     try:
-        load_embedder(settings)
+        load_configured_embedder(settings)
     except StartError as error:
         return [_finding("embeddings", "fault", str(error))]
     return [_finding("embeddings", "ok", f"{settings.recall.embeddings} is installed and loads")]
