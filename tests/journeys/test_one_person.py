@@ -18,7 +18,7 @@ async def join(house: House, first: Account, other: Account) -> None:
     code = await make_code(house, first)
     assert "I asked on" in await house.hears(other, f"/link {code}")
     await house.press(first, people.YES())
-    assert "Joined" in asked_last(first)
+    assert "(Linked: " in asked_last(first)
 
 
 def asked_last(account: Account) -> str:

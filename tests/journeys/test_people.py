@@ -2,6 +2,7 @@
 
 import re
 
+from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import House, Stage, call, calls, heard, system_of
 
@@ -64,7 +65,7 @@ async def test_who_asked_before_there_was_an_owner_gets_a_code_afterwards(stage:
         assert "I don't have an owner yet" in await house.ask(BEN, "hello")
         await claim(house)
         code = code_in(await house.ask(BEN, "and now?"))
-        assert "Ben may talk" in await house.ask(ANNA, f"/approve {code}")
+        assert general.APPROVED(name="Ben") in await house.ask(ANNA, f"/approve {code}")
         assert "echo: hi" in await house.ask(BEN, "hi")
 
 
@@ -79,7 +80,7 @@ async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
         pairing = code_in(await house.ask(BEN, "hello"))
         assert "invalid" in await house.ask(CARL, f"/claim {pairing}")
         assert "invalid" in await house.ask(ANNA, "/approve ABCD-EFGH")
-        assert "Ben may talk" in await house.ask(ANNA, f"/approve {pairing.lower()}")
+        assert general.APPROVED(name="Ben") in await house.ask(ANNA, f"/approve {pairing.lower()}")
         assert "invalid" in await house.ask(ANNA, f"/approve {pairing}")
         other = code_in(await house.ask(CARL, "hello"))
         assert "Only an owner" in await house.ask(BEN, f"/approve {other}")
