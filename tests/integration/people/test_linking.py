@@ -13,6 +13,8 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
 from tests.integration.sides import Side, age, code_in, count
 
+WORK = people_texts.name_account("fake", "2", "Ana at work")
+
 
 def two(house: House) -> tuple[Side, Side]:
     return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
@@ -51,7 +53,7 @@ async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_b
         assert question
         assert "`Ana at work` on fake (id `2`)" in question.text
         await home.presses(people_texts.YES())
-        assert "Joined" in question.text
+        assert people_texts.describe_linked(WORK) in question.text
         assert question.keyboard == ()
         assert await work.person() == await home.person()
 
@@ -123,7 +125,7 @@ async def test_an_answer_may_be_typed(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
         await work.says(f"/link {await home.makes_code()}")
-        assert "Joined" in await home.says("yes")
+        assert people_texts.describe_linked(WORK) in await home.says("yes")
         assert await work.person() == await home.person()
 
 
@@ -311,7 +313,8 @@ async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) ->
         await work.says("I have a dog")
         await home.joins(work)
         told = await home.says("/unlink 2")
-        assert "1 conversation that it began and 1 note" in told
+        done = people_texts.Unlinked(account=WORK, sessions=1, kept=0, entries=1, is_admitted=True)
+        assert told == people_texts.describe_unlinked(done)
         await work.says("still there?")
         assert heard(model) == ["I have a dog", "still there?"]
         assert "Has a dog" in model.requests[-1].system
@@ -362,7 +365,8 @@ async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwa
         )
         assert "needs an owner's approval" in await home.says("/unlink 2")
         pairing = code_in(await work.says("hello"))
-        assert "may talk" in await home.says(f"/approve {pairing}")
+        approved = general.APPROVED(name=people_texts.quote_name("Ana at work"))
+        assert approved in await home.says(f"/approve {pairing}")
         assert "(member)" in await work.says("/whoami")
 
 
@@ -381,12 +385,12 @@ async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Pat
         assert question
         assert notes[3] in question.text
         assert question.labels == [people_texts.KEEP(), people_texts.LEAVE()]
-        assert "1 note" in await home.says("/accounts")
+        assert "1 note was set aside" in await home.says("/accounts")
         await home.presses(people_texts.LEAVE())
-        assert "not used" in question.text
-        assert "1 note" in await home.says("/accounts")
-        assert "1 note more" in await home.says("/accounts keep")
-        assert "Left out" not in await home.says("/accounts")
+        assert people_texts.MERGE_LEFT() in question.text
+        assert "1 note was set aside" in await home.says("/accounts")
+        assert people_texts.describe_kept(1) in await home.says("/accounts keep")
+        assert "set aside" not in await home.says("/accounts")
         assert people_texts.MERGE_NOTHING() in await home.says("/accounts keep")
 
 
@@ -496,7 +500,7 @@ async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in
         await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
         await house.chat.sees_text("I asked on")
         await house.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
-        await house.chat.sees_text("Joined: `Ana`")
+        await house.chat.sees_text(people_texts.describe_linked_notice("fake", "Ana"))
         assert await work.person() == await home.person()
         go_on.set()
         await house.chat.sees_text("Late.")

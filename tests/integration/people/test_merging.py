@@ -21,6 +21,7 @@ from gateway.texts import people as people_texts
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 EXPIRES = 1000
+LINKED = people_texts.describe_linked(people_texts.name_account("p", "ben", "ben"))
 
 
 class Hall:
@@ -128,10 +129,12 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
 
 async def test_the_one_who_asked_joins(hall: Hall) -> None:
     outcome = await hall.answer()
-    assert "Joined" in outcome.words
+    assert outcome.words == LINKED
     assert [account.user_id for account in await hall.accounts(hall.ann)] == ["ann", "ben"]
     assert await hall.state() == "joined"
-    assert [(row.chat, "Joined" in row.body) for row in outcome.rows] == [("ben", True)]
+    assert [(row.chat, row.body) for row in outcome.rows] == [
+        ("ben", people_texts.describe_linked_notice("p", "Ann"))
+    ]
 
 
 async def test_somebody_else_does_not(hall: Hall) -> None:
@@ -153,7 +156,7 @@ async def test_what_is_over_is_not_confirmed_any_more(
 
 async def test_what_has_expired_is_not_confirmed_any_more(hall: Hall) -> None:
     assert (await hall.answer(now=EXPIRES)).words == people_texts.LINK_OVER()
-    assert "Joined" in (await hall.answer(now=EXPIRES - 1)).words
+    assert (await hall.answer(now=EXPIRES - 1)).words == LINKED
 
 
 async def test_a_no_is_told_to_the_other_side(hall: Hall) -> None:
@@ -174,7 +177,7 @@ async def test_a_running_turn_of_either_keeps_the_question_open(hall: Hall, who:
             turns.end(connection, turn_id=turn.id, state="answered", reason="", model="", now=6)
 
     await hall.database.write("end", end)
-    assert "Joined" in (await hall.answer()).words
+    assert (await hall.answer()).words == LINKED
 
 
 async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall) -> None:
@@ -183,7 +186,7 @@ async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall
         assert (await hall.answer(KEEP, kind="merge")).stays_open is False
     async with hall.merging._memory._lock(hall.ann.id):
         assert (await hall.answer(KEEP, kind="merge")).stays_open
-    assert "Joined" in (await hall.answer()).words
+    assert (await hall.answer()).words == LINKED
 
 
 @pytest.mark.parametrize("pair", [("cleo", "ann"), ("cleo", "ben"), ("ben", "cleo")])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.texts import blocks
+from gateway.texts import blocks, rooms
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.roommates import Searcher, Street, see, street
@@ -212,7 +212,7 @@ async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
     async with street(tmp_path) as here:
         await here.says("ann", "/block new hidden 2000 of Ann")
         remember_block(here, "hidden", "Feed the canary")
-        assert await here.says("ann", "/block", room="den") == blocks.NONE()
+        assert await here.says("ann", "/block", room="den") == blocks.list_blocks(())
         for word in ("hidden", "Hidden"):
             said = await here.says("ann", f"/block {word}", room="den")
             assert said == blocks.UNKNOWN(name="`hidden`")
@@ -298,5 +298,5 @@ async def test_a_room_that_is_off_hears_nothing_but_its_owner_s_room(tmp_path: P
         await here.house.at_rest()
         assert len(here.house.chat.shown) == shown
         said = await here.says("ann", "/room person", room="den")
-        assert said.startswith("(/room person)")
+        assert said.startswith(rooms.describe_new_mode("person"))
         assert await here.asks("bob", "hi", room="den")

@@ -108,7 +108,7 @@ async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path:
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
         await settled(house)
-        (told,) = [one.text for one in house.chat.shown if one.text.startswith("Forgotten")]
+        (told,) = [one.text for one in house.chat.shown if one.text.startswith("Deleted:\n")]
         assert "It's still in" in told
         assert "bluefishcalendar.ics" in told
         assert "redfishcalendar.ics" not in told

@@ -81,7 +81,7 @@ async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> 
         for side, word in ((ana, "bluefish"), (ben, "redfish")):
             await side.says("hello")
             await plant_jobs(house, side, word)
-        assert "1 job" in await forget(ana, "bluefish")
+        assert "- Jobs: 1\n" in await forget(ana, "bluefish")
         assert await count(house, "jobs", "kind = 'message'") == 3
         assert await count(house, "deferred_messages") == 4
         assert await count(house, "job_runs", "job_id IN (SELECT id FROM jobs)") == 3
@@ -114,7 +114,7 @@ async def test_a_block_that_nobody_else_sees_is_theirs_also_once_it_is_dropped(
             model.plays += [ask(call("memory", add(f"block:{label}", "The bluefish swims"), label))]
             await ana.says("note it")
         await ana.says("/block drop letters yes")
-        assert "2 entries" in await forget(ana, "bluefish")
+        assert "- Notes: 2\n" in await forget(ana, "bluefish")
         assert "diary" in await ana.says("/block")
     assert search(tmp_path, "bluefish") == []
 
@@ -195,7 +195,7 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
         edit = json.dumps({"action": "remove", "target": "block:market", "old": "bread"})
         model.plays += [ask(call("memory", edit, "m"))]
         await ben.says("we have bread")
-        assert (await ben.says("/block market")).endswith("It is empty.")
+        assert (await ben.says("/block market")).endswith("\nIt's empty.")
 
 
 async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_path: Path) -> None:
