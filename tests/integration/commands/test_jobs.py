@@ -19,7 +19,8 @@ from agent_core.state.jobs.jobs import Job, JobKind, Options, Target
 from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
-from gateway.commands.jobs import COMMANDS
+from gateway.commands.catalog import COMMANDS
+from gateway.commands.jobs import JobCommands
 from gateway.texts import jobs as jobs_texts
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
@@ -180,7 +181,7 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
         for line in (
             "At 08:00 on Monday. Next: Mon 2026-11-23 08:00; Mon 2026-11-30 08:00;",
             "I do this:\n> What Digest says.",
-            "- Sent to: our latest direct conversation (now on fake); here; Slack once we",
+            "- Sent to: our latest direct conversation; here; Slack once we've talked there;",
             "- If it misses runs, I skip them and tell you",
             "- It runs in quiet hours and on days off, too",
             "- It sees its earlier runs",
@@ -247,9 +248,9 @@ async def test_an_event_that_comes_twice_runs_a_job_once(tmp_path: Path) -> None
 async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (house, ana, clock):
         made = await add(house, clock)
-        assert await ana.says(f"/jobs drop {made.id}") == f"**Digest** (job {made.id}) is gone."
+        assert await ana.says(f"/jobs drop {made.id}") == jobs_texts.describe_dropped(made)
         other = await add(house, clock)
-        assert await ana.says(f"/jobs delete {other.id}") == f"**Digest** (job {other.id}) is gone."
+        assert await ana.says(f"/jobs delete {other.id}") == jobs_texts.describe_dropped(other)
         assert house.chat.shown[-1].labels == []
         assert await ana.says("/jobs") == jobs_texts.NONE()
         assert "There's no job" in await ana.says(f"/jobs {made.id}")
@@ -264,7 +265,7 @@ async def test_one_whose_moment_is_past_can_not_go_on(tmp_path: Path) -> None:
         past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
         await house.gateway.database.write("test", lambda c: jobs.change(c, past))
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == ("Nothing was changed: its time is past; change the schedule.")
+        assert said == jobs_texts.describe_unfit("its time is past; change the schedule")
         assert (await job(house, made.id)).state == "paused"
 
 
@@ -278,7 +279,7 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         await ana.presses(f"Resume {made.id}")
         assert "Next: Mon 2026-11-23 08:00." in shown.text
         await ana.presses(f"Drop {made.id}")
-        assert shown.text == f"Drop **Digest** (job {made.id}) permanently?"
+        assert shown.text == jobs_texts.ask_to_drop(made)
         await ana.presses(jobs_texts.KEEP())
         assert (await job(house, made.id)).state == "active"
         await ana.presses(f"Drop {made.id}")
@@ -449,5 +450,8 @@ async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
         assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
 
 
-def test_both_are_in_the_menu() -> None:
-    assert [command.name for command in COMMANDS] == ["jobs", "sethome"]
+async def test_both_are_in_the_menu(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, _, _):
+        handled = JobCommands(house.gateway.database).handlers()
+    assert list(handled) == ["jobs", "sethome"]
+    assert [spec.name for spec in COMMANDS if spec.name in handled] == ["jobs", "sethome"]
