@@ -40,7 +40,8 @@ async def test_what_a_job_runs_is_not_changed_in_chat(tmp_path: Path) -> None:
         model.plays += [ask(call("schedule", json.dumps(change), "c1")), say("It stays.")]
         await house.chat.says("let it run that", id="m2")
         await house.chat.sees_text("It stays.")
-        assert "on the machine only" in str(model.requests[-1].messages[-1])
+        heard = str(model.requests[-1].messages[-1])
+        assert "can only be changed by `talaria jobs change` on the machine" in heard
         clock.move(house, hours=1)
         await over(house, job, 1)
         await house.chat.sees_text("as it was")

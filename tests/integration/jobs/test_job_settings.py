@@ -79,7 +79,7 @@ async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Pat
         assert echo.split("\n")[5:] == [
             f"Sent to: here; {LAST}; Slack once we've talked there; until then {LAST}",
             "If it misses runs, I skip them and tell you",
-            "At most $0.50 a day",
+            "It may cost at most $0.50 a day",
         ]
 
 
@@ -103,7 +103,7 @@ async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path
             "Model: quick",
             "Tools: recall, gather",
             "Skills: digest",
-            "At most $2.00 a day",
+            "It may cost at most $2.00 a day",
         ):
             assert f"\n{line}" in echo
         job = await says_yes(house, "Made it.")
@@ -114,7 +114,10 @@ async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path
             skills=("digest",),
             day_micro_dollars=2_000_000,
         )
-        assert "Tools: recall, gather. Skills: digest. At most $2.00 a day." in last_result(house)
+        assert (
+            "Tools: recall, gather. Skills: digest. It may cost at most $2.00 a day."
+            in last_result(house)
+        )
 
 
 async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
@@ -135,11 +138,11 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
         ({"model": "gpt-9"}, "there is no model gpt-9 here; there is thinker, quick."),
         ({"tools": ["shell"]}, "there is no tool shell for jobs; there is memory, recall,"),
         ({"skills": ["poetry"]}, "there is no skill poetry"),
-        ({"day_usd": -1}, "`day_usd` is at most 1000, or 0 for no ceiling."),
-        ({"day_usd": 1e-9}, "`day_usd` is less than can be counted"),
+        ({"day_usd": -1}, "`day_usd` is at most 1000, or 0 for no limit."),
+        ({"day_usd": 1e-9}, "`day_usd` is too small; 0 is no limit."),
         ({"tools": [str(n) for n in range(21)]}, "`tools` takes at most 20 names."),
         ({"kind": "message", "model": "quick"}, "a message calls no model."),
-        ({"text": "  "}, "say what is to be done."),
+        ({"text": "  "}, "say what to do."),
         ({"cron": None, "at": "2026-02-31T08:00"}, "is not a time"),
         ({"cron": "0 8 31 2 *"}, "never occurs"),
         ({"cron": "61 * * * *"}, "minute 0-59"),
@@ -153,11 +156,11 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
         ),
         (
             {"cron": None, "at": "9999-12-31T23:59", "zone": "America/New_York"},
-            "in the years 1900 to 9000.",
+            "the year must be 1900 to 9000.",
         ),
         (
             {"cron": None, "at": "0001-01-01T00:00", "zone": "Asia/Tokyo"},
-            "in the years 1900 to 9000.",
+            "the year must be 1900 to 9000.",
         ),
         ({"zone": "Mars/Base"}, "is not a time zone"),
         ({"cron": "*/2 * * * *"}, "more often than every 5 minutes"),
@@ -237,7 +240,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
         "Model: quick",
         "Tools: recall, gather",
         "Skills: digest",
-        "At most $1.50 a day",
+        "It may cost at most $1.50 a day",
     ]
     assert made.out.splitlines()[2:] == ways
     assert made.out.splitlines()[1].endswith("(Europe/Berlin)")
@@ -256,10 +259,10 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({}, "Say what is to be otherwise"),
-        ({"kind": "message", "text": "x"}, "Job 1 is a prompt, and stays one"),
+        ({}, "Say what to change"),
+        ({"kind": "message", "text": "x"}, "Job 1 is a prompt and stays one"),
         ({"kind": "prompt", "text": " "}, "text is missing"),
-        ({"id": 9, "title": "x"}, "There's no job 9"),
+        ({"id": 9, "title": "x"}, "There is no job 9"),
         ({"model": "gpt-9"}, "there is no model gpt-9 here"),
         ({"tools": ["shell"]}, "there is no tool shell for jobs"),
         ({"skills": ["poetry"]}, "there is no skill poetry"),
