@@ -89,12 +89,12 @@ async def test_settings_are_changed_by_buttons_and_stay_changed(town: Stage, pla
         await house.press(anna, general.QUIET_NIGHT())
         assert "Quiet hours: 22:00-07:00" in asked(anna).text
         await house.press(anna, general.VERBOSITIES["verbose"]())
-        assert "every step" in asked(anna).text
+        assert "Progress: Every step" in asked(anna).text
         assert len(anna.seen()) == 1
     async with town.open() as house:
         await house.press(anna, general.QUIET_OFF())
         assert "Quiet hours: none" in asked(anna).text
-        assert "every step" in await house.hears(anna, "/settings")
+        assert "Progress: Every step" in await house.hears(anna, "/settings")
 
 
 @everywhere
@@ -125,8 +125,8 @@ async def test_the_model_sets_what_it_is_told_and_is_asked_to_ask_once(
         assert "Not known of them" not in facts(town.turns[-1])
         assert "+0100" in facts(town.turns[-1]) or "+0200" in facts(town.turns[-1])
         shown = await house.hears(anna, "/settings")
-        assert "Time zone: Europe/Vienna" in shown
-        assert "Language: de" in shown
+        assert "Zeitzone: Europe/Vienna" in shown
+        assert "Sprache: de" in shown
 
 
 async def test_who_is_one_person_is_asked_once_on_all_platforms(town: Stage) -> None:

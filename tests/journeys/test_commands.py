@@ -2,6 +2,7 @@
 
 import asyncio
 
+from gateway.texts import general
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, heard, results
@@ -48,7 +49,7 @@ async def test_stop_ends_the_answer_and_says_what_was_done(stage: Stage) -> None
     async with stage.open() as house:
         await stage.telegram.says(ANNA, "search for the boat")
         await house.until(lambda: len(stage.turns) == 2)
-        assert await house.ask(ANNA, "/stop") == "(Stopped. Done until then: recall.)"
+        assert await house.ask(ANNA, "/stop") == general.describe_stop("", ["recall"])
         assert "Nothing is running here" in await house.ask(ANNA, "/stop")
         stage.model.before = None
         assert await house.ask(ANNA, "go on") == "echo: go on"
@@ -143,7 +144,7 @@ async def test_commands_of_a_room_are_about_the_room(stage: Stage) -> None:
     async with stage.open() as house:
         await house.ask(ANNA, "private words")
         await house.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
-        assert "2 messages" in await house.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        assert "Messages: 2 " in await house.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
         await house.ask(ANNA, "/new@talaria_bot", chat=SUPERGROUP)
         await house.ask(ANNA, "@talaria_bot again", chat=SUPERGROUP)
         assert heard(stage.turns[-1]) == ["again"]

@@ -36,9 +36,9 @@ async def test_commands_are_chosen_from_the_menu_and_answered_where_they_were_us
         (told,) = await chooses(house, anna, "status")
         assert "Model: " in told
         (told,) = await chooses(house, anna, "settings", "language de")
-        assert "Language: de" in told
+        assert "Sprache: de" in told
         (told,) = await chooses(house, anna, "room", room=room.id)
-        assert "Everyone has a separate conversation with me here (/room person)" in told
+        assert "Alle führen hier ihre eigene Unterhaltung mit mir (/room person)" in told
         assert not any("/room person" in text for text in texts(anna))
         syncs = [path for method, path in town.discord.calls if method == "PUT"]
     async with town.open() as house:

@@ -97,7 +97,7 @@ async def test_verbose_shows_each_step_and_its_end(town: Stage, platform: str) -
     anna = town.account(platform, ANNA)
     oven = Oven()
     async with town.open(tools=(oven,)) as house:
-        assert "every step" in await house.hears(anna, "/verbose")
+        assert "Progress: Every step" in await house.hears(anna, "/verbose")
         town.plan(calls(call("recall", query="bread")), calls(call("bake")), "Bread.")
         await house.notes(anna.says("bake bread"))
         await house.until(lambda: _tells_bake(anna))

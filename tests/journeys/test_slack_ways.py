@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from gateway.texts import general
+from gateway.texts import general, jobs
 from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer
@@ -55,12 +55,15 @@ async def test_the_one_command_of_slack_speaks_all_commands_and_questions(town: 
     async with town.open() as house:
         assert "Model: " in await answers_command(house, anna, "status")
         async with asyncio.timeout(PATIENCE):  # just after a start only single words are commands
-            while "Language: de" not in await answers_command(house, anna, "settings language de"):
+            while "Sprache: de" not in await answers_command(house, anna, "settings language de"):
                 pass
-        assert "Write me anything" in await answers_command(house, anna, "")
+        assert "Schreib mir irgendetwas." in await answers_command(house, anna, "")
         assert await answers_command(house, anna, "who are you?") == "echo: who are you?"
         assert "/room person" in await answers_command(house, anna, "room", room.id)
-        assert "Here it is /talaria room person." in town.slack.texts(room.id)[-1]
+        assert (
+            "Alle führen hier ihre eigene Unterhaltung mit mir (/talaria room person)."
+            in town.slack.texts(room.id)[-1]
+        )
 
 
 async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
@@ -181,12 +184,12 @@ async def test_the_home_shows_how_things_stand_and_its_buttons_work(town: Stage)
     async with town.open() as house:
         await house.takes(town.slack.opens_home(ANNA))
         assert "Model: " in home()
-        assert "No digests" in home()
+        assert jobs.NO_DIGESTS() in home()
         assert "Quiet hours: none" in home()
         await house.takes(town.slack.presses_home(ANNA, button(general.QUIET_NIGHT())))
         assert "Quiet hours: 22:00-07:00" in home()
         await house.takes(town.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"]())))
-        assert "every step" in home()
+        assert "Progress: Every step" in home()
         assert texts(anna) == []
         assert "22:00-07:00" in await house.hears(anna, "/settings")
         await house.takes(town.slack.opens_home(ANNA))

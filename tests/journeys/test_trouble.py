@@ -57,7 +57,7 @@ async def test_a_message_that_telegram_refuses_is_told_and_kept(stage: Stage) ->
     stage.telegram.fail("sendMessage", kind=refused, chat_id=ANNA)
     async with stage.open() as house:
         told = await house.ask(ANNA, "hello")
-        assert "could not be delivered" in told
+        assert "I couldn't deliver an answer here." in told
         assert "parse entities" in told
         assert await house.ask(ANNA, "/retry") == "echo: hello"
 
@@ -155,7 +155,7 @@ async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stag
         port = stage.model.port
         await stage.model.stop()
         told = await house.ask(ANNA, "two")
-        assert "can't be reached" in told
+        assert "I couldn't reach the model" in told
         assert "I still have your message: /retry" in told
         # Polling goes on, and what needs no model works.
         assert "Model: anthropic" in await house.ask(BEN, "/status")
