@@ -120,7 +120,7 @@ class ConsoleAdapter:
             if isinstance(heard, reading.Got):
                 self._server.confirm(heard.key)
             elif self._inlet is None:
-                client.write(render_error("The house is not open yet; say it again."))
+                client.write(render_error("The gateway is still starting. Send it again."))
             elif isinstance(heard, reading.Hello):
                 client.shows_buttons = heard.shows_buttons
                 self._inlet.notice(Address(chat_id=reading.CHAT, is_direct=True))

@@ -61,7 +61,7 @@ _log = logging.getLogger(__name__)
 # Talaria makes no calls; without this discord.py warns at every start that it could not.
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 
-# What it warns of, pauses, the hall is told as well; but with addresses, in which tokens stand.
+# It warns of pauses, which the dispatcher also reports, but with addresses that contain tokens.
 logging.getLogger("discord.http").setLevel(logging.ERROR)
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")

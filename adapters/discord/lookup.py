@@ -27,7 +27,7 @@ async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
     try:
         found = await api.download(url, most_bytes=most_bytes)
     except Expired:
-        fresh = await _ask_anew(api, channel_id, message_id, file_id)
+        fresh = await _refresh_url(api, channel_id, message_id, file_id)
         try:
             found = await api.download(fresh, most_bytes=most_bytes)
         except Expired:
@@ -37,7 +37,7 @@ async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
     return found
 
 
-async def _ask_anew(api: Api, channel_id: str, message_id: str, file_id: str) -> str:
+async def _refresh_url(api: Api, channel_id: str, message_id: str, file_id: str) -> str:
     try:
         message = await api.fetch_message(channel_id, message_id)
     except (MessageGone, ChatGone):

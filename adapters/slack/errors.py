@@ -101,7 +101,7 @@ def token_refused(code: str, variable: str) -> AdapterStopped:
     """Explain how to fix a rejected token."""
     return AdapterStopped(
         f"Slack does not take the token in {variable} ({code}). Copy {WHERE[variable]} of your "
-        "app's page at api.slack.com/apps anew, and start again."
+        "app's page at api.slack.com/apps again, then restart Talaria."
     )
 
 

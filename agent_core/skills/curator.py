@@ -12,7 +12,7 @@ _DAY = 86_400_000
 
 Found = Literal["see", "changed", "archived", "returned", "forget"]
 """Steps that only record what a person did by hand, or what a crash interrupted."""
-StepKind = Literal[Found, "tell", "mended", "stale", "fresh", "archive"]
+StepKind = Literal[Found, "tell", "repaired", "stale", "fresh", "archive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def _plan_present(
     if one.fault and reported != hash_fault(one.fault):
         yield Step(kind="tell", name=one.name, fault=one.fault)
     if reported and not one.fault:
-        yield Step(kind="mended", name=one.name)
+        yield Step(kind="repaired", name=one.name)
     if row is None:
         return
     if row.state == "archived":

@@ -174,7 +174,7 @@ class Identity:
     ) -> OutboxRow | None:
         """Make an account an owner's if the code is valid, and answer. Raises `StoreError`.
 
-        An account that guesses codes is told to stop, and gets no further answer. A code that
+        An account that guesses codes gets one warning and no further answer. A code that
         others could read becomes invalid.
         """
         asker = AccountRef(platform=platform, sender=message.sender)

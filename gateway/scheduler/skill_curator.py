@@ -169,7 +169,7 @@ def _record_marks(connection: Connection, step: Step) -> None:
     match step.kind:
         case "tell":
             skills.note_fault_reported(connection, name=step.name, fault=hash_fault(step.fault))
-        case "mended":
+        case "repaired":
             skills.note_fault_reported(connection, name=step.name, fault="")
         case "stale":
             skills.set_state(connection, name=step.name, state="stale")

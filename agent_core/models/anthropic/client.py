@@ -41,7 +41,7 @@ from agent_core.models.http import (
 from agent_core.models.images import ImageSupport, is_about_images
 
 _SHORT = 8
-"""Messages up to which rendering anew is cheaper than caching."""
+"""Messages up to which rendering again is cheaper than caching."""
 
 
 class RenderedPrefixes:

@@ -109,7 +109,7 @@ def test_a_fault_is_told_once_and_again_when_it_is_another() -> None:
     assert look(told, [BROKEN]) == []
     other = replace(BROKEN, fault="skill tidy says nothing")
     assert [step.kind for step in look(told, [other])] == ["tell"]
-    assert [step.kind for step in look(told, [GOOD])] == ["mended"]
+    assert [step.kind for step in look(told, [GOOD])] == ["repaired"]
 
 
 def test_what_was_moved_by_hand_is_noted() -> None:
