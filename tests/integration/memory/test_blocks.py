@@ -300,7 +300,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         assert here.house.chat.shown[-1].text == "I've deleted the block shopping."
         assert "shopping" not in (await here.asks("ann", "hi"))[0].system
         assert await here.says("ann", "/block") == blocks_texts.list_blocks([])
-        assert (await here.says("ann", NEW)).startswith("The block shopping is there")
+        assert (await here.says("ann", NEW)).startswith("I've made the block shopping")
         assert (tmp_path / "memories/blocks/shopping/MEMORY.md").read_text() == "- milk\n"
 
 
