@@ -7,7 +7,16 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from bench import long_talk, memory, overhead, schedule, schedule_crowd, startup, throughput, tokens
+from bench import (
+    long_dialogue,
+    memory,
+    overhead,
+    schedule,
+    schedule_population,
+    startup,
+    throughput,
+    tokens,
+)
 from bench.bots import PLATFORMS
 from bench.figures import Figure, render, save
 
@@ -31,9 +40,9 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             )
             for platform in PLATFORMS
         },
-        "long-talk": partial(long_talk.measure, turns=100 if is_quick else 300),
+        "long-talk": partial(long_dialogue.measure, turns=100 if is_quick else 300),
         "schedule-slots": partial(schedule.measure, one_in=16 if is_quick else 1),
-        "schedule-crowd": partial(schedule_crowd.measure, count=1000 if is_quick else 10_000),
+        "schedule-crowd": partial(schedule_population.measure, count=1000 if is_quick else 10_000),
         "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
     }

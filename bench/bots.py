@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from bench.crowd import CROWDS, Crowd
+from bench.population import CROWDS, Population
 from bench.processes import Program, run_program
 
 BotName = Literal["gateway", "watched", "bare"]
@@ -33,7 +33,7 @@ class Bot:
 
     name: BotName
     program: Program
-    crowd: Crowd
+    population: Population
     home: Path
 
 
@@ -49,12 +49,12 @@ async def run_bot(
     """A bot in a fresh home that listens already; `settings` are variables besides the usual."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
-        async with CROWDS[platform]() as crowd:
-            environ = compose_environment([crowd], model_url, home) | settings
+        async with CROWDS[platform]() as population:
+            environ = compose_environment([population], model_url, home) | settings
             arguments = arguments_of(name, platform)
             async with run_program(arguments, environ, home / "output.log") as program:
-                await crowd.wait_for_poll()
-                yield Bot(name=name, program=program, crowd=crowd, home=home)
+                await population.wait_for_poll()
+                yield Bot(name=name, program=program, population=population, home=home)
 
 
 @asynccontextmanager
@@ -68,14 +68,14 @@ async def run_everywhere(name: BotName, model_url: str) -> AsyncIterator[Program
         program = await stack.enter_async_context(
             run_program(arguments, environ, home / "output.log")
         )
-        for crowd in crowds:
-            await crowd.wait_for_poll()
-        for crowd in crowds:
-            await crowd.ask({0: "hello."})
+        for population in crowds:
+            await population.wait_for_poll()
+        for population in crowds:
+            await population.ask({0: "hello."})
         yield program
 
 
-def compose_environment(crowds: Sequence[Crowd], model_url: str, home: Path) -> dict[str, str]:
+def compose_environment(crowds: Sequence[Population], model_url: str, home: Path) -> dict[str, str]:
     """What all bots are told."""
     environ = {
         "ANTHROPIC_API_KEY": "key",
@@ -83,6 +83,6 @@ def compose_environment(crowds: Sequence[Crowd], model_url: str, home: Path) -> 
         "TALARIA_HOME": str(home / "home"),
         "TALARIA_ACCESS__ALLOW": "*",
     }
-    for crowd in crowds:
-        environ |= crowd.environ()
+    for population in crowds:
+        environ |= population.environ()
     return environ

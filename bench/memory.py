@@ -18,9 +18,9 @@ async def measure(*, conversations: int) -> list[Figure]:
         run_bot("bare", model) as bare,
     ):
         at_start = [bot.program.resident_bytes() for bot in (gateway, bare)]
-        await _talk(gateway, range(_WARM_UP))
+        await _dialogue(gateway, range(_WARM_UP))
         before = gateway.program.resident_bytes()
-        await _talk(gateway, range(_WARM_UP, _WARM_UP + conversations))
+        await _dialogue(gateway, range(_WARM_UP, _WARM_UP + conversations))
         grown = gateway.program.resident_bytes() - before
     return [
         Figure(name="resident after start", unit="MB", value=at_start[0] / _MEGA, at_most=120.0),
@@ -47,7 +47,7 @@ async def measure_everywhere() -> list[Figure]:
     ]
 
 
-async def _talk(bot: Bot, people: range) -> None:
+async def _dialogue(bot: Bot, people: range) -> None:
     for first in range(people.start, people.stop, _AT_ONCE):
         group = range(first, min(first + _AT_ONCE, people.stop))
-        await bot.crowd.ask({person: f"word {person}." for person in group})
+        await bot.population.ask({person: f"word {person}." for person in group})

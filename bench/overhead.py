@@ -19,11 +19,11 @@ async def measure(*, platform: PlatformName, block: int, rounds: int) -> list[Fi
         model = await stack.enter_async_context(run_server("bench.quick_model"))
         bots = [await stack.enter_async_context(run_bot(name, model, platform)) for name in _BOTS]
         for bot in bots:
-            await _talk(bot, 0, block)
+            await _dialogue(bot, 0, block)
         for number in range(1, rounds + 1):
             for bot in bots:
                 before = bot.program.cpu_seconds()
-                latencies[bot.name] += await _talk(bot, number * block, block)
+                latencies[bot.name] += await _dialogue(bot, number * block, block)
                 cpu[bot.name] += bot.program.cpu_seconds() - before
     done = block * rounds
     gateway, bare = latencies["gateway"], latencies["bare"]
@@ -51,9 +51,9 @@ async def measure(*, platform: PlatformName, block: int, rounds: int) -> list[Fi
     ]
 
 
-async def _talk(bot: Bot, first: int, turns: int) -> list[float]:
+async def _dialogue(bot: Bot, first: int, turns: int) -> list[float]:
     """One message after another; the bare bot has no history, so nobody's grows long here."""
     seconds = []
     for turn in range(first, first + turns):
-        seconds += await bot.crowd.ask({turn // _TALK: f"word {turn}."})
+        seconds += await bot.population.ask({turn // _TALK: f"word {turn}."})
     return seconds

@@ -7,8 +7,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from bench.bots import BotName, arguments_of, compose_environment
-from bench.crowd import TelegramCrowd
 from bench.figures import Figure
+from bench.population import TelegramPopulation
 from bench.processes import run_program, run_server, time_program
 
 _IMPORT = ("-c", "import telegram.ext, anthropic")
@@ -45,11 +45,11 @@ async def _start(name: BotName, model: str) -> tuple[float, float]:
     """Seconds to the first poll, and to the answer to a message that waited already."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
-        async with TelegramCrowd() as crowd:
-            environ = compose_environment([crowd], model, home)
-            asking = asyncio.create_task(crowd.ask({0: "first word."}))
+        async with TelegramPopulation() as population:
+            environ = compose_environment([population], model, home)
+            asking = asyncio.create_task(population.ask({0: "first word."}))
             async with run_program(arguments_of(name), environ, home / "output.log") as program:
-                polled = await crowd.wait_for_poll()
+                polled = await population.wait_for_poll()
                 return polled - program.started, (await asking)[0]
 
 

@@ -49,7 +49,7 @@ async def measure(*, people: int, latency: float, rounds: int) -> list[Figure]:
 async def _rush(bot: Bot, people: Sequence[int], number: int) -> float:
     """Turns a second."""
     started = time.monotonic()
-    await bot.crowd.ask({person: _word(person, number) for person in people})
+    await bot.population.ask({person: _word(person, number) for person in people})
     return len(people) / (time.monotonic() - started)
 
 
@@ -60,7 +60,7 @@ def _word(person: int, number: int) -> str:
 def _check_answers(bot: Bot, people: Sequence[int], rounds: int) -> None:
     """Raises if somebody's answer is missing, doubled or another's."""
     for person in people:
-        answers = bot.crowd.answers(person)
+        answers = bot.population.answers(person)
         is_own = [_word(person, number) in text for number, text in enumerate(answers)]
         if len(answers) != rounds or not all(is_own):
             raise RuntimeError(f"person {person} was answered by {bot.name} with {answers}")

@@ -12,7 +12,7 @@ async def measure() -> list[Figure]:
     async with AnthropicEmulator() as model:
         async with run_bot("gateway", model.url) as bot:
             for text in ("hello", "how are you?", "fine"):
-                await bot.crowd.ask({0: text})
+                await bot.population.ask({0: text})
         first, second, third = (_Input(usage) for usage in list(model.usages)[:3])
     return [
         Figure(name="input of a bare hello", unit="tokens", value=first.total, at_most=2500),

@@ -102,8 +102,8 @@ class Api:
             ids={"guild_id": guild_id},
         )
         known = self._client.get_guild(int(guild_id))
-        told = (known.member_count or 0) if known else 0
-        return max(number_in(guild, "approximate_member_count", default=0), told)
+        reported = (known.member_count or 0) if known else 0
+        return max(number_in(guild, "approximate_member_count", default=0), reported)
 
     async def read_history(self, channel_id: str, after: str) -> AsyncIterator[list[Json]]:
         """Yield a channel's messages after one message, oldest first, in pages."""

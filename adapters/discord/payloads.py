@@ -133,7 +133,7 @@ def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]
 
 def fingerprint(commands: Sequence[Json]) -> str:
     """Build a fingerprint that ignores fields which Discord adds."""
-    told = sorted(
+    reported = sorted(
         repr((
             command.get("name"),
             command.get("description"),
@@ -146,4 +146,4 @@ def fingerprint(commands: Sequence[Json]) -> str:
         ))
         for command in commands
     )  # fmt: skip
-    return hashlib.blake2b("\n".join(told).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b("\n".join(reported).encode(), digest_size=16).hexdigest()

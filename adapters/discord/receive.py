@@ -13,13 +13,13 @@ from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import ButtonPress, InboundMessage, Quote, Sender
 from adapters.toolkit import (
     Json,
-    gist_of,
     inside,
     number_in,
     part,
     parts,
     plain_name,
     plain_text,
+    summary_of,
     words_in,
 )
 
@@ -186,7 +186,7 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
     if answered is None or author is None:
         return None
     words = spell(words_in(answered, "content"), _names(answered, context), frozenset())
-    words = words or gist_of(read_attachments(answered, "", ""))
+    words = words or summary_of(read_attachments(answered, "", ""))
     return Quote(author=name_of(author), text=words, is_ours=author.get("id") == context.bot)
 
 

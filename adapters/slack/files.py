@@ -74,8 +74,8 @@ class Files:
             raise Rejected(f"{file.name} is empty or too large for Slack.")
         with self._api.client() as web:
             answer = await web.files_getUploadURLExternal(filename=file.name, length=len(file.data))
-            told = read(answer)
-            file_id, url = text_in(told, "file_id"), text_in(told, "upload_url")
+            reported = read(answer)
+            file_id, url = text_in(reported, "file_id"), text_in(reported, "upload_url")
         await self._upload(url, file)
         # From here on the file may be seen, and is found again by its id.
         self._uploads.put(message.key, file_id)

@@ -29,10 +29,10 @@ def caption_of(text: str) -> str:
     appear as code, which Slack neither links nor fetches.
     """
     blocks = ("\n".join(lines_of(block)) for block in parse(plain_text(text)))
-    return _ADDRESS.sub(_tell, "\n\n".join(blocks))
+    return _ADDRESS.sub(_report, "\n\n".join(blocks))
 
 
-def _tell(match: re.Match[str]) -> str:
+def _report(match: re.Match[str]) -> str:
     label, address = match["label"], match["address"]
     return f"{label} `{address}`" if label and label != address else f"`{address}`"
 

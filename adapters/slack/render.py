@@ -115,8 +115,8 @@ def _shown(message: OutboundMessage) -> str:
 
 
 def _blocks(words: str, buttons: Sequence[Button]) -> Json:
-    gist = words[:_GIST].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {"text": gist, "blocks": [{"type": "markdown", "text": words}, *actions_of(buttons)]}
+    summary = words[:_GIST].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {"text": summary, "blocks": [{"type": "markdown", "text": words}, *actions_of(buttons)]}
 
 
 def _button(button: Button) -> Json:

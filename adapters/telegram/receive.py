@@ -10,12 +10,12 @@ from adapters.telegram.media import cut, name_of, read_attachments, slice_of
 from adapters.telegram.payloads import read_key
 from adapters.toolkit import (
     Json,
-    gist_of,
     number_in,
     part,
     parts,
     plain_name,
     plain_text,
+    summary_of,
     text_in,
     words_in,
 )
@@ -193,21 +193,21 @@ def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
         if elsewhere is None:
             return None
         author = _origin_of(part(elsewhere, "origin")) or ""
-        return Quote(author=author, text=chosen_text or _gist(elsewhere), is_ours=False)
+        return Quote(author=author, text=chosen_text or _summary(elsewhere), is_ours=False)
     if "forum_topic_created" in answered:
         return None
     author_of = part(answered, "from") or part(answered, "sender_chat") or {}
     return Quote(
         author=name_of(author_of),
-        text=chosen_text or _gist(answered),
+        text=chosen_text or _summary(answered),
         is_ours=author_of.get("id") == me.user_id,
     )
 
 
-def _gist(message: Json) -> str:
+def _summary(message: Json) -> str:
     """Return a message's words, or a bracketed description when it has none."""
     words = words_in(message, "text") or words_in(message, "caption")
-    return plain_text(words) if words else gist_of(read_attachments(message))
+    return plain_text(words) if words else summary_of(read_attachments(message))
 
 
 def _origin_of(origin: Json | None) -> str | None:

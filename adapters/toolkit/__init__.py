@@ -25,7 +25,8 @@ from adapters.toolkit.markdown import (
     is_plain,
     parse,
 )
-from adapters.toolkit.media_types import gist_of, kind_of
+from adapters.toolkit.media_types import kind_of as kind_of
+from adapters.toolkit.media_types import summary_of as summary_of
 from adapters.toolkit.options import Options
 from adapters.toolkit.split import split_markdown
 from adapters.toolkit.text import (

@@ -17,6 +17,6 @@ def kind_of(media_type: str | None) -> AttachmentKind:
     return next((kind for start, kind in _BY_MEDIA_TYPE if said.startswith(start)), "document")
 
 
-def gist_of(attachments: Iterable[Attachment]) -> str:
+def summary_of(attachments: Iterable[Attachment]) -> str:
     """List attachments' names in brackets, for messages without text."""
     return " ".join(f"[{attachment.name or attachment.kind}]" for attachment in attachments)

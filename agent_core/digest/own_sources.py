@@ -113,11 +113,11 @@ def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str
         clock=lambda moment: local_time(moment, wanted.zone),
     )
     hits = tuple(hit for hit in found.hits if hit.message.session_id not in own)
-    told = format_hits(
+    reported = format_hits(
         query, replace(found, hits=hits, count=len(hits)), (), View(zone=wanted.zone)
     ).splitlines()
     return fit(
         f"{count(len(asked), 'open question')}, and possible open ends",
-        [*lines, *told],
+        [*lines, *reported],
         wanted.room,
     )

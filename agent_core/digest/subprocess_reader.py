@@ -85,8 +85,8 @@ async def _run(command: ReaderCommand) -> bytes:
     finally:
         await _kill(process)
     if code:
-        told = complaint.decode(errors="replace").strip().rpartition("\n")[2]
-        _log.info("%s ended with status %d: %s", name, code, told)
+        reported = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+        _log.info("%s ended with status %d: %s", name, code, reported)
         raise ReaderFailed("it is unreadable")
     return output
 

@@ -17,7 +17,7 @@ from agent_core.tools import local_time, quote
 
 _READERS = "agent_core.digest.readers"
 _READ_SECONDS = 12.0
-_MOST_TOLD = 1_000_000
+_MOST_REPORTED = 1_000_000
 """Bytes of JSON accepted from a reader."""
 _MOST_ENTRIES = 40
 _LONGEST_TITLE = 200
@@ -113,7 +113,7 @@ async def _read(access: WebAccess, reader: str, data: bytes, *arguments: str) ->
             arguments=arguments,
             data=data,
             seconds=_READ_SECONDS,
-            most_bytes=_MOST_TOLD,
+            most_bytes=_MOST_REPORTED,
         )
     )
     try:

@@ -42,12 +42,12 @@ SPEAKER, NAME = 0.9, 0.1
 """The bonus for a message by a person whom the query names, as a share of the name's weight; and
 the factor for that name in a text.
 """
-TIME, DAY, TELLS_WHEN = 1.2, 1.0, 0.5
+TIME, DAY, STATES_WHEN = 1.2, 1.0, 0.5
 """The bonuses for a message from the month or year asked for, from that very day, and for one that
 tells a time when the query asks for one; in units of a usual word.
 """
 
-_TELLS_TIME: Final = frozenset(
+_STATES_TIME: Final = frozenset(
     stem(word)
     for line in (
         "yesterday today tonight tomorrow ago last next week weekend month year morning evening",
@@ -190,8 +190,8 @@ class Ranking:
             said = self._clock(message.said_at)
             bonus += TIME * ((said.month in query.months) + (said.year in query.years))
             bonus += DAY * ((said.month, said.day) in query.days)
-        if query.asks_when and not _TELLS_TIME.isdisjoint(words):
-            bonus += TELLS_WHEN
+        if query.asks_when and not _STATES_TIME.isdisjoint(words):
+            bonus += STATES_WHEN
         return bonus
 
 

@@ -48,7 +48,9 @@ def _describe(error: MarkedYAMLError) -> str:
 
 def _value(key: Any, value: Any) -> Value:
     if isinstance(value, dict):
-        return {_text(one, "a name"): _text(told, f"`{key}`") for one, told in value.items()}
+        return {
+            _text(one, "a name"): _text(reported, f"`{key}`") for one, reported in value.items()
+        }
     return _text(value, f"`{key}`")
 
 

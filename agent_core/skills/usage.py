@@ -53,7 +53,7 @@ class UsageFile:
 
 def dump(rows: Sequence[SkillRow]) -> str:
     """Format the file. Pure."""
-    told = {
+    reported = {
         row.name: {
             "uses": row.uses,
             "last_used": _show(row.last_used_at),
@@ -63,7 +63,7 @@ def dump(rows: Sequence[SkillRow]) -> str:
         }
         for row in rows
     }
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(reported, indent=2, ensure_ascii=False) + "\n"
 
 
 def _show(at: int | None) -> str | None:

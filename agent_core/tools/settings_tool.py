@@ -92,9 +92,9 @@ class SettingsTool:
             days = delivery_targets.find(connection, person_id=person.id).days_off
             return f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
 
-        told = await self._database.write("settings.set", work)
+        reported = await self._database.write("settings.set", work)
         self._changed()
-        return ToolResult(text=f"Set. Now: {told}.")
+        return ToolResult(text=f"Set. Now: {reported}.")
 
 
 def apply_setting(person: Person, name: str, value: str) -> Person:

@@ -26,20 +26,20 @@ _Taken = tuple[float, float]
 
 
 def main(arguments: list[str]) -> None:
-    count, crowd = map(int, [*arguments, *("200000", "1000")[len(arguments) :]])
+    count, population = map(int, [*arguments, *("200000", "1000")[len(arguments) :]])
     with tempfile.TemporaryDirectory(prefix="talaria-recall-") as folder:
         path = Path(folder) / "state.db"
-        built = build(path, count=count, crowd=crowd, tell=print)
+        built = build(path, count=count, population=population, report=print)
         with closing(sqlite3.connect(path)) as connection:
             index = _measure_index(connection)
             heavy = _count(connection, 1)
-        print(f"\n{count:,} messages of {crowd:,} people; the first of them wrote {heavy:,}")
+        print(f"\n{count:,} messages of {population:,} people; the first of them wrote {heavy:,}")
         print(f"text {built.text_bytes / 1e6:.1f} MB, index {index / built.text_bytes:.2f} of it")
         print(
             f"{built.clock_ms:.3f} ms to write a message with its entry, a thousand at a time;"
             f" {built.worked_ms:.3f} ms of the processor"
         )
-        asyncio.run(_search(path, crowd))
+        asyncio.run(_search(path, population))
 
 
 def _measure_index(connection: sqlite3.Connection) -> int:
@@ -56,7 +56,7 @@ def _count(connection: sqlite3.Connection, person_id: int) -> int:
     return int(row[0])
 
 
-async def _search(path: Path, crowd: int) -> None:
+async def _search(path: Path, population: int) -> None:
     vocabulary = Talkers(random.Random(4)).vocabulary
     chance = random.Random(5)
     kinds = {
@@ -77,7 +77,7 @@ async def _search(path: Path, crowd: int) -> None:
     print(f"\n{'search, whole answer of the tool':44}{head}    of the processor{head}")
     everything: list[_Taken] = []
     try:
-        for who, persons in (("anybody", range(2, crowd + 1)), ("the one with a tenth", (1,))):
+        for who, persons in (("anybody", range(2, population + 1)), ("the one with a tenth", (1,))):
             for kind, make in kinds.items():
                 taken = []
                 for _ in range(SEARCHES):
@@ -86,11 +86,11 @@ async def _search(path: Path, crowd: int) -> None:
                     began, worked = time.perf_counter(), time.process_time()
                     await tool.run({"query": query}, _context(person_id))
                     taken.append((time.perf_counter() - began, time.process_time() - worked))
-                _tell(f"{who}: {kind}", taken)
+                _report(f"{who}: {kind}", taken)
                 everything += taken
     finally:
         await database.close()
-    _tell("all", everything)
+    _report("all", everything)
 
 
 def _context(person_id: PersonId) -> ToolContext:
@@ -107,7 +107,7 @@ def _context(person_id: PersonId) -> ToolContext:
     )
 
 
-def _tell(name: str, taken: list[_Taken]) -> None:
+def _report(name: str, taken: list[_Taken]) -> None:
     wall, worked = (statistics.quantiles(kind, n=100) for kind in zip(*taken, strict=True))
     figures = [f"{cuts[place] * 1000:8.1f}" for cuts in (wall, worked) for place in (49, 98)]
     print(f"{name:44}{''.join(figures[:2])}{'':20}{''.join(figures[2:])}")

@@ -112,19 +112,19 @@ def measure(
     for sample in json.loads(file.read_text(encoding="utf-8")):
         marks: dict[str, list[Marks]] = defaultdict(list)
         with tempfile.TemporaryDirectory(prefix="talaria-locomo-") as folder:
-            told = tell(sample["conversation"], Path(folder), with_captions=with_captions)
+            reported = report(sample["conversation"], Path(folder), with_captions=with_captions)
             for question in sample["qa"]:
-                evidence = list_evidence(question.get("evidence") or (), told.turns)
+                evidence = list_evidence(question.get("evidence") or (), reported.turns)
                 if evidence:
-                    found = ask(told, question["question"], meaning)
+                    found = ask(reported, question["question"], meaning)
                     name = CATEGORIES.get(question.get("category"), "other")
                     marks[name].append(judge(found, evidence))
-            told.connection.close()
+            reported.connection.close()
         measured.append(marks)
     return measured
 
 
-def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) -> Sample:
+def report(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) -> Sample:
     """Write a conversation down as if two people had had it in a room."""
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
     connection.execute("PRAGMA synchronous = OFF")
@@ -142,7 +142,7 @@ def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) 
     room = rooms.insert(
         connection, platform="telegram", chat_id="room", title="room", slug="room", now=0
     )
-    talk = sessions.ensure_conversation(
+    dialogue = sessions.ensure_conversation(
         connection,
         key="room:telegram:room::all",
         person_id=room.person_id,
@@ -158,30 +158,30 @@ def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) 
     )
     for number in numbers:
         now = read_date(conversation.get(f"session_{number}_date_time", ""))
-        session_id = sessions.insert(connection, conversation_id=talk.id, now=now)
+        session_id = sessions.insert(connection, conversation_id=dialogue.id, now=now)
         for turn in conversation[f"session_{number}"]:
             text = turn["text"]
             if with_captions and turn.get("blip_caption"):
                 text += f" [picture: {turn['blip_caption']}]"
             now += 60_000
-            shelf = _open_turn(connection, talk, session_id, speakers[turn["speaker"]], now)
+            shelf = _open_turn(connection, dialogue, session_id, speakers[turn["speaker"]], now)
             message = Message(role="user", parts=(TextPart(text=text),))
             (said[turn["dia_id"]],) = messages.append(connection, shelf, [message], now=now)
     connection.execute("COMMIT")
-    field = SearchFilter(person_id=talk.person_id, scope=talk.scope, except_turn=TurnId(0))
+    field = SearchFilter(person_id=dialogue.person_id, scope=dialogue.scope, except_turn=TurnId(0))
     return Sample(connection=connection, field=field, turns=said)
 
 
 def _open_turn(
     connection: sqlite3.Connection,
-    talk: Conversation,
+    dialogue: Conversation,
     session_id: Any,
     person_id: PersonId,
     now: int,
 ) -> TranscriptPlace:
     turn_id = turns.insert(
         connection,
-        conversation=talk,
+        conversation=dialogue,
         session_id=session_id,
         request=TurnRequest(person_id=person_id, account_id=None, place=("telegram", "{}", None)),
         prompt_hash=PROMPT,
@@ -190,8 +190,8 @@ def _open_turn(
     return TranscriptPlace(
         session_id=session_id,
         turn_id=turn_id,
-        person_id=talk.person_id,
-        conversation_id=talk.id,
+        person_id=dialogue.person_id,
+        conversation_id=dialogue.id,
         platform="telegram",
     )
 
@@ -252,11 +252,11 @@ def render(measured: Sequence[Marked]) -> str:
         )
     }
     head = "".join(f"{f'recall@{depth}':>11}" for depth in DEPTHS)
-    told = [f"{'':14}{'questions':>10}{head}{'MRR':>8}{'nDCG@10':>9}"]
-    return "\n".join([*told, *(_tell(name, some) for name, some in lines.items() if some)])
+    reported = [f"{'':14}{'questions':>10}{head}{'MRR':>8}{'nDCG@10':>9}"]
+    return "\n".join([*reported, *(_report(name, some) for name, some in lines.items() if some)])
 
 
-def _tell(name: str, some: Sequence[Marks]) -> str:
+def _report(name: str, some: Sequence[Marks]) -> str:
     means = [sum(one.recall[place] for one in some) / len(some) for place in range(len(DEPTHS))]
     reciprocal = sum(one.reciprocal for one in some) / len(some)
     ndcg = sum(one.ndcg for one in some) / len(some)

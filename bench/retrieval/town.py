@@ -60,8 +60,8 @@ class Talkers:
         return " ".join(words).capitalize() + self._chance.choice(".?!")
 
 
-def build(path: Path, *, count: int, crowd: int, tell: Callable[[str], None]) -> Built:
-    """Make a database of `count` messages by `crowd` people; the first of them wrote a tenth."""
+def build(path: Path, *, count: int, population: int, report: Callable[[str], None]) -> Built:
+    """Make a database of `count` messages; the first of `population` people wrote a tenth."""
     chance = random.Random(4)
     talkers = Talkers(chance)
     connection = sqlite3.connect(path, isolation_level=None)
@@ -69,7 +69,7 @@ def build(path: Path, *, count: int, crowd: int, tell: Callable[[str], None]) ->
     migrate(connection)
     connection.execute("BEGIN")
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
-    writers = [_Writer(connection, number) for number in range(crowd)]
+    writers = [_Writer(connection, number) for number in range(population)]
     connection.execute("COMMIT")
     size, clock, worked = 0, 0.0, 0.0
     for start in range(0, count, BATCH):
@@ -89,7 +89,7 @@ def build(path: Path, *, count: int, crowd: int, tell: Callable[[str], None]) ->
         clock += time.perf_counter()
         worked += time.process_time()
         if start % 100_000 == 0:
-            tell(f"{start:,} messages are written")
+            report(f"{start:,} messages are written")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     return Built(text_bytes=size, clock_ms=clock * 1000 / count, worked_ms=worked * 1000 / count)
@@ -103,7 +103,7 @@ class _Writer:
         self._person = people.insert(
             connection, slug=f"p{number}", name=f"Person {number}", role="member", now=0
         )
-        self._talk = sessions.ensure_conversation(
+        self._dialogue = sessions.ensure_conversation(
             connection, key=f"k{number}", person_id=self._person.id, is_direct=True, now=0
         )
         self._platform = ("telegram", "discord", "slack")[number % 3]
@@ -113,12 +113,12 @@ class _Writer:
         """Open a turn, and a session where it is time."""
         if self._turns % _TURNS_OF_SESSION == 0:
             self._session_id = sessions.insert(
-                self._connection, conversation_id=self._talk.id, now=now
+                self._connection, conversation_id=self._dialogue.id, now=now
             )
         self._turns += 1
         turn_id = turns.insert(
             self._connection,
-            conversation=self._talk,
+            conversation=self._dialogue,
             session_id=self._session_id,
             request=TurnRequest(
                 person_id=self._person.id, account_id=None, place=(self._platform, "{}", None)
@@ -130,7 +130,7 @@ class _Writer:
             session_id=self._session_id,
             turn_id=turn_id,
             person_id=self._person.id,
-            conversation_id=self._talk.id,
+            conversation_id=self._dialogue.id,
             platform=self._platform,
         )
 

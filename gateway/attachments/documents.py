@@ -61,20 +61,20 @@ async def read_pdf(data: bytes, most: int) -> Extract:
         _log.error("the reader of PDF files can't be started: %s", error)
         raise DocumentFault("broken_document") from error
     try:
-        told = json.loads(done.output) if done.code == 0 else None
+        reported = json.loads(done.output) if done.code == 0 else None
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        reported = None
+    if not isinstance(reported, dict):
         _log.info("a PDF file can't be read: %s", done.complaint.rpartition("\n")[2])
         raise DocumentFault("slow_document" if done.code < 0 else "broken_document")
-    if "fault" in told:
+    if "fault" in reported:
         raise DocumentFault("encrypted")
-    extract = bound(told["text"], most)
+    extract = bound(reported["text"], most)
     if not extract.text:
         raise DocumentFault("no_text")
-    if told["is_cut"] or told["read"] < told["pages"]:
+    if reported["is_cut"] or reported["read"] < reported["pages"]:
         kept = describe_extent("characters", len(extract.text), None)
-        pages = describe_extent("pages", told["read"], told["pages"])
+        pages = describe_extent("pages", reported["read"], reported["pages"])
         return Extract(text=extract.text, extent=f"{kept} ({pages})")
     return extract
 

@@ -79,12 +79,12 @@ def notes_of(readings: Sequence[Reading]) -> tuple[str, ...]:
 
 def sentences_of(readings: Sequence[Reading]) -> tuple[str, ...]:
     """Return the sentences to the sender: what can't be read and why, and what was cut."""
-    told = [
+    reported = [
         one.sentence if isinstance(one, Unreadable) else describe_cut(one.name, one.extent)
         for one in readings
         if isinstance(one, Unreadable) or (isinstance(one, Words) and one.extent)
     ]
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(reported))
 
 
 def has_content(readings: Sequence[Reading]) -> bool:

@@ -99,8 +99,8 @@ class Reader:
         if len(attachments) <= MOST_ATTACHMENTS:
             return readings
         left = f"{len(attachments) - MOST_ATTACHMENTS} more, not looked at"
-        told = attachment_texts.describe_excess(MOST_ATTACHMENTS)
-        return (*readings, Unreadable(note=left, sentence=told))
+        reported = attachment_texts.describe_excess(MOST_ATTACHMENTS)
+        return (*readings, Unreadable(note=left, sentence=reported))
 
     async def _read_in_turn(self, platform: str, attachment: Attachment) -> Reading:
         # An attachment without a file is only described; an unusable one is not fetched.

@@ -144,10 +144,10 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
 def _read_answer(body: bytes) -> str:
     """Return the words of an answer. Raises `NotHeard` if it has no such field."""
     try:
-        told = json.loads(body)
+        reported = json.loads(body)
     except ValueError:
-        told = None
-    text = told.get("text") if isinstance(told, dict) else None
+        reported = None
+    text = reported.get("text") if isinstance(reported, dict) else None
     if not isinstance(text, str):
         _log.warning("the transcription server gave no text: %r", body[:_MOST_LOGGED])
         raise NotHeard(attachments.UNHEARD_REFUSED())

@@ -114,7 +114,7 @@ def make_task_runner(
             await memory.snapshot(person.id, person.slug, now())
 
     async def report_soul(task: Task) -> None:
-        await notices.tell_of_soul(task, now())
+        await notices.notify_soul_change(task, now())
 
     handlers = {"title": generate_title, "memory": write_memory, SOUL_TASK: report_soul}
     return TaskRunner(database=database, handlers=handlers, now=now)

@@ -98,10 +98,10 @@ class ArchiveNotes:
         except ArchiveUndoRefused as error:
             return Reply(text=memory.describe_fault(error.fault))
         self._lanes.invalidate_conversations()  # their prompts state the number of notes
-        told = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
+        reported = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
         viewer = await self._access.make_viewer(call, scope, [row])
-        again = stand_for(f"undo {told.again}", memory.UNDO_AGAIN())
-        return Reply(text=memory.describe_undone([told], viewer), buttons=(again,))
+        again = stand_for(f"undo {reported.again}", memory.UNDO_AGAIN())
+        return Reply(text=memory.describe_undone([reported], viewer), buttons=(again,))
 
     async def delete(self, call: Call, scope: MemoryScope, named: ArchiveRef) -> Reply:
         """Delete a note; the ledger keeps it, so `/undo` can bring it back."""

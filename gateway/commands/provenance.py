@@ -102,10 +102,14 @@ class ProvenanceCommands:
         self, call: Call, scope: MemoryScope, outcome: Sequence[UndoneChange]
     ) -> Reply:
         change_index = await self._access.open(call, scope)
-        told = [_number(one, change_index) for one in outcome]
+        numbers = [_number(one, change_index) for one in outcome]
         viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
-        again = (stand_for(f"undo {told[0].again}", memory.UNDO_AGAIN()),) if len(told) == 1 else ()
-        return Reply(text=memory.describe_undone(told, viewer), buttons=again)
+        again = (
+            (stand_for(f"undo {numbers[0].again}", memory.UNDO_AGAIN()),)
+            if len(numbers) == 1
+            else ()
+        )
+        return Reply(text=memory.describe_undone(numbers, viewer), buttons=again)
 
 
 def _number(one: UndoneChange, change_index: ChangeIndex) -> Undone:

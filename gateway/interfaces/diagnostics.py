@@ -118,8 +118,8 @@ def _look_at_skills(home: Path) -> list[Finding]:
     except SkillBroken as error:
         return [_finding("skills", "note", str(error))]
     broken = [one.fault for one in own if one.fault]
-    told = "; ".join([f"{len(own)} in the home directory", *broken])
-    return [_finding("skills", "note" if broken else "ok", told)] if own else []
+    reported = "; ".join([f"{len(own)} in the home directory", *broken])
+    return [_finding("skills", "note" if broken else "ok", reported)] if own else []
 
 
 def _look_at_database(home: Path) -> Finding:
@@ -221,13 +221,13 @@ def _look_at_outside(settings: Settings) -> list[Finding]:
     findings = []
     for name in dict.fromkeys([*([provider] if provider else []), *backlogs]):
         backlog = backlogs.get(name)
-        owed, dead = (backlog.owed, backlog.dead) if backlog else (0, 0)
-        if name != provider and not (owed or dead):
+        queued, dead = (backlog.queued, backlog.dead) if backlog else (0, 0)
+        if name != provider and not (queued or dead):
             continue
-        text = f"{name} is {'on' if name == provider else 'off'}; {owed:,} not synced yet"
+        text = f"{name} is {'on' if name == provider else 'off'}; {queued:,} not synced yet"
         if dead:
             text += f", {dead:,} failed: see the log"
-        is_odd = dead or (owed and name != provider)
+        is_odd = dead or (queued and name != provider)
         findings.append(_finding("outside memory", "note" if is_odd else "ok", text))
     return findings
 

@@ -155,7 +155,7 @@ class JobHistory:
         )
         return ((key, FILE),)
 
-    def tell(self, known: Recipients, place: TranscriptPlace, words: str) -> None:
+    def report(self, known: Recipients, place: TranscriptPlace, words: str) -> None:
         """Add the words of a recorded turn to the transcript, as they are sent now."""
         said = Message(role="assistant", parts=(TextPart(text=repair_text(words)),))
         messages.append(known.connection, place, [said], now=known.now)
@@ -164,7 +164,7 @@ class JobHistory:
         """Add the words of a deferred message to the transcript, unless an earlier copy did."""
         found = job_history.find(known.connection, turn_id=turn_id, person_id=person.id)
         if found and not found.has_words:
-            self.tell(known, _find_place(known, found, found.room_id), words)
+            self.report(known, _find_place(known, found, found.room_id), words)
 
 
 def _find_room(

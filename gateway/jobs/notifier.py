@@ -83,7 +83,7 @@ class Notifier:
             else:
                 _defer(known, chat_ref, notification, until)
         if place and until is None:
-            self.history.tell(known, place, notification.body)
+            self.history.report(known, place, notification.body)
         return rows
 
     def release(self, connection: Connection, now: int) -> list[OutboxRow]:
@@ -114,15 +114,15 @@ class Notifier:
     ) -> list[OutboxRow]:
         """Enqueue the deferred messages of one chat."""
         words = [one for one in group if one.file is None and one.is_whole]
-        told = [(one.title, one.body) for one in words]
+        reported = [(one.title, one.body) for one in words]
         lost = sum(not one.is_whole for one in group)
         if lost:
             _log.error("%d deferred messages of person %d are damaged", lost, person.id)
-            told.append(job_results.describe_lost(lost))
+            reported.append(job_results.describe_lost(lost))
         notification = Notification(
             person=person,
-            title=told[0][0] if len(told) == 1 else "",
-            body=job_results.join_deferred(told),
+            title=reported[0][0] if len(reported) == 1 else "",
+            body=job_results.join_deferred(reported),
             files=tuple(one.file for one in group if one.file),
             run_id=group[0].run_id,
             turn_id=group[0].turn_id if len(words) == 1 else None,

@@ -95,8 +95,8 @@ class Outcomes:
             return self._notify_owners(connection, notice, now) if fresh.failures else ()
         words = made.words.strip()
         words = "" if words == SILENCE else words
-        is_told = words or made.files or fresh.failures
-        if not is_told or fresh.state == "dropped":
+        is_reported = words or made.files or fresh.failures
+        if not is_reported or fresh.state == "dropped":
             return ()
         known = self.load_recipients(connection, now)
         body = words if job.kind == "message" else job_results.title_body(job.title, words)

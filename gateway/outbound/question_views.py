@@ -67,10 +67,10 @@ def compose(
         buttons=_buttons(question) if shows_buttons(question, adapter) else (),
         question_id=question.id,
     )
-    told = [
+    reported = [
         replace(asking, body=part, is_silent=True, buttons=(), question_id=None) for part in before
     ]
-    return [*told, asking]
+    return [*reported, asking]
 
 
 def close(question: Question, row: OutboxRow, words: str) -> str:

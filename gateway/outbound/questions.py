@@ -145,8 +145,8 @@ class Questions:
         self._zone = zone
         self._now = now
         self._answerers: dict[Kind, Answerer] = {
-            "choice": _tell_choice,
-            "approval": _tell_choice,
+            "choice": _describe_choice,
+            "approval": _describe_choice,
             **answerers,
         }
         self._asked: set[PersonId] = set()
@@ -259,8 +259,8 @@ class Questions:
         who = (question.id, reaction.person.id)
         if who in self._refused:
             return _Taken()
-        told = _say(connection, reaction, general.QUESTION_NOT_YOURS(), now)
-        return _Taken(rows=[told], refused=who)
+        reported = _say(connection, reaction, general.QUESTION_NOT_YOURS(), now)
+        return _Taken(rows=[reported], refused=who)
 
     def _note_refusal(self, refused: tuple[QuestionId, PersonId]) -> None:
         if len(self._refused) >= _MOST_REFUSED:
@@ -344,7 +344,9 @@ def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> Ou
     return outbox.enqueue(connection, outgoing, now=now)
 
 
-def _tell_choice(_: Connection, question: Question, key: str, person: Person, __: int) -> Outcome:
+def _describe_choice(
+    _: Connection, question: Question, key: str, person: Person, __: int
+) -> Outcome:
     choice = choice_of(question, key)
     label = choice.label if choice else key
     return Outcome(words=general.describe_choice(label, person.name))

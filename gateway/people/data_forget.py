@@ -20,7 +20,7 @@ from gateway.texts import privacy
 
 _ENTRY = "\n# "
 """Starts an entry of the terminal's history: its time, then its lines with a `+` in front."""
-_FOLDED_LINE = re.compile(rb"\r?\n[ \t]")
+_COMPACTED_LINE = re.compile(rb"\r?\n[ \t]")
 """A line break inside a line of a calendar file; RFC 5545, 3.1."""
 
 
@@ -98,5 +98,5 @@ def _search_folder(folder: Path, words: WordMatcher) -> list[str]:
     return [
         str(path.relative_to(folder))
         for path in list_files(folder)
-        if words.is_in(path.name) or words.is_in_bytes(_FOLDED_LINE.sub(b"", path.read_bytes()))
+        if words.is_in(path.name) or words.is_in_bytes(_COMPACTED_LINE.sub(b"", path.read_bytes()))
     ]

@@ -143,13 +143,13 @@ class Identity:
                 connection, platform=platform, user_id=sender.user_id, now=now
             ):
                 return None
-            told_lately = (
+            reported_lately = (
                 latest is not None
                 and now - latest.created_at < _STRANGER_PAUSE
                 # A stranger who came before there was an owner got no code, and gets one now.
                 and not (has_owner and latest.expires_at == latest.created_at)
             )
-            if told_lately or not message.address.is_direct:
+            if reported_lately or not message.address.is_direct:
                 return None
             code = make_code()
             chat = conversion.name_chat(message.address)

@@ -48,7 +48,7 @@ class Sent:
         return AccountRef(platform=self.platform, sender=self.sender)
 
 
-Told = tuple[str, Sequence[OutboxRow]]
+LinkReply = tuple[str, Sequence[OutboxRow]]
 """The answer to the sender, empty for silence, and further outbox rows."""
 
 
@@ -80,15 +80,17 @@ class Linking:
 
         def work(connection: Connection) -> list[OutboxRow]:
             inbox.finish(connection, inbox_id=inbox_id, reason="link")
-            told, rows = self.take(connection, sent, None, now)
-            if not told or not sent.is_direct or told == people_texts.LINK_NOTHING():
+            reported, rows = self.take(connection, sent, None, now)
+            if not reported or not sent.is_direct or reported == people_texts.LINK_NOTHING():
                 return list(rows)
-            outgoing = NewOutboxMessage(platform=platform, chat=sent.chat, body=told)
+            outgoing = NewOutboxMessage(platform=platform, chat=sent.chat, body=reported)
             return [outbox.enqueue(connection, outgoing, now=now), *rows]
 
         return await self._database.write("people.link", work)
 
-    def take(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
+    def take(
+        self, connection: Connection, sent: Sent, person: Person | None, now: int
+    ) -> LinkReply:
         """Handle a `/link` in the caller's transaction.
 
         `person` is the sender; None stands for a stranger.
@@ -97,15 +99,15 @@ class Linking:
         if words.casefold() == CANCEL:
             return self._cancel(connection, sent, person, now)
         if not sent.is_direct:
-            told = people_texts.LINK_IN_GROUP()
-            return spoil(connection, sent.asker, words, told, now) if words else told, []
+            reported = people_texts.LINK_IN_GROUP()
+            return spoil(connection, sent.asker, words, reported, now) if words else reported, []
         if words and is_silenced(connection, sent.asker, now):
             return "", []
         if words:
             return self._take_code(connection, sent, now)
         return self._begin(connection, sent, person, now) if person else ("", [])
 
-    def _begin(self, connection: Connection, sent: Sent, person: Person, now: int) -> Told:
+    def _begin(self, connection: Connection, sent: Sent, person: Person, now: int) -> LinkReply:
         """Make a new code; a person has one at a time."""
         rows = [
             row
@@ -124,7 +126,7 @@ class Linking:
         note(connection, sent.asker, person, "link.code", "made a code", now)
         return people_texts.describe_code(code), rows
 
-    def _take_code(self, connection: Connection, sent: Sent, now: int) -> Told:
+    def _take_code(self, connection: Connection, sent: Sent, now: int) -> LinkReply:
         """Use up a code sent by another account, and ask the first side to confirm."""
         link = account_links.find_open(connection, code_hash=hash_code(sent.words), now=now)
         if link is None:
@@ -157,7 +159,9 @@ class Linking:
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
         return people_texts.describe_asked(link.platform, person.name if person else "?"), rows
 
-    def _cancel(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
+    def _cancel(
+        self, connection: Connection, sent: Sent, person: Person | None, now: int
+    ) -> LinkReply:
         """Cancel a request; either side may do so until it is done."""
         mine = account_links.list_live(connection, person_id=person.id) if person else []
         theirs = account_links.list_asked(

@@ -73,8 +73,8 @@ class AccountMerging:
             return Outcome(words=people_texts.LINK_OVER())
         if key != YES:
             _close(connection, link, "refused", person, now)
-            told = _tell(connection, other, people_texts.LINK_REFUSED_NOTICE(), now)
-            return Outcome(words=people_texts.LINK_REFUSED(), rows=[told])
+            reported = _report(connection, other, people_texts.LINK_REFUSED_NOTICE(), now)
+            return Outcome(words=people_texts.LINK_REFUSED(), rows=[reported])
         account = people.find_account(connection, platform=other.platform, user_id=other.user_id)
         them = people.find(connection, person_id=account.person_id) if account else None
         if (them.id if them else None) != other.person_id or (them and them.id == person.id):
@@ -109,11 +109,11 @@ class AccountMerging:
         merge_people.merge(connection, kept=person.id, absorbed=gone.id, rename=rename, now=now)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
-        told = people_texts.describe_linked_notice(link.platform, person.name)
+        reported = people_texts.describe_linked_notice(link.platform, person.name)
         account = people_texts.name_account(other.platform, other.user_id, other.name)
         return Outcome(
             words=people_texts.describe_linked(account),
-            rows=[*rows, _tell(connection, other, told, now)],
+            rows=[*rows, _report(connection, other, reported, now)],
             asks=[_ask_to_keep(link, account, left, now)] if left else [],
         )
 
@@ -317,7 +317,7 @@ def _note(
     audit.record(connection, deed)
 
 
-def _tell(connection: Connection, other: OtherSide, words: str, now: int) -> OutboxRow:
+def _report(connection: Connection, other: OtherSide, words: str, now: int) -> OutboxRow:
     return outbox.enqueue(
         connection, NewOutboxMessage(platform=other.platform, chat=other.chat, body=words), now=now
     )

@@ -73,7 +73,7 @@ class Notices:
         self._database = database
         self._delivery = dispatcher
 
-    async def tell_of_soul(self, task: Task, now: int) -> None:
+    async def notify_soul_change(self, task: Task, now: int) -> None:
         """Notify owners that SOUL.md was edited by hand; the payload is the ledger row of the
         change.
 

@@ -138,8 +138,8 @@ class Curator:
             notice = partial(system_jobs.describe_broken, faults)
             return done, self._notices.enqueue_for_owners(connection, notice, now)
 
-        done, owed = await self._services.database.write("skills.curate", work)
-        self._enqueue(owed)
+        done, queued = await self._services.database.write("skills.curate", work)
+        self._enqueue(queued)
         await self._services.usage.write()
         return system_jobs.describe_round(done)
 

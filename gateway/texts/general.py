@@ -66,7 +66,7 @@ _TOOLS = {
 _OTHER_TOOL = Text("Using {name}")
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 _CONSOLE = Text("the console")
-_STEP_SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
+_STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _STEP = Text("{sign} {title}… ({seconds} s)")
 _SETTINGS = (
     Text("- Time zone: {zone}"),
@@ -184,10 +184,10 @@ def describe_tool(name: str) -> str:
 def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:
     """Describe the running step of a turn; with `is_whole`, list all its steps."""
     if is_whole:
-        return "\n".join(f"{_STEP_SIGNS[step.state]} {step.title}" for step in steps)
+        return "\n".join(f"{_STEP_INDICATORS[step.state]} {step.title}" for step in steps)
     running = [step for step in steps if step.state == "running"]
     title = (running or list(steps))[-1].title
-    return _STEP(sign=_STEP_SIGNS["running"], title=title, seconds=seconds)
+    return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
 
 
 def describe_settings(

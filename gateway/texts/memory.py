@@ -107,7 +107,7 @@ _EXTERNAL = {
     "ok": Text("External memory {name}: available"),
     "away": Text("External memory {name}: unavailable ({detail})"),
 }
-_EXTERNAL_OWED = Text("waiting to be sent: {count:,}")
+_EXTERNAL_QUEUED = Text("waiting to be sent: {count:,}")
 _EXTERNAL_DEAD = Text("failed: {count:,} (see the log)")
 _EXTERNAL_MISSING = Text("its server doesn't support {names}")
 _UNDO_LABEL = Text("Undo: {entry}")
@@ -322,8 +322,8 @@ def _join(text: str) -> str:
 def describe_external(status: ExternalMemoryStatus) -> str:
     """Describe the state of the external memory in one line."""
     shown = [_EXTERNAL[status.state](name=status.name, detail=status.detail)]
-    if status.owed:
-        shown.append(_EXTERNAL_OWED(count=status.owed))
+    if status.queued:
+        shown.append(_EXTERNAL_QUEUED(count=status.queued))
     if status.dead:
         shown.append(_EXTERNAL_DEAD(count=status.dead))
     if status.missing_functions:

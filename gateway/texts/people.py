@@ -207,13 +207,13 @@ class Unlinked:
 
 def describe_unlinked(done: Unlinked) -> str:
     """Say what left with an account, and what stayed."""
-    told = [_UNLINKED(account=done.account), _UNLINKED_CONVERSATIONS(done.sessions)]
-    told.append(_UNLINKED_NOTES(done.entries))
+    reported = [_UNLINKED(account=done.account), _UNLINKED_CONVERSATIONS(done.sessions)]
+    reported.append(_UNLINKED_NOTES(done.entries))
     if done.kept:
-        told.append(_UNLINKED_KEPT(done.kept))
+        reported.append(_UNLINKED_KEPT(done.kept))
     if not done.is_admitted:
-        told.append(_UNLINKED_NOT_ALLOWED())
-    return " ".join(told)
+        reported.append(_UNLINKED_NOT_ALLOWED())
+    return " ".join(reported)
 
 
 def _quote(text: str, limit: int) -> str:

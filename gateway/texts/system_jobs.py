@@ -54,9 +54,9 @@ def describe_round(done: CuratorReport) -> str:
     if not done.has_folder:
         return NO_FOLDER
     looked = f"{done.count} skill{'' if done.count == 1 else 's'} looked at"
-    told = [f"{head}: {', '.join(names)}" for head, names in _gather(done.steps)]
+    reported = [f"{head}: {', '.join(names)}" for head, names in _gather(done.steps)]
     stuck = [f"{name} could not be put away: {why}" for name, why in done.stuck]
-    return "; ".join((looked, *told, *stuck))
+    return "; ".join((looked, *reported, *stuck))
 
 
 def describe_plan(found: CuratorReport) -> list[str]:
@@ -74,8 +74,8 @@ def _gather(steps: Iterable[Step]) -> list[tuple[str, list[str]]]:
     """Group the steps by their action and name their skills."""
     found: dict[str, list[str]] = {}
     for step in steps:
-        told = f"{step.name} as {step.kept}" if step.kept not in ("", step.name) else step.name
-        found.setdefault(_DONE[step.kind], []).append(told)
+        reported = f"{step.name} as {step.kept}" if step.kept not in ("", step.name) else step.name
+        found.setdefault(_DONE[step.kind], []).append(reported)
     return list(found.items())
 
 
@@ -184,17 +184,19 @@ def describe_sync(sync: SyncReport, now: int) -> str:
     """Describe the state of the external memory's sync. Pure; `now` in milliseconds."""
     report = sync.report
     how = "answers" if report.state == "ok" else f"does not answer ({report.detail or 'not yet'})"
-    told = [f"{report.name} {how}", f"{sync.told:,} told since the last look"]
+    reported = [f"{report.name} {how}", f"{sync.reported:,} told since the last look"]
     if sync.revived:
-        told.append(f"{sync.revived:,} taken up again")
-    if report.owed and sync.oldest_at is not None:
+        reported.append(f"{sync.revived:,} taken up again")
+    if report.queued and sync.oldest_at is not None:
         since = datetime.fromtimestamp(min(sync.oldest_at, now) / 1000, UTC)
-        told.append(f"{report.owed:,} still owed, the oldest since {since:%Y-%m-%d %H:%M} UTC")
+        reported.append(
+            f"{report.queued:,} still owed, the oldest since {since:%Y-%m-%d %H:%M} UTC"
+        )
     else:
-        told.append("nothing is owed")
+        reported.append("nothing is owed")
     if report.dead:
-        told.append(f"{report.dead:,} set aside, the log says why")
-    return "; ".join(told)
+        reported.append(f"{report.dead:,} set aside, the log says why")
+    return "; ".join(reported)
 
 
 _FAILED = Text(

@@ -42,10 +42,10 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_every_target_is_there_and_explained() -> None:
-    told = set(re.findall(r"^  make ([a-z-]+) +\S", make(ROOT, "help").stdout, re.MULTILINE))
+    reported = set(re.findall(r"^  make ([a-z-]+) +\S", make(ROOT, "help").stdout, re.MULTILINE))
     text = ROOT.joinpath("Makefile").read_text()
-    assert told >= TARGETS
-    assert told == set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
+    assert reported >= TARGETS
+    assert reported == set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
 def test_no_target_is_mistaken_for_a_file() -> None:

@@ -53,9 +53,9 @@ def test_the_command_line_reference_is_current() -> None:
 
 def test_the_slash_commands_are_the_documented_ones() -> None:
     table = read("docs/everyday.md").partition("## All commands")[2].partition("\n## ")[0]
-    told = set(re.findall(r"^\| `/([a-z_]+)", table, re.MULTILINE))
+    reported = set(re.findall(r"^\| `/([a-z_]+)", table, re.MULTILINE))
     # /claim comes from people who are nobody yet: the router itself reads it, no menu shows it.
-    assert told == {command.name for command in (*COMMANDS, *HIDDEN)} | {"claim"}
+    assert reported == {command.name for command in (*COMMANDS, *HIDDEN)} | {"claim"}
 
 
 def test_every_tool_is_named_in_the_docs() -> None:

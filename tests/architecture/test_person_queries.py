@@ -193,19 +193,19 @@ def asked(tmp_path: Path) -> tuple[Connection, list[str]]:
     """A database, and the queries of its indexes that it was asked, in their own language."""
     connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
     migrate(connection)
-    told: list[str] = []
-    connection.set_trace_callback(told.append)
-    return connection, told
+    reported: list[str] = []
+    connection.set_trace_callback(reported.append)
+    return connection, reported
 
 
 @pytest.mark.parametrize("place", sorted(SEARCHES))
 def test_every_word_that_an_index_is_asked_for_has_its_person_in_front(
     place: str, asked: tuple[Connection, list[str]]
 ) -> None:
-    connection, told = asked
+    connection, reported = asked
     SEARCHES[place](connection)
     connection.close()
-    matches = [found for one in told for found in re.findall(r"MATCH '([^']*)'", one)]
+    matches = [found for one in reported for found in re.findall(r"MATCH '([^']*)'", one)]
     assert matches
     for match in matches:
         words = re.findall(r'"([^"]*)"', match)

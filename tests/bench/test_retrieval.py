@@ -57,9 +57,9 @@ def test_the_evidence_of_a_file_of_locomo_s_form_is_found(sample: Path) -> None:
 
 def test_both_halves_of_the_samples_are_told_apart(sample: Path) -> None:
     sample.write_text(json.dumps([SAMPLE] * 3))
-    told = locomo.render(locomo.measure(sample)).splitlines()
-    assert [line.split("  ")[0] for line in told[-3:]] == ["all", "set on", "not set on"]
-    assert [int(line[14:24]) for line in told[-3:]] == [9, 6, 3]
+    reported = locomo.render(locomo.measure(sample)).splitlines()
+    assert [line.split("  ")[0] for line in reported[-3:]] == ["all", "set on", "not set on"]
+    assert [int(line[14:24]) for line in reported[-3:]] == [9, 6, 3]
 
 
 def test_captions_are_text(sample: Path) -> None:
@@ -100,8 +100,8 @@ def test_the_hand_made_questions_are_whole_and_mostly_answered() -> None:
     assert sum(one.recall[1] for one in marks) / len(marks) > 0.8
 
 
-def test_a_town_has_as_much_talk_as_was_asked_for(tmp_path: Path) -> None:
-    told: list[str] = []
-    built = build(tmp_path / "state.db", count=2000, crowd=10, tell=told.append)
+def test_a_deployment_has_as_much_conversation_as_was_asked_for(tmp_path: Path) -> None:
+    reported: list[str] = []
+    built = build(tmp_path / "state.db", count=2000, population=10, report=reported.append)
     assert built.text_bytes > 2000 * 50
-    assert told == ["0 messages are written"]
+    assert reported == ["0 messages are written"]

@@ -132,12 +132,12 @@ class FakeRig:
         fields |= {"channel": "c", "position": f"{self._events:020}"}
         await self._repeat(lambda: self.adapter.says(text, **fields))
 
-    async def _repeat(self, tell: Callable[[], Awaitable[None]]) -> None:
+    async def _repeat(self, report: Callable[[], Awaitable[None]]) -> None:
         """Tell it until it is taken; it may be told again later."""
-        self._redo.append(tell)
+        self._redo.append(report)
         while True:
             try:
-                await tell()
+                await report()
             except Unreachable:
                 continue
             return

@@ -47,15 +47,15 @@ def read_press(rig: Rig, event: RawEvent) -> ButtonPress:
 
 
 async def deliver(
-    rig: Rig, owed: OutboundMessage, known: list[PlatformMessageId]
+    rig: Rig, queued: OutboundMessage, known: list[PlatformMessageId]
 ) -> PlatformMessageId:
     """Send as the hall does: when unsure, look first, and send again only what is not there."""
     for _ in range(5):
         try:
-            return await rig.adapter.send(owed)
+            return await rig.adapter.send(queued)
         except Unsure:
             with contextlib.suppress(Unsure):
-                found = await able(rig, CanFind).find(owed, known)
+                found = await able(rig, CanFind).find(queued, known)
                 if found is not None:
                     return found
     raise AssertionError("it never got through")

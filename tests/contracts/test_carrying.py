@@ -46,11 +46,11 @@ async def test_a_file_goes_out_with_its_name_and_its_words(rig: Rig) -> None:
 async def test_an_unsure_file_is_shown_once_in_the_end(rig: Rig, mishap: str) -> None:
     able(rig, CanSendFiles)
     known = [await rig.adapter.send(message(rig, "before", "k0"))]
-    owed = message(rig, "Here you are", "k1", file=TABLE)
+    queued = message(rig, "Here you are", "k1", file=TABLE)
     getattr(rig, mishap)(is_file=True)
     with pytest.raises(Unsure):
-        await rig.adapter.send(owed)
-    found = await able(rig, CanFind).find(owed, known)
+        await rig.adapter.send(queued)
+    found = await able(rig, CanFind).find(queued, known)
     if found is None:
-        await deliver(rig, owed, known)
+        await deliver(rig, queued, known)
     assert rig.files() == [(TABLE.name, TABLE.data)]

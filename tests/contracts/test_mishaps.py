@@ -233,13 +233,13 @@ async def test_an_unsure_question_in_a_thread_is_asked_once(
     (event,) = await inlet.receives(1)
     address = read(rig, event).address
     button = Button(key="y", label="Yes")
-    owed = message(rig, "Sure?", address=address, reply_to=said, buttons=(button,))
+    queued = message(rig, "Sure?", address=address, reply_to=said, buttons=(button,))
     getattr(rig, mishap)()
     with pytest.raises(Unsure):
-        await rig.adapter.send(owed)
-    found = await able(rig, CanFind).find(owed, [said])
+        await rig.adapter.send(queued)
+    found = await able(rig, CanFind).find(queued, [said])
     if found is None:
-        await deliver(rig, owed, [said])
+        await deliver(rig, queued, [said])
     assert rig.shown("thread") == ["Sure?"]
 
 

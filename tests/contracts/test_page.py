@@ -107,9 +107,9 @@ def test_what_may_be_imported_is_what_the_linter_allows() -> None:
 
 
 def test_the_abilities_are_all_of_them_and_the_consoles_are_marked() -> None:
-    told = {name: console for name, _, console in rows(section(5))}
-    assert set(told) == {ability.__name__ for ability in ABILITIES}
-    marked = {name for name, console in told.items() if console == "yes"}
+    reported = {name: console for name, _, console in rows(section(5))}
+    assert set(reported) == {ability.__name__ for ability in ABILITIES}
+    marked = {name for name, console in reported.items() if console == "yes"}
     assert marked == {ability.__name__ for ability in ConsoleRig.abilities}
 
 
@@ -119,7 +119,7 @@ def test_the_console_is_made_of_options_without_touching_anything() -> None:
 
 
 def test_the_errors_that_the_console_raises_are_the_ones_on_the_page() -> None:
-    told = set(re.findall(r"`(\w+)` when", section(4).partition("The console:")[2]))
+    reported = set(re.findall(r"`(\w+)` when", section(4).partition("The console:")[2]))
     raised = {
         ast.unparse(node.exc.func)
         for module in modules()
@@ -127,7 +127,7 @@ def test_the_errors_that_the_console_raises_are_the_ones_on_the_page() -> None:
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
     }
-    assert told == raised - {"ValueError"}
+    assert reported == raised - {"ValueError"}
 
 
 @pytest.mark.parametrize("step", [8, 9])

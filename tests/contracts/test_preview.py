@@ -3,7 +3,7 @@
 from adapters.abilities import CanPreview
 from tests.contracts.rig import Rig
 from tests.contracts.speech import able
-from tests.contracts.test_talk import LONG
+from tests.contracts.test_conversation import LONG
 
 
 async def test_a_short_text_is_one_message_with_its_words(resting: Rig) -> None:

@@ -37,7 +37,7 @@ class DiscordEmulator:
         self.wire = Messages(self.world)
         self.gateway = Gateway(self.world, token, self._stir)
         self.rest = Rest(Interactions(self.wire), token, self._stir)
-        self.world.tell = self.gateway.tell
+        self.world.notify = self.gateway.notify
         self._changed = asyncio.Event()
         self._port = port
         self._runner: web.AppRunner | None = None

@@ -81,7 +81,7 @@ class Session:
     is_lost: bool = False
     sent: list[Json] = field(default_factory=list)
 
-    def tell(self, name: str, data: Json) -> None:
+    def notify(self, name: str, data: Json) -> None:
         """Number an event, keep it for a RESUME and send it if somebody is there."""
         payload = {"op": DISPATCH, "t": name, "s": len(self.sent) + 1, "d": data}
         self.sent.append(payload)
@@ -117,7 +117,7 @@ class Gateway:
         for session in self._sessions.values():
             session.is_lost = True
 
-    def tell(self, event: Event) -> None:
+    def notify(self, event: Event) -> None:
         """Tell an event to every session that asked for its kind."""
         for session in self._sessions.values():
             if event.intent and not event.intent & session.intents:
@@ -125,7 +125,7 @@ class Gateway:
             data = event.data
             if event.is_masked and not session.intents & Intents.MESSAGE_CONTENT:
                 data = hide(data, self.world.bot_id, is_direct=False)
-            session.tell(event.name, data)
+            session.notify(event.name, data)
         self._stir()
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
@@ -185,7 +185,7 @@ class Gateway:
             case 4:
                 pass
             case 8:
-                self._tell_members(line.session, data)
+                self._notify_members(line.session, data)
             case _:
                 line.close(4001)
         return None
@@ -239,10 +239,10 @@ class Gateway:
             },
             "_trace": [],
         }
-        session.tell("READY", ready)
+        session.notify("READY", ready)
         if session.intents & Intents.GUILDS:
             for guild in guilds:
-                session.tell("GUILD_CREATE", world.show_guild(guild) | {"unavailable": False})
+                session.notify("GUILD_CREATE", world.show_guild(guild) | {"unavailable": False})
 
     def _resume(self, line: Line, data: Any) -> None:
         self.resumes += 1
@@ -262,9 +262,9 @@ class Gateway:
         session.line, line.session = line, session
         for payload in session.sent[heard:]:
             line.send(payload)
-        session.tell("RESUMED", {"_trace": []})
+        session.notify("RESUMED", {"_trace": []})
 
-    def _tell_members(self, session: Session, data: Json) -> None:
+    def _notify_members(self, session: Session, data: Json) -> None:
         guild = self.world.guilds[int(data["guild_id"])]
         everyone = [self.world.bot_id, *guild.members]
         asked = data.get("user_ids")
@@ -287,4 +287,4 @@ class Gateway:
             }
             if "nonce" in data:
                 chunk["nonce"] = data["nonce"]
-            session.tell("GUILD_MEMBERS_CHUNK", chunk)
+            session.notify("GUILD_MEMBERS_CHUNK", chunk)

@@ -48,7 +48,7 @@ class Interactions:
                 for key, value in options.items()
             ]
         interaction = self._new("command", user_id, channel, name)
-        self._tell(interaction, channel, data, is_user_install=is_user_install)
+        self._notify(interaction, channel, data, is_user_install=is_user_install)
         return interaction
 
     def press(
@@ -65,7 +65,7 @@ class Interactions:
         interaction.message_id = message_id
         guild = self.world.guilds.get(channel.guild_id or 0)
         brought_along = guild is not None and not guild.has_bot
-        self._tell(interaction, channel, data, is_user_install=brought_along)
+        self._notify(interaction, channel, data, is_user_install=brought_along)
         return interaction
 
     def _new(self, kind: str, user_id: int, channel: Channel, name: str) -> Interaction:
@@ -81,12 +81,12 @@ class Interactions:
         self.all.append(interaction)
         return interaction
 
-    def _tell(
+    def _notify(
         self, interaction: Interaction, channel: Channel, data: Json, *, is_user_install: bool
     ) -> None:
         world = self.world
         is_direct = channel.kind == Place.DM
-        told: Json = {
+        notified: Json = {
             "id": str(interaction.id),
             "application_id": str(world.application_id),
             "type": COMMAND if interaction.kind == "command" else COMPONENT,
@@ -107,17 +107,17 @@ class Interactions:
             ),
         }
         if channel.guild_id is None:
-            told["user"] = world.users[interaction.user_id]
+            notified["user"] = world.users[interaction.user_id]
         else:
             guild = world.guilds[channel.guild_id]
             member = world.show_member(guild, interaction.user_id)
-            told["member"] = member | {"permissions": PERMISSIONS}
-            told["guild_id"] = str(guild.id)
-            told["guild_locale"] = "en-US"
-            told["guild"] = {"id": str(guild.id), "locale": "en-US", "features": []}
+            notified["member"] = member | {"permissions": PERMISSIONS}
+            notified["guild_id"] = str(guild.id)
+            notified["guild_locale"] = "en-US"
+            notified["guild"] = {"id": str(guild.id), "locale": "en-US", "features": []}
         if interaction.message_id is not None:
-            told["message"] = self.messages.show(world.messages[interaction.message_id])
-        world.tell(Event(name="INTERACTION_CREATE", data=told))
+            notified["message"] = self.messages.show(world.messages[interaction.message_id])
+        world.notify(Event(name="INTERACTION_CREATE", data=notified))
 
     # The bot: the first answer
 
@@ -147,14 +147,14 @@ class Interactions:
         return self._show_callback(found, kind)
 
     def _show_callback(self, found: Interaction, kind: int) -> Json:
-        told: Json = {
+        notified: Json = {
             "id": str(found.id),
             "type": COMMAND if found.kind == "command" else COMPONENT,
         }
-        shown: Json = {"interaction": told}
+        shown: Json = {"interaction": notified}
         if found.original_id is not None:
             message = self.world.messages[found.original_id]
-            told |= {
+            notified |= {
                 "response_message_id": str(message.id),
                 "response_message_loading": message.is_loading,
                 "response_message_ephemeral": message.is_ephemeral,

@@ -51,7 +51,7 @@ class Messages:
         channel = self.world.channels[message.channel_id]
         if not message.is_ephemeral:
             channel.order.append(message.id)
-            self._tell("MESSAGE_CREATE", message, self.show(message, has_nonce=True))
+            self._notify("MESSAGE_CREATE", message, self.show(message, has_nonce=True))
         return message
 
     def rewrite(self, message: Message, content: str | None) -> None:
@@ -61,13 +61,13 @@ class Messages:
             message.history.append(content)
         message.edited_at = time.time()
         if not message.is_ephemeral:
-            self._tell("MESSAGE_UPDATE", message, self.show(message))
+            self._notify("MESSAGE_UPDATE", message, self.show(message))
 
     def unfurl(self, message: Message) -> None:
         """Put the preview of a link under a message: an update that is no edit."""
         embed = {"type": "link", "url": "https://example.org/", "title": "Example"}
         message.embeds.append(embed)
-        self._tell("MESSAGE_UPDATE", message, self.show(message))
+        self._notify("MESSAGE_UPDATE", message, self.show(message))
 
     def remove(self, message: Message) -> None:
         """Delete a message and tell of it."""
@@ -77,7 +77,9 @@ class Messages:
             return
         channel.order.remove(message.id)
         data = {"id": str(message.id), "channel_id": str(channel.id)} | _of_guild(channel)
-        self._tell_channel(channel, Event(name="MESSAGE_DELETE", data=data, intent=_told(channel)))
+        self._notify_channel(
+            channel, Event(name="MESSAGE_DELETE", data=data, intent=_notified(channel))
+        )
 
     def ping(self, message: Message, allowed: Json | None) -> None:
         """Work out whom a message reaches."""
@@ -208,7 +210,7 @@ class Messages:
             "burst": False,
             "type": 0,
         }
-        self._tell_channel(
+        self._notify_channel(
             channel,
             Event(
                 name="MESSAGE_REACTION_ADD" if is_on else "MESSAGE_REACTION_REMOVE",
@@ -315,18 +317,18 @@ class Messages:
             "content_type": file.content_type,
         } | ({"description": file.description} if file.description else {})
 
-    def _tell(self, name: str, message: Message, data: Json) -> None:
+    def _notify(self, name: str, message: Message, data: Json) -> None:
         channel = self.world.channels[message.channel_id]
         data = data | _of_guild(channel) | {"channel_type": int(channel.kind)}
         if channel.guild_id is not None:
             guild = self.world.guilds[channel.guild_id]
             data["member"] = self.world.show_member(guild, message.author_id, with_user=False)
         is_masked = channel.kind != Place.DM
-        event = Event(name=name, data=data, intent=_told(channel), is_masked=is_masked)
-        self._tell_channel(channel, event)
+        event = Event(name=name, data=data, intent=_notified(channel), is_masked=is_masked)
+        self._notify_channel(channel, event)
 
-    def _tell_channel(self, channel: Channel, event: Event) -> None:
-        self.world.tell_guild(channel.guild_id, event)
+    def _notify_channel(self, channel: Channel, event: Event) -> None:
+        self.world.notify_guild(channel.guild_id, event)
 
 
 def hide(shown: Json, bot_id: int, *, is_direct: bool) -> Json:
@@ -383,5 +385,5 @@ def _of_guild(channel: Channel) -> Json:
     return {} if channel.guild_id is None else {"guild_id": str(channel.guild_id)}
 
 
-def _told(channel: Channel) -> Intents:
+def _notified(channel: Channel) -> Intents:
     return Intents.DIRECT_MESSAGES if channel.kind == Place.DM else Intents.GUILD_MESSAGES

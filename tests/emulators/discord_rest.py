@@ -71,7 +71,7 @@ class Rest:
         hook = "/webhooks/*/*"
         return {
             ("GET", "/gateway"): lambda _: {"url": self.gateway_url},
-            ("GET", "/gateway/bot"): lambda _: self._tell_gateway(),
+            ("GET", "/gateway/bot"): lambda _: self._notify_gateway(),
             ("GET", "/users/@me"): lambda _: world.users[world.bot_id],
             ("GET", "/users/*"): self._user,
             ("POST", "/users/@me/channels"): self._open_dm,
@@ -178,7 +178,7 @@ class Rest:
 
     # Single routes
 
-    def _tell_gateway(self) -> Json:
+    def _notify_gateway(self) -> Json:
         limit = {
             "total": 1000,
             "remaining": self.starts_left,

@@ -99,7 +99,7 @@ class World:
         self.blocked_by: set[int] = set()
         self.portal = PRIVILEGED
         """Privileged intents that are switched on."""
-        self.tell: Callable[[Event], None] = lambda _: None
+        self.notify: Callable[[Event], None] = lambda _: None
         self._last = 0
 
     def take_id(self) -> int:
@@ -131,7 +131,7 @@ class World:
         )
         self.guilds[guild.id] = guild
         if has_bot:
-            self.tell(Event(name="GUILD_CREATE", data=self.show_guild(guild)))
+            self.notify(Event(name="GUILD_CREATE", data=self.show_guild(guild)))
         return guild
 
     def channel(
@@ -161,13 +161,13 @@ class World:
             )
         else:
             event = Event(name="CHANNEL_CREATE", data=data, intent=Intents.GUILDS)
-        self.tell_guild(guild_id, event)
+        self.notify_guild(guild_id, event)
         return channel
 
-    def tell_guild(self, guild_id: int | None, event: Event) -> None:
+    def notify_guild(self, guild_id: int | None, event: Event) -> None:
         """Tell what happens in a server, if the bot is there to hear it."""
         if guild_id is None or self.guilds[guild_id].has_bot:
-            self.tell(event)
+            self.notify(event)
 
     def reach(self, channel_id: int) -> Channel:
         """The channel that the bot named. Raises `Refusal`."""
@@ -190,14 +190,14 @@ class World:
             guild.members.remove(user_id)
             data = {"user": self.users[user_id]} | about
             event = Event(name="GUILD_MEMBER_REMOVE", data=data, intent=Intents.MEMBERS)
-        self.tell_guild(guild_id, event)
+        self.notify_guild(guild_id, event)
 
     def kick(self, guild_id: int) -> None:
         """The bot is out of a server."""
         guild = self.guilds[guild_id]
         guild.has_bot = False
         # Without `unavailable`: that would be an outage.
-        self.tell(Event(name="GUILD_DELETE", data={"id": str(guild_id)}))
+        self.notify(Event(name="GUILD_DELETE", data={"id": str(guild_id)}))
 
     def delete_channel(self, channel_id: int) -> None:
         """A channel or thread is no more, and a channel's threads with it."""
@@ -206,7 +206,7 @@ class World:
             return  # nobody tells a bot of a direct channel that went
         name = "THREAD_DELETE" if channel.kind == Place.THREAD else "CHANNEL_DELETE"
         data = self.show_channel(channel)
-        self.tell_guild(channel.guild_id, Event(name=name, data=data, intent=Intents.GUILDS))
+        self.notify_guild(channel.guild_id, Event(name=name, data=data, intent=Intents.GUILDS))
         for thread in [c for c in self.channels.values() if c.parent_id == channel_id]:
             del self.channels[thread.id]
 

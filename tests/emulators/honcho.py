@@ -63,8 +63,8 @@ class HonchoEmulator:
     @property
     def said(self) -> list[str]:
         """All messages of all sessions, in the order of their arrival."""
-        told = [one for session in self.sessions.values() for one in session.messages]
-        return [one["content"] for one in sorted(told, key=lambda one: int(one["id"][1:]))]
+        notified = [one for session in self.sessions.values() for one in session.messages]
+        return [one["content"] for one in sorted(notified, key=lambda one: int(one["id"][1:]))]
 
     def concluded(self) -> list[str]:
         """The words of all conclusions."""
@@ -209,8 +209,10 @@ class HonchoEmulator:
         session = self.sessions.get(name)
         if session is None:
             return _refuse(404, f"Session {name} not found")
-        told = body["messages"]
-        if len(told) > MOST_MESSAGES or any(len(one["content"]) > MOST_CHARACTERS for one in told):
+        notified = body["messages"]
+        if len(notified) > MOST_MESSAGES or any(
+            len(one["content"]) > MOST_CHARACTERS for one in notified
+        ):
             return _refuse(422, "too long")
         made = [
             {
@@ -223,7 +225,7 @@ class HonchoEmulator:
                 "workspace_id": request.match_info["workspace"],
                 "token_count": 1,
             }
-            for one in told
+            for one in notified
         ]
         session.messages += made
         return web.json_response(made, status=201)

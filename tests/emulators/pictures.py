@@ -27,9 +27,9 @@ def make_gif(width: int = 4, height: int = 3) -> bytes:
     return head + b"\0\0\0\xff\xff\xff" + frame + b";"
 
 
-def make_jpeg(width: int = 4, height: int = 3, *, lead: int = 40) -> bytes:
-    """A JPEG up to its picture data, with `lead` bytes of notes of a camera before its size."""
-    notes = b"\xff\xe1" + struct.pack(">H", lead + 2) + b"n" * lead
+def make_jpeg(width: int = 4, height: int = 3, *, slot: int = 40) -> bytes:
+    """A JPEG up to its picture data, with `slot` bytes of notes of a camera before its size."""
+    notes = b"\xff\xe1" + struct.pack(">H", slot + 2) + b"n" * slot
     frame = b"\xff\xc0" + struct.pack(">HBHHB", 11, 8, height, width, 1) + b"\1\x11\0"
     return b"\xff\xd8" + notes + frame + b"\xff\xda\0\x08\1\1\0\0\x3f\0" + b"\0" * 9 + b"\xff\xd9"
 

@@ -22,7 +22,7 @@ from tests.emulators.slack_files import SlackFile, attach
 from tests.emulators.slack_post import Post
 from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, elements_of, escaped
 from tests.emulators.slack_sockets import Sockets
-from tests.emulators.slack_web import Doors
+from tests.emulators.slack_web import Endpoints
 from tests.emulators.slack_world import App, Channel, World
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class SlackEmulator:
         self._sockets = Sockets(app.app_id, self._stir)
         self.delivery = OutboxDispatcher(self._sockets, self._stir)
         self._sockets.delivery = self.delivery
-        self._doors = Doors(self.world, self._sockets, self._stir)
+        self._endpoints = Endpoints(self.world, self._sockets, self._stir)
         self._post: Post | None = None
         self._runner: web.AppRunner | None = None
         self.is_agent = self.is_assistant = self.can_stream = True
@@ -64,8 +64,8 @@ class SlackEmulator:
 
     async def start(self) -> None:
         """Listen on loopback; with port 0 on a port of the system's choice."""
-        self._doors.closing.clear()
-        application = self._doors.application()
+        self._endpoints.closing.clear()
+        application = self._endpoints.application()
         application.router.add_post("/_test/{call}", self._control)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
         await self._runner.setup()
@@ -76,7 +76,7 @@ class SlackEmulator:
     async def stop(self) -> None:
         """Close the port and every connection. `start` opens the same port again."""
         self.delivery.pause()
-        self._doors.closing.set()
+        self._endpoints.closing.set()
         if self._post is not None:
             await self._post.close()
         self._sockets.close()
@@ -99,7 +99,7 @@ class SlackEmulator:
     @property
     def is_agent(self) -> bool:
         """The app is declared as an agent: agents.sessions.* works."""
-        return "agents.sessions.setStatus" not in self._doors.closed
+        return "agents.sessions.setStatus" not in self._endpoints.closed
 
     @is_agent.setter
     def is_agent(self, is_so: bool) -> None:
@@ -109,7 +109,7 @@ class SlackEmulator:
     @property
     def is_assistant(self) -> bool:
         """assistant.threads.setStatus works."""
-        return "assistant.threads.setStatus" not in self._doors.closed
+        return "assistant.threads.setStatus" not in self._endpoints.closed
 
     @is_assistant.setter
     def is_assistant(self, is_so: bool) -> None:
@@ -118,7 +118,7 @@ class SlackEmulator:
     @property
     def can_stream(self) -> bool:
         """chat.startStream and its like work."""
-        return "chat.startStream" not in self._doors.closed
+        return "chat.startStream" not in self._endpoints.closed
 
     @can_stream.setter
     def can_stream(self, is_so: bool) -> None:
@@ -137,7 +137,7 @@ class SlackEmulator:
     @property
     def calls(self) -> list[tuple[str, Json]]:
         """Every request, with its parameters; also "upload" and "response_url"."""
-        return self._doors.calls
+        return self._endpoints.calls
 
     @property
     def acks(self) -> list[Ack]:
@@ -174,7 +174,7 @@ class SlackEmulator:
     @property
     def limits(self) -> dict[str, tuple[int, float]]:
         """Calls within seconds by method, for instance {"chat.postMessage": (1, 1.0)}; none yet."""
-        return self._doors.limits
+        return self._endpoints.limits
 
     def unacked(self) -> list[str]:
         """The newest envelope of everything that was never confirmed; "" if none was sent yet."""
@@ -313,7 +313,9 @@ class SlackEmulator:
         user = self.user(number)
         place = self._place(user, channel)
         where = ResponseUrl(channel=place.id, user=user, source=None, until=_soon())
-        payload = payloads.command(self.world, place, user, text, self._doors.response_url(where))
+        payload = payloads.command(
+            self.world, place, user, text, self._endpoints.response_url(where)
+        )
         hear = functools.partial(self._hear, where)
         return self.delivery.push("slash_commands", payload, hear).envelope_ids[-1]
 
@@ -394,11 +396,11 @@ class SlackEmulator:
         See `Fault` for the detail that a kind takes.
         """
         fault = Fault(kind=FaultKind(kind), **detail)
-        self._doors.faults.setdefault(method, []).extend([fault] * times)
+        self._endpoints.faults.setdefault(method, []).extend([fault] * times)
 
     def mend(self) -> None:
         """Forget the faults that have not happened yet."""
-        self._doors.faults.clear()
+        self._endpoints.faults.clear()
 
     async def redeliver(self, times: int = 1, *, with_new_event_id: bool = False) -> None:
         """Send every event so far again, marked as a repetition."""
@@ -474,13 +476,13 @@ class SlackEmulator:
 
     def _response_url(self, channel: str, user: str, source: SlackMessage) -> str:
         url = ResponseUrl(channel=channel, user=user, source=source, until=_soon())
-        return self._doors.response_url(url)
+        return self._endpoints.response_url(url)
 
     def _allow(self, methods: Iterable[str], is_so: bool, code: str) -> None:
         for method in methods:
-            self._doors.closed.pop(method, None)
+            self._endpoints.closed.pop(method, None)
             if not is_so:
-                self._doors.closed[method] = code
+                self._endpoints.closed[method] = code
 
     def _stir(self) -> None:
         """Wake all who wait for something to change."""

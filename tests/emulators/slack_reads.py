@@ -61,7 +61,7 @@ def own_channels(world: World, parameters: Json) -> Json:
     return _channels(world, parameters, only_own=True)
 
 
-def open_talk(world: World, parameters: Json) -> Json:
+def open_dialogue(world: World, parameters: Json) -> Json:
     """conversations.open, with one person or several. Raises `Refusal`."""
     users = str(parameters.get("users") or "")
     if not users and parameters.get("channel"):

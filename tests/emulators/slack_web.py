@@ -37,7 +37,7 @@ _METHODS: dict[str, Method] = {
     "conversations.members": slack_reads.members,
     "conversations.history": slack_reads.history,
     "conversations.replies": slack_reads.replies,
-    "conversations.open": slack_reads.open_talk,
+    "conversations.open": slack_reads.open_dialogue,
     "chat.postMessage": slack_chat.post,
     "chat.update": slack_chat.update,
     "chat.delete": slack_chat.delete,
@@ -57,7 +57,7 @@ _METHODS: dict[str, Method] = {
 }
 
 
-class Doors:
+class Endpoints:
     """Everything that an app may ask over HTTP."""
 
     def __init__(self, world: World, sockets: Sockets, stir: Callable[[], None]) -> None:

@@ -59,7 +59,7 @@ class World:
         """Where this Slack is reached, without a slash at the end."""
         self.stream_seconds = 300.0
         """How long a stream takes words after its start (measured by others: about 5 minutes)."""
-        self.tells_own = True
+        self.reports_own = True
         """The app hears of what its own bot writes, as it does where message events are on."""
         self._last = 0
         self._number = 0
@@ -174,13 +174,13 @@ class World:
         channel.messages[message.ts] = message
         if message.bot is not None:
             self.assistant.pop((message.channel, message.thread_ts or ""), None)
-        self.tell(message, self.event_of(message))
+        self.notify(message, self.event_of(message))
         return message
 
     def change(self, message: SlackMessage, before: Json) -> None:
         """A message has changed; `before` is how it was shown."""
         message.note()
-        self.tell(message, self._about(message, "message_changed", before))
+        self.notify(message, self._about(message, "message_changed", before))
 
     def remove(self, message: SlackMessage) -> None:
         """A message goes away."""
@@ -188,12 +188,12 @@ class World:
         before = self.shown(message)
         del channel.messages[message.ts]
         channel.buried.add(message.ts)
-        self.tell(message, self._about(message, "message_deleted", before))
+        self.notify(message, self._about(message, "message_deleted", before))
 
-    def tell(self, message: SlackMessage, event: Json) -> None:
+    def notify(self, message: SlackMessage, event: Json) -> None:
         """Let the app know, if it is in the channel and asked for it."""
         members = self.channels[message.channel].members
-        if self.app.bot_user_id in members and (message.bot is None or self.tells_own):
+        if self.app.bot_user_id in members and (message.bot is None or self.reports_own):
             self.emit(event)
 
     def shown(self, message: SlackMessage, *, with_metadata: bool = False) -> Json:

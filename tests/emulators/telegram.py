@@ -50,7 +50,7 @@ class TelegramEmulator:
         self.actions: deque[tuple[int, int | None, str]] = deque(maxlen=5000)
         self.commands: list[Json] = []
         self.webhook = ""
-        self.tells_length = True
+        self.reports_length = True
         """Whether a file's download says beforehand how long it is."""
         self.before: Hook | None = None
         """Called with method and parameters before a call is applied."""
@@ -71,14 +71,14 @@ class TelegramEmulator:
             "sendchataction": self._act,
             "setmycommands": self._set_commands,
             "getmycommands": lambda _: self.commands,
-            "getwebhookinfo": self._tell_webhook,
+            "getwebhookinfo": self._notify_webhook,
             "deletewebhook": self._delete_webhook,
             "getfile": self.world.file,
             "senddocument": self.deeds.send_document,
             "editmessagecaption": self.deeds.edit_caption,
             "setmessagereaction": self.deeds.react,
             "getchatmembercount": self.deeds.count_members,
-            "getchat": self.deeds.tell_chat,
+            "getchat": self.deeds.notify_chat,
             "answercallbackquery": self.deeds.answer_press,
         }
 
@@ -165,7 +165,7 @@ class TelegramEmulator:
 
     def redeliver(self) -> None:
         """Give all updates so far once more, as if their confirmations had been forgotten."""
-        self.world.repeats = list(self.world.told)
+        self.world.repeats = list(self.world.notified)
         self._stir()
 
     def push(self, update: Json) -> int:
@@ -322,7 +322,7 @@ class TelegramEmulator:
         if data is None or request.match_info["token"] != self.token:
             raise web.HTTPNotFound
         response = web.Response(body=data)
-        if not self.tells_length:
+        if not self.reports_length:
             response.enable_chunked_encoding()
         return response
 
@@ -336,7 +336,7 @@ class TelegramEmulator:
         self.commands = parameters.get("commands") or []
         return True
 
-    def _tell_webhook(self, _: Json) -> Json:
+    def _notify_webhook(self, _: Json) -> Json:
         pending = len(self.world.updates)
         return {
             "url": self.webhook,

@@ -58,10 +58,10 @@ class Deeds:
         place = (chat["id"], whole(parameters, "message_id"))
         if place not in self._world.messages:
             raise Refusal(400, "Bad Request: message to react not found")
-        signs = [sign.get("emoji") for sign in parameters.get("reaction") or []]
-        if len(signs) > 1 or not _SIGNS.issuperset(signs):
+        indicators = [sign.get("emoji") for sign in parameters.get("reaction") or []]
+        if len(indicators) > 1 or not _SIGNS.issuperset(indicators):
             raise Refusal(400, "Bad Request: REACTION_INVALID")
-        self._world.reactions[place] = signs
+        self._world.reactions[place] = indicators
         return True
 
     def count_members(self, parameters: Json) -> int:
@@ -69,7 +69,7 @@ class Deeds:
         chat = self._world.chat(parameters.get("chat_id"))
         return 2 if chat["type"] == "private" else self._world.members.get(chat["id"], 3)
 
-    def tell_chat(self, parameters: Json) -> Json:
+    def notify_chat(self, parameters: Json) -> Json:
         """getChat, with few of its many fields."""
         return self._world.chat(parameters.get("chat_id"))
 
@@ -105,7 +105,11 @@ class Deeds:
         }
 
     def _presses(self) -> set[Any]:
-        return {told["callback_query"]["id"] for told in self._world.told if _is_press(told)}
+        return {
+            notified["callback_query"]["id"]
+            for notified in self._world.notified
+            if _is_press(notified)
+        }
 
 
 def _is_press(update: Json) -> bool:

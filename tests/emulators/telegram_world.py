@@ -68,7 +68,7 @@ class World:
         self.answered: list[str] = []
         """The presses that the bot has answered, by id, in order."""
         self.updates: list[Json] = []
-        self.told: list[Json] = []
+        self.notified: list[Json] = []
         """All updates so far, confirmed or not."""
         self.repeats: list[Json] = []
         """Confirmed updates that the next answer gives once more."""
@@ -175,7 +175,7 @@ class World:
             update = {"update_id": self.next_update_id, **update}
         self.next_update_id = update["update_id"] + 1
         self.updates.append(update)
-        self.told.append(update)
+        self.notified.append(update)
         return update
 
     def confirm(self, offset: int) -> None:

@@ -17,7 +17,9 @@ async def slack() -> AsyncIterator[SlackEmulator]:
         yield emulator
 
 
-async def test_words_in_a_direct_talk_arrive_once_and_are_confirmed(slack: SlackEmulator) -> None:
+async def test_words_in_a_direct_conversation_arrive_once_and_are_confirmed(
+    slack: SlackEmulator,
+) -> None:
     async with listening(slack) as app:
         ts = await slack.says(ANNA, "hello & <welcome>, see https://example.org/?a=1&b=2")
         (body,) = await app.bodies_of(1)
@@ -43,7 +45,7 @@ async def test_a_mention_comes_twice_with_one_ts_and_two_event_ids(slack: SlackE
     assert all(slack.bot_user_id in body["event"]["text"] for body in bodies)
 
 
-async def test_a_mention_in_a_direct_talk_comes_once(slack: SlackEmulator) -> None:
+async def test_a_mention_in_a_direct_conversation_comes_once(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         await slack.says(ANNA, "hello", mention=True)
         await slack.says(ANNA, "again")
@@ -230,7 +232,7 @@ async def test_a_press_carries_the_button_and_its_message(slack: SlackEmulator) 
     }
     section = {"type": "section", "text": {"type": "mrkdwn", "text": "May I?"}}
     async with listening(slack) as app:
-        slack.world.tells_own = False
+        slack.world.reports_own = False
         posted = await app.web.chat_postMessage(
             channel=slack.dm(ANNA),
             text="May I?",

@@ -71,7 +71,7 @@ async def test_a_message_stands_where_and_as_it_was_posted(
     assert slack.texts(room, posted["ts"]) == []
 
 
-async def test_a_user_id_stands_for_the_direct_talk(
+async def test_a_user_id_stands_for_the_direct_conversation(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     posted = await web.chat_postMessage(channel=slack.user(ANNA), text="hi")
@@ -205,7 +205,7 @@ async def test_histories_are_read_in_pages_within_a_span_with_metadata_on_demand
 
 async def test_rooms_and_people_are_described(slack: SlackEmulator, web: AsyncWebClient) -> None:
     room = slack.channel("general", [ANNA, BEN])
-    talk = slack.dm(ANNA)
+    dialogue = slack.dm(ANNA)
     slack.user(ANNA, real_name="Anna K", tz="Asia/Tokyo", locale="ja-JP")
     about = (await web.conversations_info(channel=room, include_num_members=True))["channel"]
     assert (about["name"], about["num_members"], about["is_im"]) == ("general", 3, False)
@@ -215,7 +215,7 @@ async def test_rooms_and_people_are_described(slack: SlackEmulator, web: AsyncWe
     assert set(members["members"]) < {slack.bot_user_id, slack.user(ANNA), slack.user(BEN)}
     for listing in (web.conversations_list, web.users_conversations):
         (im,) = (await listing(types="im"))["channels"]
-        assert (im["id"], im["user"], im["is_im"]) == (talk, slack.user(ANNA), True)
+        assert (im["id"], im["user"], im["is_im"]) == (dialogue, slack.user(ANNA), True)
     user = (await web.users_info(user=slack.user(ANNA), include_locale=True))["user"]
     assert (user["real_name"], user["tz"], user["locale"]) == ("Anna K", "Asia/Tokyo", "ja-JP")
     assert await refusal(web.users_info(user="U404")) == "user_not_found"

@@ -121,7 +121,7 @@ async def test_a_chunk_that_makes_no_sense_is_refused(
 
 async def test_stop_closes_the_streams_and_tells_the_app(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
-        slack.world.tells_own = False
+        slack.world.reports_own = False
         here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
         start = await app.web.chat_startStream(channel=here, thread_ts=asked, markdown_text="a")
         await slack.stops_session(ANNA, here, asked)

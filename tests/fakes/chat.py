@@ -114,7 +114,7 @@ class PlainChat:
             text=fields["text"],
             is_addressed=fields.get("addressed", True),
             is_edit=fields.get("edit", False),
-            attachments=tuple(Attachment(**told) for told in fields.get("attachments", ())),
+            attachments=tuple(Attachment(**reported) for reported in fields.get("attachments", ())),
             room_title=fields.get("room_title"),
             forwarded_from=fields.get("forwarded"),
             sent_at=0,

@@ -16,8 +16,8 @@ from agent_core.schedule.triggers import Timing, dump_timing, moment, read_every
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
 from tests.emulators.streaming import Reply, text_answer
-from tests.faults.speech import is_turn
-from tests.faults.town import Town
+from tests.faults.deployment import Deployment
+from tests.faults.script import is_turn
 
 MINUTE = 60_000
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
@@ -42,7 +42,7 @@ _DELIVERED = "SELECT COUNT(*) FROM job_runs JOIN jobs ON jobs.id = job_runs.job_
 class Calendar:
     """The jobs. Each mark that a run makes has to be seen once."""
 
-    town: Town
+    deployment: Deployment
     marks: list[str] = field(default_factory=list)
     ticking: list[Job] = field(default_factory=list)
     thinking: list[Job] = field(default_factory=list)
@@ -53,13 +53,15 @@ class Calendar:
         """What the model says: which run it was asked for."""
         found = _SCHEDULED.findall(json.dumps(body["messages"])) if is_turn(body) else ()
         return (
-            text_answer(f"ran {' '.join(found[-1])}!") if found else self.town.speech.answer(body)
+            text_answer(f"ran {' '.join(found[-1])}!")
+            if found
+            else self.deployment.script.answer(body)
         )
 
     def enter(self, *, ticking: int, thinking: int, once: int, minutes: int) -> None:
         """Make jobs while no house is there: some each minute, and some once in these minutes."""
         now = time.time_ns() // 1_000_000
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             (person,) = connection.execute("SELECT person_id FROM accounts LIMIT 1").fetchone()
             for _ in range(ticking):
                 number = len(self.ticking)
@@ -81,52 +83,52 @@ class Calendar:
         now = datetime.now(UTC)
         end = now + timedelta(minutes=minutes)
         quiet = [at.hour * 60 + at.minute for at in (now - timedelta(hours=1), end)]
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             connection.execute("UPDATE people SET quiet_from = ?, quiet_until = ?", quiet)
 
     def note_death(self) -> None:
         """Count what a death came in between of; no house may be alive."""
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             (runs,) = connection.execute(
                 "SELECT COUNT(*) FROM job_runs WHERE state IN ('running', 'waiting')"
             ).fetchone()
-            (owed,) = connection.execute(
+            (queued,) = connection.execute(
                 "SELECT COUNT(*) FROM outbox WHERE state <> 'sent'"
             ).fetchone()
-        self.interrupted += bool(runs or owed)
+        self.interrupted += bool(runs or queued)
 
     def stop(self) -> None:
         """What goes on for ever is to be done no more; no house may be alive."""
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             for job in (*self.ticking, *self.thinking):
                 jobs.await_slot(connection, job_id=job.id, slot=None, is_over=True)
 
     def list_open(self) -> list[str]:
         """What is still to be done, or did not work."""
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             return [str(row) for query in _OPEN for row in connection.execute(query)]
 
     def count_runs(self) -> int:
         """Slots of people's jobs that were taken."""
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             query = f"{_DELIVERED} WHERE jobs.kind <> 'system'"
             return int(connection.execute(query).fetchone()[0])
 
     def count_given_up(self) -> int:
         """Commands over which so many houses died that they were run no more."""
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             return len(connection.execute(_GIVEN_UP).fetchall())
 
     def compare(self) -> tuple[list[str], list[str]]:
         """The marks that nobody saw, and those that somebody saw too often."""
-        texts = [text for shown in self.town.shown().values() for text in shown]
+        texts = [text for shown in self.deployment.shown().values() for text in shown]
         seen = Counter(mark for text in texts for mark in _MARK.findall(text))
         wanted = self._expect()
         return sorted((wanted - seen).elements()), sorted((seen - wanted).elements())
 
     def _expect(self) -> Counter[str]:
         wanted = Counter(self.marks)
-        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+        with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             for (body,) in connection.execute(_GIVEN_UP):
                 del wanted[json.loads(body)[-1]]
             for number, job in enumerate(self.ticking):

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.quarter_discord import DiscordQuarter
-from tests.faults.quarter_slack import SlackQuarter
-from tests.faults.town import Town
+from tests.faults.deployment import Deployment
+from tests.faults.driver_discord import DiscordDriver
+from tests.faults.driver_slack import SlackDriver
 
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def spawner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The socket at which houses are ordered."""
     channel = tmp_path_factory.mktemp("nursery") / "door"
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.nursery", str(channel)],
+        [sys.executable, "-m", "tests.faults.spawner", str(channel)],
         cwd=_ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -31,21 +31,21 @@ def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-async def town(tmp_path: Path, nursery: Path) -> AsyncIterator[Town]:
+async def deployment(tmp_path: Path, spawner: Path) -> AsyncIterator[Deployment]:
     """A town with a fresh home, and no house yet."""
-    async with Town(tmp_path / "home", nursery) as town:
-        yield town
+    async with Deployment(tmp_path / "home", spawner) as deployment:
+        yield deployment
 
 
 @pytest.fixture(params=["agent", "classic"])
-async def city(
-    request: pytest.FixtureRequest, tmp_path: Path, nursery: Path
-) -> AsyncIterator[Town]:
+async def full_deployment(
+    request: pytest.FixtureRequest, tmp_path: Path, spawner: Path
+) -> AsyncIterator[Deployment]:
     """A town with all platforms.
 
     Its Slack app is an agent for which no event is kept while it is away, or a classic one.
     """
     is_agent = request.param == "agent"
-    others = (DiscordQuarter(), SlackQuarter(is_agent=is_agent, is_forgetful=is_agent))
-    async with Town(tmp_path / "home", nursery, quarters=others) as town:
-        yield town
+    others = (DiscordDriver(), SlackDriver(is_agent=is_agent, is_forgetful=is_agent))
+    async with Deployment(tmp_path / "home", spawner, drivers=others) as deployment:
+        yield deployment

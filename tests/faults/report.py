@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.town import Town
-from tests.faults.witness import Findings
+from tests.faults.deployment import Deployment
+from tests.faults.findings_log import Findings
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -20,7 +20,7 @@ _SEEN: Mapping[str, Callable[[Findings], int]] = {
     "notices of failure": lambda f: len(f.strange),
     "stray openings": lambda f: f.strays,
 }
-_OF_THE_HOUSE: Mapping[str, Callable[[Findings], int]] = {
+_OF_THE_PROCESS: Mapping[str, Callable[[Findings], int]] = {
     "unsafe effects repeated": lambda f: len(f.rung_twice),
     "recorded answers asked again": lambda f: len(f.asked_again),
     "rows left open": lambda f: len(f.open_rows),
@@ -44,19 +44,22 @@ def take_seed() -> int:
     return int(os.environ.get("FAULTS_SEED") or random.SystemRandom().randrange(1_000_000))
 
 
-def tell(town: Town, trial: Trial, findings: Findings) -> None:
+def publish(deployment: Deployment, trial: Trial, findings: Findings) -> None:
     """Print the table and keep it."""
     took = round(time.monotonic() - trial.began)
     about = {"seed": trial.seed, **trial.done, "seconds": took}
-    parts = [town.look_at(quarter) for quarter in town.quarters]
-    said = [[one for one in town.said if town.quarter_of(one.chat) is q] for q in town.quarters]
+    parts = [deployment.look_at(driver) for driver in deployment.drivers]
+    said = [
+        [one for one in deployment.said if deployment.driver_of(one.chat) is q]
+        for q in deployment.drivers
+    ]
     rows: list[Sequence[object]] = [
-        ("", *(quarter.platform for quarter in town.quarters), "all"),
-        ("messages", *map(len, said), len(town.said)),
+        ("", *(driver.platform for driver in deployment.drivers), "all"),
+        ("messages", *map(len, said), len(deployment.said)),
     ]
     rows += [(name, *map(count, parts), count(findings)) for name, count in _SEEN.items()]
     blank = [""] * len(parts)
-    rows += [(name, *blank, count(findings)) for name, count in _OF_THE_HOUSE.items()]
+    rows += [(name, *blank, count(findings)) for name, count in _OF_THE_PROCESS.items()]
     lines = [", ".join(f"{name} {number}" for name, number in about.items())]
     lines += [f"{name:30}" + "".join(f"{cell:>10}" for cell in cells) for name, *cells in rows]
     text = "\n".join(lines)

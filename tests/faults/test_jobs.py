@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 from tests.faults.agenda import Calendar
-from tests.faults.crowd import lose_power
+from tests.faults.deployment import Deployment
+from tests.faults.population import lose_power
 from tests.faults.report import RESULTS, take_seed
-from tests.faults.town import Town
 
 POINTS = ("jobs.take", "runs.begin", "runs.end", "turns.begin", "turns.settle", "outbox.sent")
 PHASES = ("begin", "committed")
@@ -46,14 +46,14 @@ def _list_deaths() -> list[object]:
     ]
 
 
-async def _meet(town: Town) -> Calendar:
+async def _meet(deployment: Deployment) -> Calendar:
     """Somebody is known, and the house is dead."""
-    calendar = Calendar(town)
-    town.anthropic.answer = calendar.answer
-    await town.open_house()
-    await town.all_seen([await town.says(1)])
-    await lose_power(town)
-    town.speed, town.epoch = SPEED, time.time_ns() // 1_000_000
+    calendar = Calendar(deployment)
+    deployment.anthropic.answer = calendar.answer
+    await deployment.open_process()
+    await deployment.all_seen([await deployment.says(1)])
+    await lose_power(deployment)
+    deployment.speed, deployment.epoch = SPEED, time.time_ns() // 1_000_000
     return calendar
 
 
@@ -68,44 +68,48 @@ async def _rest(calendar: Calendar) -> None:
         await asyncio.sleep(_POLL)
 
 
-async def _finish(town: Town, calendar: Calendar) -> None:
+async def _finish(deployment: Deployment, calendar: Calendar) -> None:
     """All is done by a house that lives, and then held against what people saw."""
-    town.hurry()
+    deployment.hurry()
     calendar.stop()
-    house = await town.open_house()
+    process = await deployment.open_process()
     await _rest(calendar)
-    house.terminate()
-    await house.died()
-    assert house.last_word == "ended"
+    process.terminate()
+    await process.died()
+    assert process.last_word == "ended"
     assert calendar.list_open() == []
     missing, doubled = calendar.compare()
     assert (missing, doubled) == ([], [])
 
 
 @pytest.mark.parametrize(("phase", "name"), _list_deaths())
-async def test_jobs_survive_a_kill_at_a_commit(town: Town, phase: str, name: str) -> None:
-    calendar = await _meet(town)
+async def test_jobs_survive_a_kill_at_a_commit(
+    deployment: Deployment, phase: str, name: str
+) -> None:
+    calendar = await _meet(deployment)
     calendar.enter(ticking=1, thinking=1, once=4, minutes=1)
-    house = await town.open_house(f"{phase}:{name}:1")
-    await house.died()
-    await _finish(town, calendar)
+    process = await deployment.open_process(f"{phase}:{name}:1")
+    await process.died()
+    await _finish(deployment, calendar)
 
 
 @pytest.mark.parametrize("phase", PHASES)
-async def test_what_was_held_survives_a_kill_as_it_is_let_go(town: Town, phase: str) -> None:
-    calendar = await _meet(town)
+async def test_what_was_held_survives_a_kill_as_it_is_let_go(
+    deployment: Deployment, phase: str
+) -> None:
+    calendar = await _meet(deployment)
     calendar.enter(ticking=1, thinking=1, once=4, minutes=1)
     calendar.keep_quiet(minutes=3)
-    house = await town.open_house(f"{phase}:held.release:1")
-    await house.died()
-    await _finish(town, calendar)
+    process = await deployment.open_process(f"{phase}:held.release:1")
+    await process.died()
+    await _finish(deployment, calendar)
 
 
-async def _rage(town: Town, plan: Plan, name: str) -> None:
+async def _rage(deployment: Deployment, plan: Plan, name: str) -> None:
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
-    print(f"\nseed {seed}, home {town.home}")
-    calendar = await _meet(town)
+    print(f"\nseed {seed}, home {deployment.home}")
+    calendar = await _meet(deployment)
     calendar.enter(
         ticking=plan.ticking, thinking=plan.thinking, once=plan.once, minutes=plan.minutes
     )
@@ -113,18 +117,18 @@ async def _rage(town: Town, plan: Plan, name: str) -> None:
         points = []
         if chance.random() < 0.5:
             points = [f"{chance.choice(PHASES)}:{chance.choice(POINTS)}:{chance.choice((1, 2))}"]
-        house = await town.open_house(*points)
-        town.quarters[0].mend()  # mishaps that no house lived to meet do not pile up
+        process = await deployment.open_process(*points)
+        deployment.drivers[0].mend()  # mishaps that no house lived to meet do not pile up
         if chance.random() < 0.2:
-            town.quarters[0].spoil(chance)
+            deployment.drivers[0].spoil(chance)
         life = _LONGEST_LIFE if points else chance.expovariate(1 / plan.mean_life)
         try:
-            await house.died(within=life)
+            await process.died(within=life)
         except TimeoutError:
-            house.kill()
-            await house.died()
+            process.kill()
+            await process.died()
         calendar.note_death()
-    await _finish(town, calendar)
+    await _finish(deployment, calendar)
     took, runs = round(time.monotonic() - began), calendar.count_runs()
     line = (
         f"{name}: seed {seed}, kills {plan.kills}, of them with something under way"
@@ -137,12 +141,12 @@ async def _rage(town: Town, plan: Plan, name: str) -> None:
     assert runs >= plan.once + plan.ticking + plan.thinking
 
 
-async def test_random_kills_lose_no_slot_and_deliver_none_twice(town: Town) -> None:
+async def test_random_kills_lose_no_slot_and_deliver_none_twice(deployment: Deployment) -> None:
     plan = Plan(kills=6, ticking=2, thinking=2, once=24, minutes=8)
-    await _rage(town, plan, "jobs-short")
+    await _rage(deployment, plan, "jobs-short")
 
 
 @pytest.mark.long
-async def test_five_hundred_random_kills_over_two_thousand_slots(town: Town) -> None:
+async def test_five_hundred_random_kills_over_two_thousand_slots(deployment: Deployment) -> None:
     plan = Plan(kills=500, ticking=2, thinking=2, once=800, minutes=360)
-    await _rage(town, plan, "jobs")
+    await _rage(deployment, plan, "jobs")

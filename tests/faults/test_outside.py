@@ -2,39 +2,43 @@
 
 import pytest
 
-from tests.faults.quarters import PEOPLE
-from tests.faults.speech import Verb
-from tests.faults.town import Moment, Town
+from tests.faults.deployment import Deployment, Moment
+from tests.faults.drivers import PEOPLE
+from tests.faults.script import Verb
 
 TOPICS = range(2 * PEOPLE, 2 * PEOPLE + 6)
 """People of the group, each in a topic of their own."""
 
 
-async def _die_and_recover(town: Town, verb: Verb) -> None:
-    house = await town.open_house()
-    await town.says(1, verb)
-    await house.died()
-    await town.says(1)
-    await town.says(2)
-    town.hurry()
-    await town.open_house()
+async def _die_and_recover(deployment: Deployment, verb: Verb) -> None:
+    process = await deployment.open_process()
+    await deployment.says(1, verb)
+    await process.died()
+    await deployment.says(1)
+    await deployment.says(2)
+    deployment.hurry()
+    await deployment.open_process()
 
 
 @pytest.mark.parametrize("moment", ["before", "during", "after"])
 @pytest.mark.parametrize("verb", ["say", "ring"])
-async def test_a_kill_in_a_model_call_loses_nothing(town: Town, verb: Verb, moment: Moment) -> None:
-    town.kill_at_model(moment)
-    await _die_and_recover(town, verb)
-    findings = await town.come_to_rest()
+async def test_a_kill_in_a_model_call_loses_nothing(
+    deployment: Deployment, verb: Verb, moment: Moment
+) -> None:
+    deployment.kill_at_model(moment)
+    await _die_and_recover(deployment, verb)
+    findings = await deployment.come_to_rest()
     findings.must_be_flawless()
     assert findings.repeats <= 1
 
 
 @pytest.mark.parametrize("number", [1, 2])
-async def test_a_kill_after_the_tool_asks_for_nothing_again(town: Town, number: int) -> None:
-    town.kill_at_model("before", number=number)
-    await _die_and_recover(town, "ring")
-    (await town.come_to_rest()).must_be_flawless()
+async def test_a_kill_after_the_tool_asks_for_nothing_again(
+    deployment: Deployment, number: int
+) -> None:
+    deployment.kill_at_model("before", number=number)
+    await _die_and_recover(deployment, "ring")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize(
@@ -42,11 +46,11 @@ async def test_a_kill_after_the_tool_asks_for_nothing_again(town: Town, number: 
 )
 @pytest.mark.parametrize("number", [1, 2, 3])
 async def test_a_kill_in_a_send_shows_nothing_twice(
-    town: Town, number: int, moment: Moment, is_lost: bool
+    deployment: Deployment, number: int, moment: Moment, is_lost: bool
 ) -> None:
-    town.kill_at_call("sendMessage", moment=moment, number=number, is_lost=is_lost)
-    await _die_and_recover(town, "long")
-    (await town.come_to_rest()).must_be_flawless()
+    deployment.kill_at_call("sendMessage", moment=moment, number=number, is_lost=is_lost)
+    await _die_and_recover(deployment, "long")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize(
@@ -56,66 +60,68 @@ async def test_a_kill_in_a_send_shows_nothing_twice(
     ("method", "number"), [("sendMessage", 1), ("editMessageText", 1), ("editMessageText", 2)]
 )
 async def test_a_kill_in_a_live_message_shows_nothing_twice(
-    town: Town, method: str, number: int, moment: Moment, is_lost: bool
+    deployment: Deployment, method: str, number: int, moment: Moment, is_lost: bool
 ) -> None:
-    town.stream_slowly()
-    town.kill_at_call(method, moment=moment, number=number, is_lost=is_lost)
-    await _die_and_recover(town, "slow")
-    (await town.come_to_rest()).must_be_flawless()
+    deployment.stream_slowly()
+    deployment.kill_at_call(method, moment=moment, number=number, is_lost=is_lost)
+    await _die_and_recover(deployment, "slow")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
-async def test_a_kill_while_many_topics_are_answered_mixes_nothing_up(town: Town) -> None:
+async def test_a_kill_while_many_topics_are_answered_mixes_nothing_up(
+    deployment: Deployment,
+) -> None:
     """They share the group's count: what is in doubt in one could be taken for the other's."""
-    await town.open_house()
-    first = [await town.says(chat) for chat in TOPICS]
-    await town.all_seen(first)
-    town.kill_at_calls("sendMessage", number=len(TOPICS), within=0.5)
+    await deployment.open_process()
+    first = [await deployment.says(chat) for chat in TOPICS]
+    await deployment.all_seen(first)
+    deployment.kill_at_calls("sendMessage", number=len(TOPICS), within=0.5)
     for chat in TOPICS:
-        await town.says(chat)
-    assert town.house is not None
-    await town.house.died()
-    town.hurry()
-    await town.open_house()
-    (await town.come_to_rest()).must_be_flawless()
+        await deployment.says(chat)
+    assert deployment.process is not None
+    await deployment.process.died()
+    deployment.hurry()
+    await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
-async def test_sigterm_lets_a_turn_end_and_be_delivered(town: Town) -> None:
-    released = town.hold_model()
-    house = await town.open_house()
-    await town.says(1)
-    await town.model_called()
-    house.terminate()
+async def test_sigterm_lets_a_turn_end_and_be_delivered(deployment: Deployment) -> None:
+    released = deployment.hold_model()
+    process = await deployment.open_process()
+    await deployment.says(1)
+    await deployment.model_called()
+    process.terminate()
     released.set()
-    await house.died()
-    town.look().must_be_flawless()
+    await process.died()
+    deployment.look().must_be_flawless()
 
 
-async def test_sigterm_keeps_what_has_more_steps_for_the_next_start(town: Town) -> None:
-    released = town.hold_model()
-    house = await town.open_house()
-    await town.says(1, "ring")
-    await town.model_called()
-    house.terminate()
+async def test_sigterm_keeps_what_has_more_steps_for_the_next_start(deployment: Deployment) -> None:
+    released = deployment.hold_model()
+    process = await deployment.open_process()
+    await deployment.says(1, "ring")
+    await deployment.model_called()
+    process.terminate()
     released.set()
-    await house.died()
-    assert house.last_word == "ended"
-    town.hurry()
-    await town.open_house()
-    findings = await town.come_to_rest()
+    await process.died()
+    assert process.last_word == "ended"
+    deployment.hurry()
+    await deployment.open_process()
+    findings = await deployment.come_to_rest()
     findings.must_be_flawless()
     assert findings.repeats == 0
     assert findings.rung == 1
 
 
-async def test_a_kill_while_it_drains_loses_nothing(town: Town) -> None:
-    town.hold_model()
-    house = await town.open_house()
-    await town.says(1)
-    await town.model_called()
-    house.terminate()
-    await town.says(2)
-    house.kill()
-    await house.died()
-    town.hurry()
-    await town.open_house()
-    (await town.come_to_rest()).must_be_flawless()
+async def test_a_kill_while_it_drains_loses_nothing(deployment: Deployment) -> None:
+    deployment.hold_model()
+    process = await deployment.open_process()
+    await deployment.says(1)
+    await deployment.model_called()
+    process.terminate()
+    await deployment.says(2)
+    process.kill()
+    await process.died()
+    deployment.hurry()
+    await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()

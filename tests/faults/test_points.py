@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 
 from gateway.texts.general import QUEUED
-from tests.faults.speech import Verb
-from tests.faults.town import House, Moment, Town
+from tests.faults.deployment import Deployment, Moment, Process
+from tests.faults.script import Verb
 
 PLAIN = (
     "inbox.store",
@@ -25,106 +25,112 @@ STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
 
 
-async def _die_and_recover(town: Town, point: str, verb: Verb) -> None:
-    house = await town.open_house(point)
-    await town.says(1, verb)
-    await house.died()
-    await town.says(1)  # while nobody is at home
-    await town.says(2)
-    town.hurry()
-    await town.open_house()
+async def _die_and_recover(deployment: Deployment, point: str, verb: Verb) -> None:
+    process = await deployment.open_process(point)
+    await deployment.says(1, verb)
+    await process.died()
+    await deployment.says(1)  # while nobody is at home
+    await deployment.says(2)
+    deployment.hurry()
+    await deployment.open_process()
 
 
-async def _say_something_first(town: Town, *kills: str) -> House:
+async def _say_something_first(deployment: Deployment, *kills: str) -> Process:
     """From then on the talk is open."""
-    house = await town.open_house(*kills)
-    await town.all_seen([await town.says(1)])
-    return house
+    process = await deployment.open_process(*kills)
+    await deployment.all_seen([await deployment.says(1)])
+    return process
 
 
-async def _finish_after_a_kill(town: Town, verb: Verb) -> None:
-    house = town.house
-    assert house
-    await town.says(1, verb)
-    await house.died()
-    await town.says(1)  # while nobody is at home
-    town.hurry()
-    await town.open_house()
-    (await town.come_to_rest()).must_be_flawless()
+async def _finish_after_a_kill(deployment: Deployment, verb: Verb) -> None:
+    process = deployment.process
+    assert process
+    await deployment.says(1, verb)
+    await process.died()
+    await deployment.says(1)  # while nobody is at home
+    deployment.hurry()
+    await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_plain_turn_survives_a_kill_at_a_commit(town: Town, phase: str, name: str) -> None:
-    await _die_and_recover(town, f"{phase}:{name}:1", "say")
-    (await town.come_to_rest()).must_be_flawless()
+async def test_a_plain_turn_survives_a_kill_at_a_commit(
+    deployment: Deployment, phase: str, name: str
+) -> None:
+    await _die_and_recover(deployment, f"{phase}:{name}:1", "say")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("point", LATER)
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_turn_that_is_begun_as_it_ends_survives_a_kill_at_a_commit(
-    town: Town, phase: str, point: str
+    deployment: Deployment, phase: str, point: str
 ) -> None:
-    await _say_something_first(town, f"{phase}:{point}")
-    await _finish_after_a_kill(town, "say")
+    await _say_something_first(deployment, f"{phase}:{point}")
+    await _finish_after_a_kill(deployment, "say")
 
 
 @pytest.mark.parametrize("name", WITH_TOOL)
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_tool_of_a_turn_that_is_begun_with_it_survives_a_kill(
-    town: Town, phase: str, name: str
+    deployment: Deployment, phase: str, name: str
 ) -> None:
-    await _say_something_first(town, f"{phase}:{name}:1")
-    await _finish_after_a_kill(town, "ring")
+    await _say_something_first(deployment, f"{phase}:{name}:1")
+    await _finish_after_a_kill(deployment, "ring")
 
 
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_turn_that_is_begun_after_a_moment_survives_a_kill(town: Town, phase: str) -> None:
-    await _say_something_first(town, f"{phase}:turns.begin:2")
-    town.stream_slowly()
-    await _finish_after_a_kill(town, "slow")
+async def test_a_turn_that_is_begun_after_a_moment_survives_a_kill(
+    deployment: Deployment, phase: str
+) -> None:
+    await _say_something_first(deployment, f"{phase}:turns.begin:2")
+    deployment.stream_slowly()
+    await _finish_after_a_kill(deployment, "slow")
 
 
 @pytest.mark.parametrize("moment", get_args(Moment))
 async def test_a_call_of_the_model_before_its_turn_is_begun_survives_a_kill(
-    town: Town, moment: Moment
+    deployment: Deployment, moment: Moment
 ) -> None:
-    town.kill_at_model(moment, number=2)
-    await _say_something_first(town)
-    await _finish_after_a_kill(town, "say")
+    deployment.kill_at_model(moment, number=2)
+    await _say_something_first(deployment)
+    await _finish_after_a_kill(deployment, "say")
 
 
 async def test_a_message_that_ends_processes_is_counted_from_the_second_death_on(
-    town: Town,
+    deployment: Deployment,
 ) -> None:
-    house = await _say_something_first(town)
-    town.kill_at_model("before")
-    guilty = await town.says(1)
+    process = await _say_something_first(deployment)
+    deployment.kill_at_model("before")
+    guilty = await deployment.says(1)
     for deaths in (0, 1, 2):
-        await house.died()
-        assert town.attempts_of_running() == ([deaths] if deaths else [])
-        town.kill_at_model("before")
-        house = await town.open_house()
-    await house.died()
-    town.hurry()
-    await town.open_house()
-    await town.all_seen([guilty])
-    (await town.come_to_rest()).must_be_flawless()
+        await process.died()
+        assert deployment.attempts_of_running() == ([deaths] if deaths else [])
+        deployment.kill_at_model("before")
+        process = await deployment.open_process()
+    await process.died()
+    deployment.hurry()
+    await deployment.open_process()
+    await deployment.all_seen([guilty])
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("name", WITH_TOOL)
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_turn_with_an_unsafe_tool_survives_a_kill_at_a_commit(
-    town: Town, phase: str, name: str
+    deployment: Deployment, phase: str, name: str
 ) -> None:
-    await _die_and_recover(town, f"{phase}:{name}:1", "ring")
-    (await town.come_to_rest()).must_be_flawless()
+    await _die_and_recover(deployment, f"{phase}:{name}:1", "ring")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-async def test_an_unsafe_tool_that_was_killed_is_not_run_again(town: Town, moment: str) -> None:
-    await _die_and_recover(town, f"tool:{moment}:1", "ring")
-    findings = await town.come_to_rest()
+async def test_an_unsafe_tool_that_was_killed_is_not_run_again(
+    deployment: Deployment, moment: str
+) -> None:
+    await _die_and_recover(deployment, f"tool:{moment}:1", "ring")
+    findings = await deployment.come_to_rest()
     findings.must_be_flawless()
     assert findings.rung == (0 if moment == "before" else 1)
 
@@ -132,50 +138,54 @@ async def test_an_unsafe_tool_that_was_killed_is_not_run_again(town: Town, momen
 @pytest.mark.parametrize("name", LIVE)
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_live_message_survives_a_kill_at_a_commit(
-    town: Town, phase: str, name: str
+    deployment: Deployment, phase: str, name: str
 ) -> None:
-    town.stream_slowly()
-    await _die_and_recover(town, f"{phase}:{name}:1", "slow")
-    (await town.come_to_rest()).must_be_flawless()
+    deployment.stream_slowly()
+    await _die_and_recover(deployment, f"{phase}:{name}:1", "slow")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("name", IN_PARTS)
 @pytest.mark.parametrize("phase", PHASES)
 async def test_an_answer_in_parts_survives_a_kill_between_them(
-    town: Town, phase: str, name: str
+    deployment: Deployment, phase: str, name: str
 ) -> None:
-    await _die_and_recover(town, f"{phase}:{name}", "long")
-    (await town.come_to_rest()).must_be_flawless()
+    await _die_and_recover(deployment, f"{phase}:{name}", "long")
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("name", STEERED)
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_steer_that_was_taken_survives_a_kill(town: Town, phase: str, name: str) -> None:
-    released = town.hold_model()
-    house = await town.open_house(f"{phase}:{name}:1")
-    await town.says(1)
-    await town.model_called()
-    await town.says(1)
-    await town.all_taken()
+async def test_a_steer_that_was_taken_survives_a_kill(
+    deployment: Deployment, phase: str, name: str
+) -> None:
+    released = deployment.hold_model()
+    process = await deployment.open_process(f"{phase}:{name}:1")
+    await deployment.says(1)
+    await deployment.model_called()
+    await deployment.says(1)
+    await deployment.all_taken()
     released.set()
-    await house.died()
-    town.hurry()
-    await town.open_house()
-    (await town.come_to_rest()).must_be_flawless()
+    await process.died()
+    deployment.hurry()
+    await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_command_that_keeps_a_message_survives_a_kill(town: Town, phase: str) -> None:
-    town.hold_model()
-    house = await town.open_house(f"{phase}:commands.apply:1")
-    await town.says(1)
-    await town.model_called()
-    await town.says(1, "/queue say")
-    await house.died()
-    town.hurry()
-    await town.open_house()
-    await town.all_seen(town.said)
-    findings = await town.come_to_rest()
+async def test_a_command_that_keeps_a_message_survives_a_kill(
+    deployment: Deployment, phase: str
+) -> None:
+    deployment.hold_model()
+    process = await deployment.open_process(f"{phase}:commands.apply:1")
+    await deployment.says(1)
+    await deployment.model_called()
+    await deployment.says(1, "/queue say")
+    await process.died()
+    deployment.hurry()
+    await deployment.open_process()
+    await deployment.all_seen(deployment.said)
+    findings = await deployment.come_to_rest()
     if QUEUED() in findings.strange:  # told before the kill; the restart tells it to nobody
         findings.strange.remove(QUEUED())
     findings.must_be_flawless()
@@ -184,47 +194,49 @@ async def test_a_command_that_keeps_a_message_survives_a_kill(town: Town, phase:
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("name", ["outbox.doubt", "turns.attempt", "turns.settle"])
 async def test_a_kill_while_recovering_from_a_kill_loses_nothing(
-    town: Town, phase: str, name: str
+    deployment: Deployment, phase: str, name: str
 ) -> None:
-    town.kill_at_model("during")
-    house = await town.open_house()
-    await town.says(1)
-    await house.died()
-    house = await town.open_house(f"{phase}:{name}:1")
-    await house.died()
-    await town.open_house()
-    (await town.come_to_rest()).must_be_flawless()
+    deployment.kill_at_model("during")
+    process = await deployment.open_process()
+    await deployment.says(1)
+    await process.died()
+    process = await deployment.open_process(f"{phase}:{name}:1")
+    await process.died()
+    await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()
 
 
-async def test_a_turn_over_which_six_processes_died_is_set_aside_and_says_so(town: Town) -> None:
-    town.kill_at_model("during")
-    house = await town.open_house()
-    guilty = await town.says(1)
-    await house.died()
-    town.age_turns(attempts=6)
-    town.hurry()
-    await town.open_house()
-    innocent = await town.says(2)
-    await town.all_seen([innocent])
-    findings = await town.come_to_rest(within=0)
+async def test_a_turn_over_which_six_processes_died_is_set_aside_and_says_so(
+    deployment: Deployment,
+) -> None:
+    deployment.kill_at_model("during")
+    process = await deployment.open_process()
+    guilty = await deployment.says(1)
+    await process.died()
+    deployment.age_turns(attempts=6)
+    deployment.hurry()
+    await deployment.open_process()
+    innocent = await deployment.says(2)
+    await deployment.all_seen([innocent])
+    findings = await deployment.come_to_rest(within=0)
     assert findings.lost == guilty.tokens
     assert len(findings.strange) == 1
     assert "interrupted" in findings.strange[0]
     assert not findings.twice
 
 
-async def test_a_suspected_turn_keeps_nobody_else_waiting(town: Town) -> None:
-    town.kill_at_model("during")
-    house = await town.open_house()
-    await town.says(1)
-    await house.died()
-    town.age_turns(attempts=5)
-    town.hurry()
-    house = await town.open_house()
-    await town.all_seen([await town.says(2)])
-    house.terminate()
-    await house.died(within=5)
-    assert house.last_word == "ended"
-    town.age_turns(attempts=2)
-    await town.open_house()
-    (await town.come_to_rest()).must_be_flawless()
+async def test_a_suspected_turn_keeps_nobody_else_waiting(deployment: Deployment) -> None:
+    deployment.kill_at_model("during")
+    process = await deployment.open_process()
+    await deployment.says(1)
+    await process.died()
+    deployment.age_turns(attempts=5)
+    deployment.hurry()
+    process = await deployment.open_process()
+    await deployment.all_seen([await deployment.says(2)])
+    process.terminate()
+    await process.died(within=5)
+    assert process.last_word == "ended"
+    deployment.age_turns(attempts=2)
+    await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()

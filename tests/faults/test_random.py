@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.faults.crowd import AT_REST, chats_of, lose_power, meet
-from tests.faults.report import Trial, take_seed, tell
-from tests.faults.speech import Verb
-from tests.faults.town import Town
+from tests.faults.deployment import Deployment
+from tests.faults.population import AT_REST, chats_of, lose_power, meet
+from tests.faults.report import Trial, publish, take_seed
+from tests.faults.script import Verb
 
 VERBS: tuple[Verb, ...] = ("say", "ring", "long", "slow")
 WEIGHTS = (70, 15, 5, 10)
@@ -25,51 +25,59 @@ class Storm:
     mean_life: float
 
 
-async def _rage(town: Town, storm: Storm, chance: random.Random, chats: list[int]) -> None:
+async def _rage(
+    deployment: Deployment, storm: Storm, chance: random.Random, chats: list[int]
+) -> None:
     """Start, let people write, let things go wrong, kill."""
-    town.stream_slowly()
-    each = (storm.messages - len(town.said)) / storm.kills
+    deployment.stream_slowly()
+    each = (storm.messages - len(deployment.said)) / storm.kills
     for _ in range(storm.kills):
-        house = await town.open_house()
-        left = storm.messages - len(town.said)
+        process = await deployment.open_process()
+        left = storm.messages - len(deployment.said)
         for _ in range(min(left, round(each * chance.uniform(0, 2)))):
-            await town.says(chance.choice(chats), chance.choices(VERBS, WEIGHTS)[0])
-        for quarter in town.quarters:
-            quarter.spoil(chance)
+            await deployment.says(chance.choice(chats), chance.choices(VERBS, WEIGHTS)[0])
+        for driver in deployment.drivers:
+            driver.spoil(chance)
         if chance.random() < 0.2:
-            await chance.choice(town.quarters).split(chance)
+            await chance.choice(deployment.drivers).split(chance)
         try:
-            await house.died(within=chance.expovariate(1 / storm.mean_life))
+            await process.died(within=chance.expovariate(1 / storm.mean_life))
         except TimeoutError:
-            house.kill()
-            await house.died()
+            process.kill()
+            await process.died()
         else:
-            pytest.fail(f"a house died by itself: see {town.home}/house.log")
+            pytest.fail(f"a house died by itself: see {deployment.home}/house.log")
 
 
-async def weather(town: Town, storm: Storm, name: str) -> None:
+async def weather(deployment: Deployment, storm: Storm, name: str) -> None:
     """A storm that has to leave no trace. Prints what was counted, and keeps it in a file."""
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
-    chats = chats_of(town, storm.people)
-    print(f"\nseed {seed}, home {town.home}")
-    await meet(town, chats)
-    await lose_power(town)
-    await _rage(town, storm, chance, chats)
-    town.hurry()
-    await town.open_house()
-    for _ in range(storm.messages - len(town.said)):
-        await town.says(chance.choice(chats))
-    findings = await town.come_to_rest(within=AT_REST)
-    done = {"kills": storm.kills, "messages": len(town.said)}
-    tell(town, Trial(name=name, seed=seed, began=began, done=done), findings)
+    chats = chats_of(deployment, storm.people)
+    print(f"\nseed {seed}, home {deployment.home}")
+    await meet(deployment, chats)
+    await lose_power(deployment)
+    await _rage(deployment, storm, chance, chats)
+    deployment.hurry()
+    await deployment.open_process()
+    for _ in range(storm.messages - len(deployment.said)):
+        await deployment.says(chance.choice(chats))
+    findings = await deployment.come_to_rest(within=AT_REST)
+    done = {"kills": storm.kills, "messages": len(deployment.said)}
+    publish(deployment, Trial(name=name, seed=seed, began=began, done=done), findings)
     findings.must_be_flawless(strays=storm.kills)
 
 
-async def test_random_kills_lose_nothing_and_answer_nothing_twice(city: Town) -> None:
-    await weather(city, Storm(kills=6, messages=32, people=1, mean_life=0.8), "kills-short")
+async def test_random_kills_lose_nothing_and_answer_nothing_twice(
+    full_deployment: Deployment,
+) -> None:
+    await weather(
+        full_deployment, Storm(kills=6, messages=32, people=1, mean_life=0.8), "kills-short"
+    )
 
 
 @pytest.mark.long
-async def test_three_hundred_random_kills_over_fifteen_hundred_messages(city: Town) -> None:
-    await weather(city, Storm(kills=150, messages=750, people=6, mean_life=1.5), "kills")
+async def test_three_hundred_random_kills_over_fifteen_hundred_messages(
+    full_deployment: Deployment,
+) -> None:
+    await weather(full_deployment, Storm(kills=150, messages=750, people=6, mean_life=1.5), "kills")

@@ -81,7 +81,7 @@ def test_two_places_never_share_a_name(one: Address, other: Address) -> None:
     assert same_name == (one == other)
 
 
-def test_a_direct_talk_is_the_persons_on_every_platform() -> None:
+def test_a_direct_conversation_is_the_persons_on_every_platform() -> None:
     keys = {
         conversion.name_conversation(platform, address, ANA)
         for platform in ("telegram", "console")
@@ -91,7 +91,7 @@ def test_a_direct_talk_is_the_persons_on_every_platform() -> None:
     assert conversion.name_conversation("telegram", DIRECT, BEN) not in keys
 
 
-def test_in_a_room_each_person_and_each_thread_has_a_talk() -> None:
+def test_in_a_room_each_person_and_each_thread_has_a_conversation() -> None:
     keys = {
         conversion.name_conversation(platform, address, person)
         for platform in ("telegram", "slack")
@@ -193,7 +193,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
 
 
 @pytest.mark.parametrize(
-    ("owed", "reply_to"),
+    ("queued", "reply_to"),
     [
         pytest.param(row(ROOM), "9", id="room"),
         pytest.param(row(ROOM, part=1), None, id="second part"),
@@ -202,9 +202,9 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
     ],
 )
 def test_only_the_first_part_in_a_room_shows_what_it_answers(
-    owed: OutboxRow, reply_to: str | None
+    queued: OutboxRow, reply_to: str | None
 ) -> None:
-    message = conversion.outbound(owed, text="shown", is_live=True)
+    message = conversion.outbound(queued, text="shown", is_live=True)
     assert message.reply_to == reply_to
     assert (message.text, message.is_live, message.key) == ("shown", True, "4")
-    assert message.is_silent == owed.is_silent
+    assert message.is_silent == queued.is_silent

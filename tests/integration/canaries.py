@@ -12,7 +12,7 @@ from agent_core.state.engine.recovery import checksum
 from tests.emulators.pictures import make_png
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House
+from tests.integration.harness import Harness
 from tests.integration.sides import Side
 
 PLACES = (
@@ -61,11 +61,11 @@ def search(home: Path, *looked_for: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-async def plant(house: House, side: Side, family: str) -> None:
+async def plant(harness: Harness, side: Side, family: str) -> None:
     """Leave a canary in every place that a person's words can come to."""
-    model = house.model
+    model = harness.model
     assert isinstance(model, Planter)
-    chat = house.chat
+    chat = harness.chat
 
     def word(place: str) -> str:
         return f"{family}{place}"
@@ -121,15 +121,15 @@ async def plant(house: House, side: Side, family: str) -> None:
     }
     model.plays += [ask(call("ask", json.dumps(question), "q1")), say("So it is.")]
     await chat.says("ask me", user=side.user, chat=side.user, name=side.name)
-    await house.until(lambda: bool(house.gateway.questions.answers._futures))
+    await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
     label = f"Yes, {word('option')}"
     await chat.until(lambda: any(label in shown.labels for shown in chat.shown))
     await side.presses(label)
     await side.says("/memory")
     await side.says("/new")
     await side.says(f"afresh, as in {word('quoted')}")
-    await house.gateway.database.write("plant", lambda c: _plant_rows(c, side, family))
-    folder = Path(house.gateway.settings.home) / "memories" / "people" / side.name.lower()
+    await harness.gateway.database.write("plant", lambda c: _plant_rows(c, side, family))
+    folder = Path(harness.gateway.settings.home) / "memories" / "people" / side.name.lower()
     with (folder / "MEMORY.md").open("a") as file:
         file.write(f"- By {word('hand')}\n")
     await side.says("/memory")

@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from agent_core.schedule.triggers import milliseconds
-from tests.integration.harness import House
+from tests.integration.harness import Harness
 
 _READS = 20
 
@@ -20,10 +20,10 @@ class Clock:
     def __call__(self) -> int:
         return milliseconds(self._moment)
 
-    def move(self, house: House, **span: float) -> None:
+    def move(self, harness: Harness, **span: float) -> None:
         """Put it forward, or back, by a span as `timedelta` takes it, and let the house see it."""
         self.pass_unseen(**span)
-        house.gateway.scheduling.wake()
+        harness.gateway.scheduling.wake()
 
     def pass_unseen(self, **span: float) -> None:
         """Put it forward, or back, as it happens to a machine that sleeps: nobody is told."""
@@ -41,11 +41,11 @@ class GoingClock(Clock):
         return super().__call__() + round((time.monotonic() - self._began) * 1000)
 
 
-async def asleep(house: House) -> None:
+async def asleep(harness: Harness) -> None:
     """Return once the scheduler waits for its alarm: one look asks the store less often than we.
 
     Only of a house in which nothing is due and nobody talks.
     """
     for _ in range(_READS):
-        await house.read(lambda connection: None)
+        await harness.read(lambda connection: None)
         await asyncio.sleep(0)

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class House:
+class Harness:
     """A running gateway and the fakes it talks to."""
 
     gateway: Gateway
@@ -72,7 +72,7 @@ async def running(
     now: Callable[[], int] = wall_clock,
     timings: Timings | None = None,
     **environ: str,
-) -> AsyncIterator[House]:
+) -> AsyncIterator[Harness]:
     """Open the house, and end it in order. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
     chat.inlet = None  # an earlier house may have left its own
@@ -96,10 +96,10 @@ async def running(
     done, _ = await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED)
     if serving in done:
         await serving
-    house = House(gateway=opened.result(), chat=chat, model=model)
-    await house.until(lambda: chat.inlet is not None)
+    harness = Harness(gateway=opened.result(), chat=chat, model=model)
+    await harness.until(lambda: chat.inlet is not None)
     try:
-        yield house
+        yield harness
     finally:
         stop.set()
         await serving

@@ -15,7 +15,7 @@ from agent_core.state.jobs.jobs import Job, JobKind, Late, Options, Target
 from agent_core.state.people import people
 from agent_core.state.queues import deferred_messages, outbox
 from tests.fakes.model import FakeModel, say
-from tests.integration.harness import House
+from tests.integration.harness import Harness
 
 _RULES = JobRules(per_person=100_000, least_minutes=1)
 _OVER = ("done", "failed", "skipped")
@@ -26,11 +26,11 @@ def greeted(*plays: object) -> FakeModel:
     return FakeModel(say("Hello."), *plays)  # type: ignore[arg-type]
 
 
-async def greet(house: House) -> None:
+async def greet(harness: Harness) -> None:
     """Let the house get to know Ana."""
-    await house.chat.says("hi")
-    await house.chat.sees_text("Hello.")
-    await house.at_rest()
+    await harness.chat.says("hi")
+    await harness.chat.sees_text("Hello.")
+    await harness.at_rest()
 
 
 def ana(connection: Connection, user_id: str = "1") -> PersonId:
@@ -48,7 +48,7 @@ def read_timing(text: str, anchor: int) -> Timing:
 
 
 async def give_job(
-    house: House,
+    harness: Harness,
     text: str,
     when: str,
     *,
@@ -60,7 +60,7 @@ async def give_job(
     is_urgent: bool = False,
 ) -> Job:
     """Ana has a job from now on. `when` is as `read_timing` takes it."""
-    now = house.gateway.now()
+    now = harness.gateway.now()
     wish = JobRequest(
         kind=kind,
         title=text,
@@ -77,37 +77,37 @@ async def give_job(
         job = job_editor.draft_job(wish, whose, zone=zone, rules=_RULES, now=now)
         return job_editor.create_job(connection, job, rules=_RULES, now=now)
 
-    made = await house.gateway.database.write("test", work)
-    house.gateway.scheduling.wake()
+    made = await harness.gateway.database.write("test", work)
+    harness.gateway.scheduling.wake()
     return made
 
 
-async def find(house: House, job: Job) -> Job:
+async def find(harness: Harness, job: Job) -> Job:
     """A job as it stands."""
-    found = await house.read(lambda c: jobs.find(c, job_id=job.id))
+    found = await harness.read(lambda c: jobs.find(c, job_id=job.id))
     assert found
     return found
 
 
-async def runs_of(house: House, job_id: JobId) -> list[Run]:
+async def runs_of(harness: Harness, job_id: JobId) -> list[Run]:
     """The runs of a job, oldest first."""
-    found = await house.read(lambda c: job_runs.list_of_job(c, job_id=job_id, limit=10_000))
+    found = await harness.read(lambda c: job_runs.list_of_job(c, job_id=job_id, limit=10_000))
     return found[::-1]
 
 
-async def over(house: House, job: Job, count: int) -> list[Run]:
+async def over(harness: Harness, job: Job, count: int) -> list[Run]:
     """The runs of a job, once so many are over."""
     async with asyncio.timeout(45):
         while True:
-            found = await runs_of(house, job.id)
+            found = await runs_of(harness, job.id)
             if sum(run.state in _OVER for run in found) >= count:
                 return found
             await asyncio.sleep(0.002)
 
 
-async def looked(house: House) -> None:
+async def looked(harness: Harness) -> None:
     """Return once all is over and sent that is due by the clock as it stands."""
-    gateway = house.gateway
+    gateway = harness.gateway
 
     def is_due(connection: Connection) -> bool:
         found = (find(connection) for find in (jobs.find_next_at, job_runs.find_next_at))
@@ -115,21 +115,21 @@ async def looked(house: House) -> None:
             at for at in (*found, deferred_messages.find_next_at(connection)) if at is not None
         ]
         is_any = bool(soonest) and min(soonest) <= gateway.now()
-        is_owed = any(outbox.count(connection, state=state) for state in ("owed", "sending"))
-        return is_any or is_owed or bool(job_runs.list_running(connection))
+        is_queued = any(outbox.count(connection, state=state) for state in ("owed", "sending"))
+        return is_any or is_queued or bool(job_runs.list_running(connection))
 
     async with asyncio.timeout(45):
-        while await house.read(is_due) or not gateway.is_at_rest():
+        while await harness.read(is_due) or not gateway.is_at_rest():
             await asyncio.sleep(0.002)
 
 
-async def waits_for(house: House, job: Job, slot: str) -> None:
+async def waits_for(harness: Harness, job: Job, slot: str) -> None:
     """Return once a job waits for a slot."""
     async with asyncio.timeout(45):
-        while ((await find(house, job)).next_slot or ("",))[0] != slot:
+        while ((await find(harness, job)).next_slot or ("",))[0] != slot:
             await asyncio.sleep(0.002)
 
 
-def texts(house: House) -> list[str]:
+def texts(harness: Harness) -> list[str]:
     """What people see."""
-    return [shown.text for shown in house.chat.shown]
+    return [shown.text for shown in harness.chat.shown]

@@ -8,27 +8,27 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.texts import people as people_texts
 from tests.fakes.chat import Shown
-from tests.integration.harness import House
+from tests.integration.harness import Harness
 
 
 @dataclass(frozen=True)
 class Side:
     """One account. Its direct chat is called like its user."""
 
-    house: House
+    harness: Harness
     user: str
     name: str
 
     async def says(self, text: str, **fields: object) -> str:
         """Say something; what is shown in that chat in answer to it, once all is at rest."""
         chat = str(fields.get("chat", self.user))
-        before = {id(shown): len(shown.texts) for shown in self.house.chat.shown}
+        before = {id(shown): len(shown.texts) for shown in self.harness.chat.shown}
         place: dict[str, object] = {"user": self.user, "chat": self.user, "name": self.name}
-        await self.house.chat.says(text, **place | fields)
-        await self.house.at_rest()
+        await self.harness.chat.says(text, **place | fields)
+        await self.harness.at_rest()
         return "\n".join(
             shown.text
-            for shown in self.house.chat.shown
+            for shown in self.harness.chat.shown
             if shown.chat_id == chat and len(shown.texts) > before.get(id(shown), 0)
         )
 
@@ -37,17 +37,17 @@ class Side:
 
     def asked(self) -> Shown | None:
         """The message with buttons that stands last in this chat."""
-        mine = [one for one in self.house.chat.shown if one.chat_id == self.user]
+        mine = [one for one in self.harness.chat.shown if one.chat_id == self.user]
         return next((one for one in reversed(mine) if one.keyboard), None)
 
     async def presses(self, label: str, **fields: object) -> None:
         """Press a button of one's own chat, as oneself."""
         place: dict[str, object] = {"user": self.user, "chat": self.user, "name": self.name}
-        await self.house.chat.press(label, **place | fields)
-        await self.house.at_rest()
+        await self.harness.chat.press(label, **place | fields)
+        await self.harness.at_rest()
 
     async def person(self) -> Person | None:
-        return await self.house.read(
+        return await self.harness.read(
             lambda c: people.find_by_account(c, platform="fake", user_id=self.user)
         )
 
@@ -63,15 +63,15 @@ def code_in(text: str) -> str:
     return found[0]
 
 
-async def count(house: House, table: str, condition: str = "1") -> int:
+async def count(harness: Harness, table: str, condition: str = "1") -> int:
     def look(connection: Connection) -> int:
         row = connection.execute(f"SELECT COUNT(*) FROM {table} WHERE {condition}").fetchone()
         return int(row[0])
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
-async def age(house: House, milliseconds: int) -> None:
+async def age(harness: Harness, milliseconds: int) -> None:
     """Let codes and questions be as old as if so much time had gone by."""
 
     def work(connection: Connection) -> None:
@@ -80,4 +80,4 @@ async def age(house: House, milliseconds: int) -> None:
         connection.execute("UPDATE questions SET expires_at = expires_at - :time", values)
         connection.execute("UPDATE guesses SET since = since - :time", values)
 
-    await house.gateway.database.write("age", work)
+    await harness.gateway.database.write("age", work)

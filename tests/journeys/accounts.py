@@ -68,7 +68,7 @@ class Account(Protocol):
     def seen(self, room: str | None = None) -> list[Seen]:
         """What the bot's messages there say now, oldest first."""
 
-    def signs(self, message: str, room: str | None = None) -> list[str]:
+    def indicators(self, message: str, room: str | None = None) -> list[str]:
         """The bot's reactions to a message."""
 
     def typed(self, room: str | None = None) -> bool:
@@ -153,7 +153,7 @@ class TelegramAccount:
             for one in self.api.messages(self._chat(room))
         ]
 
-    def signs(self, message: str, room: str | None = None) -> list[str]:
+    def indicators(self, message: str, room: str | None = None) -> list[str]:
         return self.api.world.reactions.get((self._chat(room), int(message)), [])
 
     def typed(self, room: str | None = None) -> bool:
@@ -234,7 +234,7 @@ class DiscordAccount:
             file=data[0] if data else None,
         )
 
-    def signs(self, message: str, room: str | None = None) -> list[str]:
+    def indicators(self, message: str, room: str | None = None) -> list[str]:
         return self.api.reactions(int(message))
 
     def typed(self, room: str | None = None) -> bool:
@@ -324,7 +324,7 @@ class SlackAccount:
             file=files[0] if files else None,
         )
 
-    def signs(self, message: str, room: str | None = None) -> list[str]:
+    def indicators(self, message: str, room: str | None = None) -> list[str]:
         found = self.api.world.channels[self._channel(room)].messages[message]
         return [name for name, _ in found.reactions]
 

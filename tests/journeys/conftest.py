@@ -15,7 +15,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
 
 
 @pytest.fixture
-async def town(tmp_path: Path) -> AsyncIterator[Stage]:
+async def deployment(tmp_path: Path) -> AsyncIterator[Stage]:
     """The stage with all three platforms on it."""
     async with Stage(tmp_path / "home", ("telegram", "discord", "slack")) as made:
         yield made

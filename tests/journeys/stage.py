@@ -74,13 +74,13 @@ class Stage:
     """The servers and the home. Houses are opened on it, one after the other.
 
     `plan` is for turns; what the house asks the model for besides (a title) is answered aside.
-    `doors` are the platforms that are there. Slack's app is a classic one, whose direct talks
+    `endpoints` are the platforms that are there. Slack's app is a classic one, whose direct talks
     are one stream, unless a journey declares it to be an agent before it opens a house.
     """
 
-    def __init__(self, home: Path, doors: tuple[str, ...] = ("telegram",)) -> None:
+    def __init__(self, home: Path, endpoints: tuple[str, ...] = ("telegram",)) -> None:
         self.home = home
-        self.doors = doors
+        self.endpoints = endpoints
         self.telegram = TelegramEmulator()
         self.discord = DiscordEmulator()
         self.slack = SlackEmulator()
@@ -92,7 +92,7 @@ class Stage:
         self._plan: deque[Reply] = deque()
 
     async def __aenter__(self) -> Self:
-        for name in self.doors:
+        for name in self.endpoints:
             await self.servers[name].start()
         await self.model.start()
         self.telegram.user(ANNA, "Anna", username="anna_k")
@@ -105,7 +105,7 @@ class Stage:
 
     async def __aexit__(self, *_: object) -> None:
         await self.model.stop()
-        for name in self.doors:
+        for name in self.endpoints:
             await self.servers[name].stop()
 
     @property
@@ -163,23 +163,23 @@ class Stage:
             "TALARIA_PEOPLE__TIME_ZONE": "UTC",
             "TALARIA_TURNS__DRAIN_SECONDS": "5",
         }
-        for name in self.doors:
+        for name in self.endpoints:
             given |= self._keys(name)
         if allow:
             given["TALARIA_ACCESS__ALLOW"] = allow
         return given | settings
 
-    def _keys(self, door: str) -> dict[str, str]:
+    def _keys(self, endpoint: str) -> dict[str, str]:
         """What a house needs to know to use a platform here, without its pauses."""
-        pace = {f"TALARIA_{door.upper()}__MESSAGES_PER_SECOND": "0"}
-        if door == "discord":
+        pace = {f"TALARIA_{endpoint.upper()}__MESSAGES_PER_SECOND": "0"}
+        if endpoint == "discord":
             return pace | {
                 "DISCORD_BOT_TOKEN": self.discord.token,
                 "DISCORD_API_BASE_URL": self.discord.api_base_url,
                 "DISCORD_GATEWAY_URL": self.discord.gateway_url,
                 "TALARIA_DISCORD__EDIT_INTERVAL": "0.05",
             }
-        if door == "slack":
+        if endpoint == "slack":
             return pace | {
                 "SLACK_BOT_TOKEN": self.slack.bot_token,
                 "SLACK_APP_TOKEN": self.slack.app_token,
@@ -200,12 +200,12 @@ class Stage:
         adapters: dict[str, ChatAdapter] | None = None,
         awaited: tuple[str, ...] | None = None,
         **settings: str,
-    ) -> AsyncIterator["House"]:
+    ) -> AsyncIterator["Harness"]:
         """Open the house, wait until the awaited platforms are connected, end it in order.
 
         Unless told otherwise all doors are awaited.
         """
-        wanted = ("console", *self.doors) if awaited is None else awaited
+        wanted = ("console", *self.endpoints) if awaited is None else awaited
         stop = asyncio.Event()
         opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
 
@@ -223,10 +223,12 @@ class Stage:
         await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
         if serving.done():
             await serving
-        house = House(self, opened.result())
+        harness = Harness(self, opened.result())
         try:
-            await house.until(lambda: all(house.state_of(name) == "connected" for name in wanted))
-            yield house
+            await harness.until(
+                lambda: all(harness.state_of(name) == "connected" for name in wanted)
+            )
+            yield harness
         finally:
             stop.set()
             await serving
@@ -238,7 +240,7 @@ def is_turn(body: Json) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Harness:
     """A house that is open."""
 
     stage: Stage
@@ -364,7 +366,7 @@ class House:
 class Terminal:
     """One client of the console. `shown` is what stands on the screen, by message."""
 
-    house: House
+    harness: Harness
     shown: dict[str, str] = field(default_factory=dict)
     link: ConsoleLink | None = None
 
@@ -378,8 +380,8 @@ class Terminal:
         assert self.link
         before = len(self.shown)
         await self.link.say(text)
-        await self.house.at_rest()
-        await self.house.until(lambda: len(self.shown) > before)
+        await self.harness.at_rest()
+        await self.harness.until(lambda: len(self.shown) > before)
         return "\n".join([*self.shown.values()][before:])
 
 

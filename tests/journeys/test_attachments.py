@@ -30,102 +30,106 @@ def pictures(body: Json) -> list[bytes]:
 
 
 @everywhere
-async def test_a_picture_reaches_the_model_as_a_picture_and_stays_in_the_talk(
-    town: Stage, platform: str
+async def test_a_picture_reaches_the_model_as_a_picture_and_stays_in_the_conversation(
+    deployment: Stage, platform: str
 ) -> None:
-    anna = town.account(platform, ANNA)
-    async with town.open() as house:
-        town.plan("A cat.", "Grey.")
-        assert await house.hears(anna, "what is it?", files=[PICTURE]) == "A cat."
-        assert pictures(town.turns[-1]) == [PICTURE.data]
-        assert await house.hears(anna, "which colour?") == "Grey."
-        assert pictures(town.turns[-1]) == [PICTURE.data]
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        deployment.plan("A cat.", "Grey.")
+        assert await harness.hears(anna, "what is it?", files=[PICTURE]) == "A cat."
+        assert pictures(deployment.turns[-1]) == [PICTURE.data]
+        assert await harness.hears(anna, "which colour?") == "Grey."
+        assert pictures(deployment.turns[-1]) == [PICTURE.data]
 
 
 @everywhere
-async def test_a_picture_without_words_is_a_message_too(town: Stage, platform: str) -> None:
-    anna = town.account(platform, ANNA)
-    async with town.open() as house:
-        town.plan("A cat.")
-        assert await house.hears(anna, "", files=[PICTURE]) == "A cat."
-        assert pictures(town.turns[-1]) == [PICTURE.data]
+async def test_a_picture_without_words_is_a_message_too(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        deployment.plan("A cat.")
+        assert await harness.hears(anna, "", files=[PICTURE]) == "A cat."
+        assert pictures(deployment.turns[-1]) == [PICTURE.data]
 
 
 @everywhere
-async def test_a_pdf_and_a_text_file_reach_the_model_as_text(town: Stage, platform: str) -> None:
-    anna = town.account(platform, ANNA)
-    async with town.open() as house:
+async def test_a_pdf_and_a_text_file_reach_the_model_as_text(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
         for file, words in ((LETTER, "Dear Anna"), (NOTES, "Buy milk")):
-            await house.hears(anna, "sum up", files=[file])
-            (said,) = [one for one in heard(town.turns[-1]) if words in one]
+            await harness.hears(anna, "sum up", files=[file])
+            (said,) = [one for one in heard(deployment.turns[-1]) if words in one]
             assert said.startswith("<attached-file")
             assert file.name in said
 
 
 @everywhere
-async def test_a_voice_note_is_heard_as_words(town: Stage, platform: str) -> None:
-    anna = town.account(platform, ANNA)
+async def test_a_voice_note_is_heard_as_words(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
     async with OpenAIEmulator() as ears:
         ears.transcripts.append("Remind me of the milk")
-        async with town.open(
+        async with deployment.open(
             TALARIA_MEDIA__TRANSCRIPTION="openai",
             OPENAI_API_KEY="key",
             OPENAI_BASE_URL=ears.base_url,
-        ) as house:
-            town.plan("I will.")
-            assert await house.hears(anna, "", files=[VOICE]) == "I will."
+        ) as harness:
+            deployment.plan("I will.")
+            assert await harness.hears(anna, "", files=[VOICE]) == "I will."
         assert [one.data for one in ears.recordings] == [VOICE.data]
-    assert heard(town.turns[-1])[-1] == "Remind me of the milk"
-    assert "Spoken" in facts(town.turns[-1])
+    assert heard(deployment.turns[-1])[-1] == "Remind me of the milk"
+    assert "Spoken" in facts(deployment.turns[-1])
 
 
 @everywhere
 async def test_without_anybody_who_listens_a_voice_note_gets_a_clear_sentence(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    anna = town.account(platform, ANNA)
-    async with town.open() as house:
-        told = await house.hears(anna, "", files=[VOICE])
-        assert "I can't listen to voice messages here" in told
-        assert town.turns == []
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        reported = await harness.hears(anna, "", files=[VOICE])
+        assert "I can't listen to voice messages here" in reported
+        assert deployment.turns == []
 
 
 @everywhere
-async def test_what_is_not_opened_or_too_long_is_said(town: Stage, platform: str) -> None:
-    anna = town.account(platform, ANNA)
-    async with town.open(TALARIA_MEDIA__DOCUMENT_CHARACTERS="1000") as house:
-        town.plan("Sure.")
-        told = await house.hears(anna, "help me", files=[ARCHIVE])
-        assert "all.zip" in told
-        assert "Sure." in told
+async def test_what_is_not_opened_or_too_long_is_said(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open(TALARIA_MEDIA__DOCUMENT_CHARACTERS="1000") as harness:
+        deployment.plan("Sure.")
+        reported = await harness.hears(anna, "help me", files=[ARCHIVE])
+        assert "all.zip" in reported
+        assert "Sure." in reported
         long = OutboundFile(name="long.txt", media_type="text/plain", data=b"x" * 1500)
-        told = await house.hears(anna, "sum up", files=[long])
-        assert "the first 1,000 of 1,500 characters" in told
+        reported = await harness.hears(anna, "sum up", files=[long])
+        assert "the first 1,000 of 1,500 characters" in reported
 
 
 @everywhere
 async def test_a_file_that_the_model_makes_arrives_with_the_answer(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    anna = town.account(platform, ANNA)
-    async with town.open() as house:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
         made = {"name": "plan.md", "text": "# Plan\n"}
-        town.plan(calls({"type": "tool_use", "name": "send_file", "input": made}), "Here it is.")
-        await house.takes(anna.says("make me a plan"))
+        deployment.plan(
+            calls({"type": "tool_use", "name": "send_file", "input": made}), "Here it is."
+        )
+        await harness.takes(anna.says("make me a plan"))
         assert texts(anna)[0] == "Here it is."
         assert [one.file for one in anna.seen() if one.file] == [("plan.md", b"# Plan\n")]
 
 
-async def test_a_picture_reaches_a_model_of_the_other_protocol_as_well(town: Stage) -> None:
-    anna = town.account("discord", ANNA)
+async def test_a_picture_reaches_a_model_of_the_other_protocol_as_well(deployment: Stage) -> None:
+    anna = deployment.account("discord", ANNA)
     async with OpenAIEmulator() as model:
         picture = OutboundFile(name="a.png", media_type="image/png", data=make_png())
-        async with town.open(
+        async with deployment.open(
             TALARIA_MODEL__PROVIDER="openai",
             OPENAI_API_KEY="key",
             OPENAI_BASE_URL=model.base_url,
-        ) as house:
-            await house.hears(anna, "what is it?", files=[picture])
+        ) as harness:
+            await harness.hears(anna, "what is it?", files=[picture])
             parts = model.requests[-1]["messages"][-1]["content"]
             (url,) = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
             assert base64.b64decode(url.partition(",")[2]) == picture.data

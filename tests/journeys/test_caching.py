@@ -17,13 +17,15 @@ def total(usage: dict[str, Any]) -> int:
     )
 
 
-async def test_a_talk_is_cheap_to_begin_and_read_from_the_cache_afterwards(stage: Stage) -> None:
-    async with stage.open() as house:
+async def test_a_conversation_is_cheap_to_begin_and_read_from_the_cache_afterwards(
+    stage: Stage,
+) -> None:
+    async with stage.open() as harness:
         for words in ("hello", "how are you?", "what is new?", "tell me more", "thank you"):
-            await house.ask(ANNA, words)
+            await harness.ask(ANNA, words)
         stage.plan(calls(call("recall", query="hello")), calls(call("recall", query="new")))
-        await house.ask(ANNA, "what did I say?")
-        await house.ask(ANNA, "and before?")
+        await harness.ask(ANNA, "what did I say?")
+        await harness.ask(ANNA, "and before?")
     first, *others = stage.model.usages
     shares = [usage["cache_read_input_tokens"] / total(usage) for usage in others]
     print(
@@ -36,13 +38,13 @@ async def test_a_talk_is_cheap_to_begin_and_read_from_the_cache_afterwards(stage
     assert min(shares) >= LEAST_CACHED
 
 
-async def test_a_restart_and_another_talk_do_not_lose_the_cache(stage: Stage) -> None:
-    async with stage.open() as house:
-        await house.ask(ANNA, "hello")
-    async with stage.open() as house:
-        await house.ask(ANNA, "hello again")
-        await house.ask(ANNA, "/new")
-        await house.ask(ANNA, "a fresh talk")
+async def test_a_restart_and_another_conversation_do_not_lose_the_cache(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello")
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello again")
+        await harness.ask(ANNA, "/new")
+        await harness.ask(ANNA, "a fresh talk")
     _, after_restart, after_new = stage.model.usages
     assert after_restart["cache_read_input_tokens"] / total(after_restart) >= LEAST_CACHED
     # Tools and frozen prompt are the same text, so even a fresh talk reads them.
@@ -50,23 +52,23 @@ async def test_a_restart_and_another_talk_do_not_lose_the_cache(stage: Stage) ->
 
 
 async def test_the_status_tells_what_was_read_from_the_cache(stage: Stage) -> None:
-    async with stage.open() as house:
-        await house.ask(ANNA, "hello")
-        await house.ask(ANNA, "hello again")
-        told = await house.ask(ANNA, "/status")
-    assert f"{sum(total(usage) for usage in stage.model.usages):,} tokens read" in told
-    assert "from the cache" in told
-    assert "$0.0" in told
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello")
+        await harness.ask(ANNA, "hello again")
+        reported = await harness.ask(ANNA, "/status")
+    assert f"{sum(total(usage) for usage in stage.model.usages):,} tokens read" in reported
+    assert "from the cache" in reported
+    assert "$0.0" in reported
 
 
 async def test_what_others_add_to_shared_memory_does_not_lose_the_cache(stage: Stage) -> None:
     path = stage.home / "memories" / "team" / "MEMORY.md"
     path.parent.mkdir(parents=True)
     notes = ["Rent is due on Monday"]
-    async with stage.open() as house:
+    async with stage.open() as harness:
         for number in range(6):
             path.write_text("".join(f"- {note}\n" for note in notes))
-            await house.ask(ANNA, f"and {number}?")
+            await harness.ask(ANNA, f"and {number}?")
             notes.append(f"Note {number} by somebody else")
     first, *others = stage.model.usages
     assert first["cache_read_input_tokens"] == 0

@@ -15,25 +15,25 @@ MENU = [
 
 
 async def test_the_menu_of_telegram_lists_what_everybody_may_type(stage: Stage) -> None:
-    async with stage.open() as house:
-        await house.until(lambda: stage.telegram.commands)
+    async with stage.open() as harness:
+        await harness.until(lambda: stage.telegram.commands)
         assert [entry["command"] for entry in stage.telegram.commands] == MENU
         assert all(len(entry["description"]) > 10 for entry in stage.telegram.commands)
 
 
 async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> None:
-    async with stage.open(allow=f"telegram:{BEN}") as house:
-        await house.ask(ANNA, f"/claim {house.gateway.claim_code}")
+    async with stage.open(allow=f"telegram:{BEN}") as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         for_owner, for_member = (
-            await house.ask(ANNA, "/help all"),
-            await house.ask(BEN, "/help all"),
+            await harness.ask(ANNA, "/help all"),
+            await harness.ask(BEN, "/help all"),
         )
         assert all(f"/{name}: " in for_member for name in MENU)
         assert "/approve" in for_owner
         assert "/approve" not in for_member
-        assert "Write me anything" in await house.ask(BEN, "/start")
-        assert "Write me anything" in await house.ask(BEN, "/HELP")
-        assert "I don't know /poem" in await house.ask(BEN, "/poem of love")
+        assert "Write me anything" in await harness.ask(BEN, "/start")
+        assert "Write me anything" in await harness.ask(BEN, "/HELP")
+        assert "I don't know /poem" in await harness.ask(BEN, "/poem of love")
         assert stage.turns == []
 
 
@@ -46,107 +46,107 @@ async def test_stop_ends_the_answer_and_says_what_was_done(stage: Stage) -> None
 
     stage.model.before = hold
     stage.plan(calls(call("recall", query="boat")))
-    async with stage.open() as house:
+    async with stage.open() as harness:
         await stage.telegram.says(ANNA, "search for the boat")
-        await house.until(lambda: len(stage.turns) == 2)
-        assert await house.ask(ANNA, "/stop") == general.describe_stop("", ["recall"])
-        assert "Nothing is running here" in await house.ask(ANNA, "/stop")
+        await harness.until(lambda: len(stage.turns) == 2)
+        assert await harness.ask(ANNA, "/stop") == general.describe_stop("", ["recall"])
+        assert "Nothing is running here" in await harness.ask(ANNA, "/stop")
         stage.model.before = None
-        assert await house.ask(ANNA, "go on") == "echo: go on"
+        assert await harness.ask(ANNA, "go on") == "echo: go on"
         assert "boat" in heard(stage.turns[-1])[0]
 
 
 async def test_stop_keeps_what_was_shown_of_the_answer(stage: Stage) -> None:
     tale = " ".join(f"word{number}" for number in range(100))
     stage.model.pace, stage.model.deltas = 0.05, 100
-    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
         stage.plan(tale)
         await stage.telegram.says(ANNA, "tell me a tale")
-        await house.sees(ANNA, "word0")
+        await harness.sees(ANNA, "word0")
         await stage.telegram.says(ANNA, "/stop")
-        await house.sees(ANNA, "(Stopped.)")
-        await house.at_rest()
+        await harness.sees(ANNA, "(Stopped.)")
+        await harness.at_rest()
         (message,) = stage.telegram.messages(ANNA)
         shown, _, note = message.text.rpartition("\n\n")
         assert tale.startswith(shown)
         assert note == "(Stopped.)"
         stage.model.pace = 0.0
-        await house.ask(ANNA, "/status")
+        await harness.ask(ANNA, "/status")
         assert stage.model.disconnects == 1, "the model is not left writing for nobody"
 
 
 async def test_a_queued_message_waits_and_gets_a_turn_of_its_own(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         release = stage.hold()
         await stage.telegram.says(ANNA, "first")
-        await house.until(lambda: len(stage.turns) == 1)
+        await harness.until(lambda: len(stage.turns) == 1)
         await stage.telegram.says(ANNA, "/queue second")
-        await house.sees(ANNA, "I'll start on that when")
+        await harness.sees(ANNA, "I'll start on that when")
         await stage.telegram.says(ANNA, "/queue")
-        await house.sees(ANNA, "1 message is waiting")
+        await harness.sees(ANNA, "1 message is waiting")
         await stage.telegram.says(ANNA, "/status")
-        await house.sees(ANNA, "Waiting messages: 1")
+        await harness.sees(ANNA, "Waiting messages: 1")
         release.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA)[-2:] == ["echo: first", "echo: second"]
         assert [heard(body)[-1] for body in stage.turns] == ["first", "second"]
-        assert "No message is waiting" in await house.ask(ANNA, "/queue")
+        assert "No message is waiting" in await harness.ask(ANNA, "/queue")
 
 
 async def test_new_starts_afresh_and_forgets_nothing(stage: Stage) -> None:
-    async with stage.open() as house:
-        await house.ask(ANNA, "my boat is called Pelikan")
-        assert "I've started a new conversation" in await house.ask(ANNA, "/new")
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "my boat is called Pelikan")
+        assert "I've started a new conversation" in await harness.ask(ANNA, "/new")
         stage.plan(calls(call("recall", query="boat")), "Pelikan.")
-        assert await house.ask(ANNA, "my boat?") == "Pelikan."
+        assert await harness.ask(ANNA, "my boat?") == "Pelikan."
         assert heard(stage.turns[1]) == ["my boat?"]
         assert "Pelikan" in str(stage.turns[-1]["messages"][-1])
 
 
 async def test_new_while_an_answer_is_written_ends_it(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         release = stage.hold()
         await stage.telegram.says(ANNA, "a long job")
-        await house.until(lambda: len(stage.turns) == 1)
-        told = await house.ask(ANNA, "/new")
-        assert "I've started a new conversation" in told
+        await harness.until(lambda: len(stage.turns) == 1)
+        reported = await harness.ask(ANNA, "/new")
+        assert "I've started a new conversation" in reported
         release.set()
-        await house.ask(ANNA, "hello")
+        await harness.ask(ANNA, "hello")
         assert heard(stage.turns[-1]) == ["hello"]
 
 
 async def test_status_whoami_and_retry_tell_how_things_are(stage: Stage) -> None:
-    async with stage.open() as house:
-        assert "There's nothing to retry" in await house.ask(ANNA, "/retry")
-        await house.ask(ANNA, "hello")
-        status = await house.ask(ANNA, "/status")
+    async with stage.open() as harness:
+        assert "There's nothing to retry" in await harness.ask(ANNA, "/retry")
+        await harness.ask(ANNA, "hello")
+        status = await harness.ask(ANNA, "/status")
         assert "Messages: 2 · I'm idle" in status
         assert "Model: anthropic: claude-sonnet-5-5" in status
-        told = await house.ask(ANNA, "/whoami")
-        assert told == f"You are Anna (member).\nAccounts: telegram:{ANNA}\nTime zone: UTC"
-        assert await house.ask(ANNA, "/retry") == "echo: hello"
+        reported = await harness.ask(ANNA, "/whoami")
+        assert reported == f"You are Anna (member).\nAccounts: telegram:{ANNA}\nTime zone: UTC"
+        assert await harness.ask(ANNA, "/retry") == "echo: hello"
         assert [heard(body)[-1] for body in stage.turns] == ["hello", "hello"]
 
 
 async def test_retry_while_an_answer_is_written_says_so(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         release = stage.hold()
         await stage.telegram.says(ANNA, "first")
-        await house.until(lambda: len(stage.turns) == 1)
+        await harness.until(lambda: len(stage.turns) == 1)
         await stage.telegram.says(ANNA, "/retry")
-        await house.sees(ANNA, "I'm still working on it")
+        await harness.sees(ANNA, "I'm still working on it")
         release.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA)[-1] == "echo: first"
 
 
 async def test_commands_of_a_room_are_about_the_room(stage: Stage) -> None:
-    async with stage.open() as house:
-        await house.ask(ANNA, "private words")
-        await house.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
-        assert "Messages: 2 " in await house.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
-        await house.ask(ANNA, "/new@talaria_bot", chat=SUPERGROUP)
-        await house.ask(ANNA, "@talaria_bot again", chat=SUPERGROUP)
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "private words")
+        await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        assert "Messages: 2 " in await harness.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        await harness.ask(ANNA, "/new@talaria_bot", chat=SUPERGROUP)
+        await harness.ask(ANNA, "@talaria_bot again", chat=SUPERGROUP)
         assert heard(stage.turns[-1]) == ["again"]
-        await house.ask(ANNA, "still here")
+        await harness.ask(ANNA, "still here")
         assert heard(stage.turns[-1]) == ["private words", "still here"]

@@ -11,55 +11,55 @@ from tests.journeys.test_one_person import join
 
 @everywhere
 async def test_a_platform_that_goes_down_harms_no_other_and_its_answer_waits(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    account = town.account(platform, ANNA)
-    others = [one for one in town.accounts(ANNA) if one.platform != platform]
-    server = town.servers[platform]
-    async with town.open() as house:
-        released = town.hold()
-        await house.notes(account.says("a long one"))
-        await house.until(lambda: len(town.turns) == 1)
+    account = deployment.account(platform, ANNA)
+    others = [one for one in deployment.accounts(ANNA) if one.platform != platform]
+    server = deployment.servers[platform]
+    async with deployment.open() as harness:
+        released = deployment.hold()
+        await harness.notes(account.says("a long one"))
+        await harness.until(lambda: len(deployment.turns) == 1)
         await server.stop()
         released.set()
-        await house.until(lambda: house.state_of(platform) != "connected")
+        await harness.until(lambda: harness.state_of(platform) != "connected")
         for other in others:
-            assert await house.hears(other, "hello") == "echo: hello"
-        is_well, report = await examine(house.gateway)
+            assert await harness.hears(other, "hello") == "echo: hello"
+        is_well, report = await examine(harness.gateway)
         assert not is_well
         assert [problem.split()[0] for problem in report["problems"]] == [platform]
         assert texts(account) == []
         await server.start()
-        await house.until(lambda: house.state_of(platform) == "connected", timeout=30)
-        await house.until(lambda: texts(account) == ["echo: a long one"], timeout=30)
-        assert await house.hears(account, "and now?") == "echo: and now?"
+        await harness.until(lambda: harness.state_of(platform) == "connected", timeout=30)
+        await harness.until(lambda: texts(account) == ["echo: a long one"], timeout=30)
+        assert await harness.hears(account, "and now?") == "echo: and now?"
 
 
 @everywhere
-async def test_a_house_opens_while_one_of_its_platforms_is_not_there(
-    town: Stage, platform: str
+async def test_a_gateway_opens_while_one_of_its_platforms_is_not_there(
+    deployment: Stage, platform: str
 ) -> None:
-    account = town.account(platform, ANNA)
-    others = [one for one in town.accounts(ANNA) if one.platform != platform]
-    server = town.servers[platform]
+    account = deployment.account(platform, ANNA)
+    others = [one for one in deployment.accounts(ANNA) if one.platform != platform]
+    server = deployment.servers[platform]
     await server.stop()
-    async with town.open(awaited=("console", *(one.platform for one in others))) as house:
+    async with deployment.open(awaited=("console", *(one.platform for one in others))) as harness:
         for other in others:
-            assert await house.hears(other, "hello") == "echo: hello"
+            assert await harness.hears(other, "hello") == "echo: hello"
         await server.start()
-        await house.until(lambda: house.state_of(platform) == "connected", timeout=30)
-        assert await house.hears(account, "hello") == "echo: hello"
+        await harness.until(lambda: harness.state_of(platform) == "connected", timeout=30)
+        assert await harness.hears(account, "hello") == "echo: hello"
 
 
-async def test_a_platform_that_answers_slowly_holds_up_nobody_elsewhere(town: Stage) -> None:
-    telegram, discord, slack = town.accounts(ANNA)
-    async with town.open(TALARIA_TURNS__DRAIN_SECONDS="0") as house:
-        await join(house, telegram, discord)
-        town.telegram.fail("sendMessage", kind=telegram_faults.HANG)
-        await house.notes(telegram.says("one"))
-        await house.until(lambda: len(town.turns) == 1)
-        await house.notes(discord.says("two"))
-        await house.notes(slack.says("three"))
-        await house.until(lambda: texts(discord)[-1] == "echo: two")
-        await house.until(lambda: texts(slack) == ["echo: three"])
+async def test_a_platform_that_answers_slowly_holds_up_nobody_elsewhere(deployment: Stage) -> None:
+    telegram, discord, slack = deployment.accounts(ANNA)
+    async with deployment.open(TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
+        await join(harness, telegram, discord)
+        deployment.telegram.fail("sendMessage", kind=telegram_faults.HANG)
+        await harness.notes(telegram.says("one"))
+        await harness.until(lambda: len(deployment.turns) == 1)
+        await harness.notes(discord.says("two"))
+        await harness.notes(slack.says("three"))
+        await harness.until(lambda: texts(discord)[-1] == "echo: two")
+        await harness.until(lambda: texts(slack) == ["echo: three"])
         assert "echo: one" not in texts(telegram)

@@ -15,81 +15,81 @@ def answers(accounts: tuple[Account, ...], words: str) -> int:
     return sum(words in text for account in accounts for text in texts(account))
 
 
-async def test_here_moves_an_answer_that_is_being_written(town: Stage) -> None:
-    telegram, discord, slack = accounts = town.accounts(ANNA)
-    async with town.open() as house:
-        await join(house, telegram, slack)
-        await join(house, telegram, discord)
-        town.model.pace, town.model.deltas = 0.04, 40
-        town.plan(TALE)
-        await house.notes(telegram.says("tell me a tale"))
-        await house.until(lambda: "word3" in texts(telegram)[-1])
-        await house.takes(slack.says("/here"))
+async def test_here_moves_an_answer_that_is_being_written(deployment: Stage) -> None:
+    telegram, discord, slack = accounts = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await join(harness, telegram, slack)
+        await join(harness, telegram, discord)
+        deployment.model.pace, deployment.model.deltas = 0.04, 40
+        deployment.plan(TALE)
+        await harness.notes(telegram.says("tell me a tale"))
+        await harness.until(lambda: "word3" in texts(telegram)[-1])
+        await harness.takes(slack.says("/here"))
         assert texts(slack)[-1] == TALE
         assert texts(telegram)[-1] == general.describe_move("slack")
         assert answers(accounts, "word39") == 1
-        assert len(town.turns) == 1
+        assert len(deployment.turns) == 1
 
 
 async def test_here_moves_an_open_question_and_its_answer_counts_in_the_new_place(
-    town: Stage,
+    deployment: Stage,
 ) -> None:
-    telegram, discord, slack = accounts = town.accounts(ANNA)
-    async with town.open() as house:
-        await join(house, telegram, slack)
-        await join(house, telegram, discord)
-        town.plan(calls({"type": "text", "text": "Let me see."}, QUESTION), "Blue it is.")
-        await house.notes(telegram.says("paint my room"))
-        await house.asks(telegram, "Blue")
+    telegram, discord, slack = accounts = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await join(harness, telegram, slack)
+        await join(harness, telegram, discord)
+        deployment.plan(calls({"type": "text", "text": "Let me see."}, QUESTION), "Blue it is.")
+        await harness.notes(telegram.says("paint my room"))
+        await harness.asks(telegram, "Blue")
         old = telegram.holds("Red")
 
-        await house.notes(slack.says("/here"))
-        await house.asks(slack, "Blue")
-        await house.until(lambda: not any(one.labels for one in telegram.seen()))
+        await harness.notes(slack.says("/here"))
+        await harness.asks(slack, "Blue")
+        await harness.until(lambda: not any(one.labels for one in telegram.seen()))
         assert answers((telegram,), general.QUESTION_MOVED()) == 1
-        await house.notes(discord.says("/here"))
-        await house.asks(discord, "Blue")
-        await house.until(lambda: not any(one.labels for one in slack.seen()))
+        await harness.notes(discord.says("/here"))
+        await harness.asks(discord, "Blue")
+        await harness.until(lambda: not any(one.labels for one in slack.seen()))
 
-        await house.press(discord, "Blue")
-        assert results(town.turns[-1]) == ["They chose: Blue"]
+        await harness.press(discord, "Blue")
+        assert results(deployment.turns[-1]) == ["They chose: Blue"]
         assert texts(discord)[-1] == "Blue it is."
         assert answers(accounts, "Blue it is.") == 1
         assert "→ Blue" in "\n".join(texts(discord))
-        await house.takes(old())
-        assert len(town.turns) == 2
+        await harness.takes(old())
+        assert len(deployment.turns) == 2
 
 
-async def test_here_shows_at_once_where_the_answer_will_be(town: Stage) -> None:
-    telegram, discord, _ = town.accounts(ANNA)
-    async with town.open() as house:
-        await join(house, telegram, discord)
-        released = town.hold()
+async def test_here_shows_at_once_where_the_answer_will_be(deployment: Stage) -> None:
+    telegram, discord, _ = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await join(harness, telegram, discord)
+        released = deployment.hold()
         first = await telegram.says("a long one")
-        await house.until(lambda: telegram.signs(first))
+        await harness.until(lambda: telegram.indicators(first))
         here = await discord.says("/here")
-        await house.until(discord.typed, timeout=2)
-        await house.until(lambda: discord.signs(here), timeout=2)
-        await house.until(lambda: not telegram.signs(first))
+        await harness.until(discord.typed, timeout=2)
+        await harness.until(lambda: discord.indicators(here), timeout=2)
+        await harness.until(lambda: not telegram.indicators(first))
         released.set()
-        await house.until(lambda: texts(discord)[-1] == "echo: a long one")
+        await harness.until(lambda: texts(discord)[-1] == "echo: a long one")
         assert answers((telegram,), "a long one") == 0
 
 
-async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(town: Stage) -> None:
-    telegram, discord, _ = town.accounts(ANNA)
-    async with town.open() as house:
-        await join(house, telegram, discord)
-        released = town.hold()
-        await house.notes(telegram.says("a long one"))
-        await house.until(lambda: len(town.turns) == 1)
-        await house.takes(discord.says("/stop"))
+async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(deployment: Stage) -> None:
+    telegram, discord, _ = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await join(harness, telegram, discord)
+        released = deployment.hold()
+        await harness.notes(telegram.says("a long one"))
+        await harness.until(lambda: len(deployment.turns) == 1)
+        await harness.takes(discord.says("/stop"))
         assert texts(discord)[-1] == "I've stopped what I was doing on Telegram."
         assert texts(telegram)[-1] == "(Stopped.)"
         released.set()
 
 
-async def test_here_with_nothing_running_says_so(town: Stage) -> None:
-    async with town.open() as house:
-        for account in town.accounts(ANNA):
-            assert await house.hears(account, "/here") == general.MOVE_NOTHING()
+async def test_here_with_nothing_running_says_so(deployment: Stage) -> None:
+    async with deployment.open() as harness:
+        for account in deployment.accounts(ANNA):
+            assert await harness.hears(account, "/here") == general.MOVE_NOTHING()

@@ -20,13 +20,13 @@ def file_of(stage: Stage, name: str, person: str = "anna") -> Path:
     return stage.home / "memories" / "people" / person / name
 
 
-async def test_a_talk_goes_on_after_a_restart_as_if_nothing_had_been(stage: Stage) -> None:
+async def test_a_conversation_goes_on_after_a_restart_as_if_nothing_had_been(stage: Stage) -> None:
     stage.plan("A fine name.")
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "my boat is called Pelikan") == "A fine name."
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "my boat is called Pelikan") == "A fine name."
     stage.plan("Pelikan.")
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "what is my boat called?") == "Pelikan."
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "what is my boat called?") == "Pelikan."
     before, after = stage.turns
     assert heard(after) == ["my boat is called Pelikan", "what is my boat called?"]
     assert before["system"] == after["system"]
@@ -36,7 +36,7 @@ async def test_a_talk_goes_on_after_a_restart_as_if_nothing_had_been(stage: Stag
 async def test_what_the_model_keeps_stands_in_the_files_and_in_the_next_prompt(
     stage: Stage,
 ) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(
             calls(
                 call("memory", action="add", target="user", text="Was born near Bergen"),
@@ -45,7 +45,7 @@ async def test_what_the_model_keeps_stands_in_the_files_and_in_the_next_prompt(
             "I'll keep both in mind.",
         )
         assert (
-            await house.ask(ANNA, "born near Bergen, and the key is inside")
+            await harness.ask(ANNA, "born near Bergen, and the key is inside")
             == "I'll keep both in mind."
         )
         assert "Added to `user`" in results(stage.turns[-1])[0]
@@ -53,10 +53,10 @@ async def test_what_the_model_keeps_stands_in_the_files_and_in_the_next_prompt(
         assert "born near Bergen" in file_of(stage, "USER.md").read_text()
         assert "shed key" in file_of(stage, "MEMORY.md").read_text()
 
-        await house.ask(ANNA, "still the same session")
+        await harness.ask(ANNA, "still the same session")
         assert "Bergen" not in system_of(stage.turns[-1])
-        await house.ask(ANNA, "/new")
-        await house.ask(ANNA, "hello")
+        await harness.ask(ANNA, "/new")
+        await harness.ask(ANNA, "hello")
         assert "- Was born near Bergen" in system_of(stage.turns[-1])
         assert "- The shed key hangs inside" in system_of(stage.turns[-1])
 
@@ -68,21 +68,21 @@ async def test_what_the_model_keeps_stands_in_the_files_and_in_the_next_prompt(
                 call("memory", action="remove", target="memory", old="shed key"),
             )
         )
-        await house.ask(ANNA, "it was Oslo")
+        await harness.ask(ANNA, "it was Oslo")
         assert "Was born in Oslo" in file_of(stage, "USER.md").read_text()
         assert "Bergen" not in file_of(stage, "USER.md").read_text()
         assert "shed" not in file_of(stage, "MEMORY.md").read_text()
-        assert await house.count("ledger", "target <> 'soul'") == 4
+        assert await harness.count("ledger", "target <> 'soul'") == 4
 
 
 async def test_a_full_memory_says_so_and_shows_what_it_holds(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(
             calls(call("memory", action="add", target="user", text="Collects stamps")),
             calls(call("memory", action="add", target="user", text="x" * 1400)),
             "That was too much.",
         )
-        assert await house.ask(ANNA, "remember all of it") == "That was too much."
+        assert await harness.ask(ANNA, "remember all of it") == "That was too much."
         (refused,) = results(stage.turns[-1])
         assert "1,375" in refused
         assert "Consolidate" in refused
@@ -91,42 +91,42 @@ async def test_a_full_memory_says_so_and_shows_what_it_holds(stage: Stage) -> No
 
 
 async def test_a_file_that_was_changed_by_hand_shows_up_in_the_next_session(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(calls(call("memory", action="add", target="memory", text="The cat is Mitzi")))
-        await house.ask(ANNA, "the cat is Mitzi")
+        await harness.ask(ANNA, "the cat is Mitzi")
         path = file_of(stage, "MEMORY.md")
         text = await asyncio.to_thread(path.read_text)
         await asyncio.to_thread(path.write_text, text.replace("Mitzi", "Maunz"))
-        await house.ask(ANNA, "/new")
-        await house.ask(ANNA, "hello")
+        await harness.ask(ANNA, "/new")
+        await harness.ask(ANNA, "hello")
         assert "The cat is Maunz" in system_of(stage.turns[-1])
         assert "Mitzi" not in system_of(stage.turns[-1])
-        assert await house.count("ledger", "actor = 'hand'") > 0
+        assert await harness.count("ledger", "actor = 'hand'") > 0
 
 
 async def test_the_prompt_is_taken_afresh_once_the_cache_has_gone_cold(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(calls(call("memory", action="add", target="memory", text="The cat is Mitzi")))
-        await house.ask(ANNA, "the cat is Mitzi")
+        await harness.ask(ANNA, "the cat is Mitzi")
     move_clock(stage, HOUR)
-    async with stage.open() as house:
-        await house.ask(ANNA, "hello again")
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello again")
     assert "The cat is Mitzi" in system_of(stage.turns[-1])
     assert heard(stage.turns[-1]) == ["the cat is Mitzi", "hello again"]
 
 
 async def test_what_was_said_weeks_ago_is_found_by_its_own_person_only(stage: Stage) -> None:
     move_clock(stage, -3 * WEEK)
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan("I hope they hold.")
-        await house.ask(ANNA, "the plumber, Mr Okonkwo, soldered the pipes")
-        await house.ask(BEN, "our plumber is a Mrs Sanchez")
-        await house.ask(ANNA, "/new")
+        await harness.ask(ANNA, "the plumber, Mr Okonkwo, soldered the pipes")
+        await harness.ask(BEN, "our plumber is a Mrs Sanchez")
+        await harness.ask(ANNA, "/new")
     move_clock(stage, 0)
-    async with stage.open() as house:
-        await house.ask(ANNA, "hello")
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello")
         stage.plan(calls(call("recall", query="plumber")), "It was Mr Okonkwo.")
-        assert await house.ask(ANNA, "who was the plumber?") == "It was Mr Okonkwo."
+        assert await harness.ask(ANNA, "who was the plumber?") == "It was Mr Okonkwo."
         (found,) = results(stage.turns[-1])
         assert "Found 1 message" in found
         assert "Okonkwo" in found
@@ -140,15 +140,15 @@ async def test_the_soul_and_the_files_of_the_working_folder_join_the_prompt(
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "AGENTS.md").write_text("Answer in rhymes.")
-    async with stage.open(TALARIA_PROMPT__FOLDER=str(folder)) as house:
-        await house.ask(ANNA, "hello")
+    async with stage.open(TALARIA_PROMPT__FOLDER=str(folder)) as harness:
+        await harness.ask(ANNA, "hello")
     soul = stage.home / "SOUL.md"
     assert "You are Talaria" in soul.read_text()
     assert "You are Talaria" in system_of(stage.turns[-1])
     assert "Answer in rhymes." in system_of(stage.turns[-1])
     soul.write_text("You are Jeeves.")
-    async with stage.open(TALARIA_PROMPT__FOLDER=str(folder)) as house:
-        await house.ask(ANNA, "/new")
-        await house.ask(ANNA, "hello")
+    async with stage.open(TALARIA_PROMPT__FOLDER=str(folder)) as harness:
+        await harness.ask(ANNA, "/new")
+        await harness.ask(ANNA, "hello")
     assert system_of(stage.turns[-1]).startswith("You are Jeeves.")
     assert soul.read_text() == "You are Jeeves."

@@ -28,27 +28,27 @@ async def test_an_answer_that_shows_nothing_is_not_met_with_silence(
     stage: Stage, answer: str
 ) -> None:
     stage.plan(answer)
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "say nothing")
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "say nothing")
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
 async def test_a_huge_answer_arrives_whole_and_in_order(stage: Stage) -> None:
     words = [f"word{number}" for number in range(10_000)]
     stage.plan(" ".join(words))
-    async with stage.open() as house:
-        told = await house.ask(ANNA, "a book, please")
-        assert told.split() == words
-        assert await house.ask(BEN, "hello") == "echo: hello"
+    async with stage.open() as harness:
+        reported = await harness.ask(ANNA, "a book, please")
+        assert reported.split() == words
+        assert await harness.ask(BEN, "hello") == "echo: hello"
 
 
 async def test_a_live_message_that_is_deleted_is_sent_anew(stage: Stage) -> None:
     write_slowly(stage)
-    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
         await stage.telegram.says(ANNA, "tell me a tale")
-        first = await house.sees(ANNA, "word0")
+        first = await harness.sees(ANNA, "word0")
         stage.telegram.world.delete({"chat_id": ANNA, "message_id": first.message_id})
-        await house.at_rest()
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA) == [TALE]
 
 
@@ -56,22 +56,22 @@ async def test_edits_that_fail_leave_one_whole_message(stage: Stage) -> None:
     write_slowly(stage)
     for fault in (faults.LOSE, faults.retry_after(1), faults.DROP):
         stage.telegram.fail("editMessageText", kind=fault)
-    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
         await stage.telegram.says(ANNA, "tell me a tale")
-        await house.sees(ANNA, TALE)
-        await house.at_rest()
+        await harness.sees(ANNA, TALE)
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA) == [TALE]
 
 
 async def test_what_is_written_in_one_go_is_answered_in_one(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         release = stage.hold()
         await stage.telegram.says(BEN, "hold the line")
         for words in ("I have", "three", "wishes"):
             await stage.telegram.says(ANNA, words)
-        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
+        await harness.until(lambda: not stage.telegram.pending and harness.gateway.router.is_idle())
         release.set()
-        await house.at_rest()
+        await harness.at_rest()
         said = "\n".join(stage.telegram.texts(ANNA))
         assert said.count("three") == 1
         assert [heard(b) for b in stage.turns if "wishes" in heard(b)][-1] == [
@@ -83,28 +83,30 @@ async def test_what_is_written_in_one_go_is_answered_in_one(stage: Stage) -> Non
 
 async def test_stop_ends_a_wait_for_a_busy_provider(stage: Stage) -> None:
     stage.plan(Fault(status=529, error="overloaded_error", retry_after="50"))
-    async with stage.open() as house:
+    async with stage.open() as harness:
         await stage.telegram.says(ANNA, "hello?")
-        await house.until(lambda: len(stage.turns) == 1)
-        assert await house.ask(ANNA, "/stop") == "(Stopped.)"
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+        await harness.until(lambda: len(stage.turns) == 1)
+        assert await harness.ask(ANNA, "/stop") == "(Stopped.)"
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
-async def test_a_talk_gets_a_title(stage: Stage) -> None:
-    async with stage.open() as house:
+async def test_a_conversation_gets_a_title(stage: Stage) -> None:
+    async with stage.open() as harness:
         for words in ("one", "two", "three"):
-            await house.ask(ANNA, words)
-    async with stage.open() as house:
-        await house.until(lambda: any("tools" not in body for body in stage.model.requests))
+            await harness.ask(ANNA, words)
+    async with stage.open() as harness:
+        await harness.until(lambda: any("tools" not in body for body in stage.model.requests))
         async with asyncio.timeout(45):
-            while "A talk" not in await house.ask(ANNA, "/status"):
+            while "A talk" not in await harness.ask(ANNA, "/status"):
                 pass
     (asked,) = [body for body in stage.model.requests if "tools" not in body]
     assert asked["model"] == "claude-haiku-5-5"
 
 
 @pytest.mark.parametrize("spoil", ["lost", "garbage", "emptied", "a folder"])
-async def test_a_memory_file_that_was_spoiled_stops_no_talk(stage: Stage, spoil: str) -> None:
+async def test_a_memory_file_that_was_spoiled_stops_no_conversation(
+    stage: Stage, spoil: str
+) -> None:
     path = stage.home / "memories" / "people" / "anna" / "USER.md"
 
     def ruin() -> None:
@@ -117,32 +119,32 @@ async def test_a_memory_file_that_was_spoiled_stops_no_talk(stage: Stage, spoil:
             case "a folder":
                 path.mkdir()
 
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(calls(call("memory", action="add", target="user", text="Sings")), "Kept.")
-        await house.ask(ANNA, "I sing")
+        await harness.ask(ANNA, "I sing")
         await asyncio.to_thread(ruin)
-        await house.ask(ANNA, "/new")
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+        await harness.ask(ANNA, "/new")
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
         if spoil == "lost":
             assert "- Sings" in system_of(stage.turns[-1])
         stage.plan(calls(call("memory", action="add", target="user", text="Dances")), "Tried.")
-        assert await house.ask(ANNA, "I dance") == "Tried."
+        assert await harness.ask(ANNA, "I dance") == "Tried."
         (result,) = results(stage.turns[-1])
         assert ("Nothing was changed" in result) is (spoil == "a folder")
 
 
 async def test_the_words_and_pictures_of_an_album_get_one_answer(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         released = stage.hold()
         for number in range(3):
             stage.telegram.world.contents[f"p{number}-1280"] = make_png(fill=number)
             fields = photo(file_id=f"p{number}") | {"media_group_id": "7"}
             if number == 0:
                 fields["caption"] = "my holidays"
-            await house.notes(stage.telegram.says(ANNA, None, **fields))
-        await house.until(house.gateway.router.is_idle)
+            await harness.notes(stage.telegram.says(ANNA, None, **fields))
+        await harness.until(harness.gateway.router.is_idle)
         released.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert len(stage.telegram.texts(ANNA)) == 1
     messages = stage.turns[-1]["messages"]
     shown = [block["type"] for message in messages for block in message["content"]]
@@ -153,16 +155,18 @@ async def test_the_words_and_pictures_of_an_album_get_one_answer(stage: Stage) -
 async def test_pictures_that_are_gone_are_told_of_and_the_words_beside_them_answered(
     stage: Stage,
 ) -> None:
-    async with stage.open() as house:
-        said = await house.ask(ANNA, None, caption="my holidays", **photo(file_id="gone"))
+    async with stage.open() as harness:
+        said = await harness.ask(ANNA, None, caption="my holidays", **photo(file_id="gone"))
         assert "echo: my holidays" in said
         assert "does not have that file any more" in said
 
 
 async def test_the_facts_tell_the_time_in_the_zone_that_people_live_by(stage: Stage) -> None:
-    async with stage.open(TALARIA_PEOPLE__TIME_ZONE="Pacific/Auckland") as house:
-        await house.ask(ANNA, "what day is it?")
-        assert "Time zone: Pacific/Auckland" in await house.ask(ANNA, "/whoami")
-    told = facts(stage.turns[-1])
-    assert re.search(r"Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d, Pacific/Auckland \(\+1[23]00\)", told)
-    assert 'From: "Anna", app language en' in told
+    async with stage.open(TALARIA_PEOPLE__TIME_ZONE="Pacific/Auckland") as harness:
+        await harness.ask(ANNA, "what day is it?")
+        assert "Time zone: Pacific/Auckland" in await harness.ask(ANNA, "/whoami")
+    reported = facts(stage.turns[-1])
+    assert re.search(
+        r"Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d, Pacific/Auckland \(\+1[23]00\)", reported
+    )
+    assert 'From: "Anna", app language en' in reported

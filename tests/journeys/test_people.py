@@ -4,14 +4,14 @@ import re
 
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
-from tests.journeys.stage import House, Stage, call, calls, heard, system_of
+from tests.journeys.stage import Harness, Stage, call, calls, heard, system_of
 
 CARL = 13
 
 
-async def claim(house: House, user: int = ANNA) -> None:
-    assert house.gateway.claim_code
-    assert "You're now the owner" in await house.ask(user, f"/claim {house.gateway.claim_code}")
+async def claim(harness: Harness, user: int = ANNA) -> None:
+    assert harness.gateway.claim_code
+    assert "You're now the owner" in await harness.ask(user, f"/claim {harness.gateway.claim_code}")
 
 
 def code_in(text: str) -> str:
@@ -23,26 +23,26 @@ def code_in(text: str) -> str:
 async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_own(
     stage: Stage,
 ) -> None:
-    async with stage.open(allow="") as house:
-        assert "I don't have an owner yet" in await house.ask(ANNA, "/start")
-        await claim(house)
-        told = await house.ask(BEN, "hello")
-        assert "I don't know you yet" in told
-        assert "I may come in now" not in told
+    async with stage.open(allow="") as harness:
+        assert "I don't have an owner yet" in await harness.ask(ANNA, "/start")
+        await claim(harness)
+        reported = await harness.ask(BEN, "hello")
+        assert "I don't know you yet" in reported
+        assert "I may come in now" not in reported
 
-        assert "Ben can now talk to me" in await house.ask(ANNA, f"/approve {code_in(told)}")
+        assert "Ben can now talk to me" in await harness.ask(ANNA, f"/approve {code_in(reported)}")
         assert "You can now talk to me" in stage.telegram.texts(BEN)[-1]
 
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
         stage.plan("Noted, Anna.")
-        assert await house.ask(ANNA, "I drink green tea") == "Noted, Anna."
+        assert await harness.ask(ANNA, "I drink green tea") == "Noted, Anna."
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks coffee")))
         stage.plan("Noted, Ben.")
-        assert await house.ask(BEN, "I drink coffee") == "Noted, Ben."
+        assert await harness.ask(BEN, "I drink coffee") == "Noted, Ben."
 
         for user in (ANNA, BEN):
-            await house.ask(user, "/new")
-            await house.ask(user, "what do I drink?")
+            await harness.ask(user, "/new")
+            await harness.ask(user, "what do I drink?")
         for_anna, for_ben = (system_of(body) for body in stage.turns[-2:])
         assert "green tea" in for_anna
         assert "coffee" not in for_anna
@@ -52,65 +52,67 @@ async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_
 
 
 async def test_a_stranger_is_told_once_and_never_reaches_the_model(stage: Stage) -> None:
-    async with stage.open(allow="") as house:
-        await claim(house)
-        assert "I don't know you yet" in await house.ask(BEN, "hello")
-        assert await house.ask(BEN, "hello?") == ""
-        assert await house.ask(BEN, "/status") == ""
+    async with stage.open(allow="") as harness:
+        await claim(harness)
+        assert "I don't know you yet" in await harness.ask(BEN, "hello")
+        assert await harness.ask(BEN, "hello?") == ""
+        assert await harness.ask(BEN, "/status") == ""
         assert stage.turns == []
 
 
 async def test_who_asked_before_there_was_an_owner_gets_a_code_afterwards(stage: Stage) -> None:
-    async with stage.open(allow="") as house:
-        assert "I don't have an owner yet" in await house.ask(BEN, "hello")
-        await claim(house)
-        code = code_in(await house.ask(BEN, "and now?"))
-        assert general.APPROVED(name="Ben") in await house.ask(ANNA, f"/approve {code}")
-        assert "echo: hi" in await house.ask(BEN, "hi")
+    async with stage.open(allow="") as harness:
+        assert "I don't have an owner yet" in await harness.ask(BEN, "hello")
+        await claim(harness)
+        code = code_in(await harness.ask(BEN, "and now?"))
+        assert general.APPROVED(name="Ben") in await harness.ask(ANNA, f"/approve {code}")
+        assert "echo: hi" in await harness.ask(BEN, "hi")
 
 
 async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
     stage.telegram.user(CARL, "Carl")
-    async with stage.open(allow="") as house:
-        claim_code = house.gateway.claim_code
-        assert "Add the code" in await house.ask(ANNA, "/claim")
-        assert "invalid" in await house.ask(ANNA, "/claim ABCD-EFGH")
-        await claim(house)
-        assert "invalid" in await house.ask(CARL, f"/claim {claim_code}")
-        pairing = code_in(await house.ask(BEN, "hello"))
-        assert "invalid" in await house.ask(CARL, f"/claim {pairing}")
-        assert "invalid" in await house.ask(ANNA, "/approve ABCD-EFGH")
-        assert general.APPROVED(name="Ben") in await house.ask(ANNA, f"/approve {pairing.lower()}")
-        assert "invalid" in await house.ask(ANNA, f"/approve {pairing}")
-        other = code_in(await house.ask(CARL, "hello"))
-        assert "Only an owner" in await house.ask(BEN, f"/approve {other}")
-    async with stage.open(allow="") as house:
-        assert house.gateway.claim_code is None
-        assert "(owner)" in await house.ask(ANNA, "/whoami")
-        assert "(member)" in await house.ask(BEN, "/whoami")
+    async with stage.open(allow="") as harness:
+        claim_code = harness.gateway.claim_code
+        assert "Add the code" in await harness.ask(ANNA, "/claim")
+        assert "invalid" in await harness.ask(ANNA, "/claim ABCD-EFGH")
+        await claim(harness)
+        assert "invalid" in await harness.ask(CARL, f"/claim {claim_code}")
+        pairing = code_in(await harness.ask(BEN, "hello"))
+        assert "invalid" in await harness.ask(CARL, f"/claim {pairing}")
+        assert "invalid" in await harness.ask(ANNA, "/approve ABCD-EFGH")
+        assert general.APPROVED(name="Ben") in await harness.ask(
+            ANNA, f"/approve {pairing.lower()}"
+        )
+        assert "invalid" in await harness.ask(ANNA, f"/approve {pairing}")
+        other = code_in(await harness.ask(CARL, "hello"))
+        assert "Only an owner" in await harness.ask(BEN, f"/approve {other}")
+    async with stage.open(allow="") as harness:
+        assert harness.gateway.claim_code is None
+        assert "(owner)" in await harness.ask(ANNA, "/whoami")
+        assert "(member)" in await harness.ask(BEN, "/whoami")
 
 
 async def test_a_claim_where_others_read_it_makes_no_owner(stage: Stage) -> None:
-    async with stage.open(allow="") as house:
-        code = house.gateway.claim_code
-        assert await house.ask(ANNA, f"/claim@talaria_bot {code}", chat=SUPERGROUP)
-        assert "I don't have an owner yet" in await house.ask(ANNA, "/whoami")
+    async with stage.open(allow="") as harness:
+        code = harness.gateway.claim_code
+        assert await harness.ask(ANNA, f"/claim@talaria_bot {code}", chat=SUPERGROUP)
+        assert "I don't have an owner yet" in await harness.ask(ANNA, "/whoami")
 
 
 async def test_the_allow_list_lets_in_by_number_and_its_end_lets_out(stage: Stage) -> None:
-    async with stage.open(allow=f"telegram:{BEN}") as house:
-        await claim(house)
-        assert "echo: hello" in await house.ask(BEN, "hello")
-    async with stage.open(allow="") as house:
-        assert "I don't know you yet" in await house.ask(BEN, "hello again")
+    async with stage.open(allow=f"telegram:{BEN}") as harness:
+        await claim(harness)
+        assert "echo: hello" in await harness.ask(BEN, "hello")
+    async with stage.open(allow="") as harness:
+        assert "I don't know you yet" in await harness.ask(BEN, "hello again")
 
 
 async def test_the_owner_is_one_person_in_the_terminal_and_in_telegram(stage: Stage) -> None:
-    async with stage.open(allow="") as house:
-        await claim(house)
-        async with house.terminal() as terminal:
+    async with stage.open(allow="") as harness:
+        await claim(harness)
+        async with harness.terminal() as terminal:
             assert "echo: my cat is Mitzi" in await terminal.ask("my cat is Mitzi")
-            assert "echo: who is Mitzi?" in await house.ask(ANNA, "who is Mitzi?")
+            assert "echo: who is Mitzi?" in await harness.ask(ANNA, "who is Mitzi?")
             assert heard(stage.turns[-1]) == ["my cat is Mitzi", "who is Mitzi?"]
             shown = await terminal.ask("/whoami")
             assert f"telegram:{ANNA}" in shown

@@ -46,18 +46,18 @@ async def until_answered(stage: Stage, user: int, text: str, words: str) -> None
     await until_shown(stage, words, user)
 
 
-async def test_the_first_day_of_a_house(stage: Stage) -> None:
+async def test_the_first_day_of_a_gateway(stage: Stage) -> None:
     """Started, claimed with the code that it printed, a friend let in, stopped by Ctrl-C."""
-    async with live(stage) as house:
-        found = re.search(r"/claim [A-Z2-9]{4}-[A-Z2-9]{4}", house.banner)
-        assert found, house.banner
+    async with live(stage) as harness:
+        found = re.search(r"/claim [A-Z2-9]{4}-[A-Z2-9]{4}", harness.banner)
+        assert found, harness.banner
         await until_answered(stage, ANNA, found[0], "You're now the owner")
         await until_answered(stage, BEN, "hello", "I don't know you yet")
         code = re.search(r"/approve [A-Z2-9]{4}-[A-Z2-9]{4}", stage.telegram.texts(BEN)[-1])
         assert code
         await until_answered(stage, ANNA, code[0], "Ben can now talk to me")
         await until_answered(stage, BEN, "hello again", "echo: hello again")
-        assert await house.stop(signal.SIGINT) == 0
+        assert await harness.stop(signal.SIGINT) == 0
 
 
 async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_each_once(
@@ -77,14 +77,14 @@ async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_
             await never.wait()
 
     stage.model.pace, stage.model.deltas, stage.model.before = 0.05, 100, hold
-    async with live(stage, **settings) as house:
+    async with live(stage, **settings) as harness:
         stage.plan(tale)
         await until_answered(stage, ANNA, "tell me a tale", "word0")
         await stage.telegram.says(BEN, "and me?")
         async with asyncio.timeout(PATIENCE):
             await called.wait()
         started = time.monotonic()
-        assert await house.stop() == 0
+        assert await harness.stop() == 0
         assert time.monotonic() - started < 1 + LEEWAY
     (cut,) = stage.telegram.texts(ANNA)
     assert tale.startswith(cut)
@@ -93,10 +93,10 @@ async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_
 
     stage.model.pace, stage.model.before = 0.0, None
     stage.model.answer = lambda body: text_answer(tale) if "tale" in heard(body)[0] else echo(body)
-    async with live(stage, **settings) as house:
+    async with live(stage, **settings) as harness:
         await until_shown(stage, tale)
         await until_shown(stage, "echo: and me?", BEN)
-        assert await house.stop() == 0
+        assert await harness.stop() == 0
     assert stage.telegram.texts(ANNA) == [tale]
     assert stage.telegram.texts(BEN) == ["echo: and me?"]
 
@@ -109,9 +109,9 @@ async def test_a_wrong_token_ends_the_start_and_the_right_one_loses_nothing(stag
     assert "does not know the token in TELEGRAM_BOT_TOKEN" in last
     assert WRONG_TOKEN not in done.err
     assert "Traceback" not in done.err
-    async with live(stage, TALARIA_ACCESS__ALLOW="*") as house:
+    async with live(stage, TALARIA_ACCESS__ALLOW="*") as harness:
         await until_shown(stage, "echo: is anybody there?")
-        assert await house.stop() == 0
+        assert await harness.stop() == 0
 
 
 async def test_a_model_that_does_not_exist_ends_the_start_in_one_sentence(stage: Stage) -> None:
@@ -133,6 +133,6 @@ async def test_a_model_that_does_not_exist_ends_the_start_in_one_sentence(stage:
 async def test_another_program_with_the_token_is_named_at_the_start(stage: Stage) -> None:
     conflict = faults.refused("Conflict: terminated by other getUpdates request", status=409)
     stage.telegram.fail("getUpdates", 1000, kind=conflict)
-    async with live(stage) as house:
-        assert "Another program is receiving messages" in house.banner
-        assert await house.stop() == 0
+    async with live(stage) as harness:
+        assert "Another program is receiving messages" in harness.banner
+        assert await harness.stop() == 0

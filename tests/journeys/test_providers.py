@@ -37,9 +37,9 @@ def think_as_anthropic(body: Json) -> Reply:
 def think_as_openai(body: Json) -> Reply:
     if not is_turn(body):
         return text_answer("Tea")
-    system, *talk = body["messages"]
-    found = [m["content"] for m in talk[-1:] if m["role"] == "tool"]
-    said = [m["content"].rpartition("</facts>")[2].strip() for m in talk if m["role"] == "user"]
+    system, *dialogue = body["messages"]
+    found = [m["content"] for m in dialogue[-1:] if m["role"] == "tool"]
+    said = [m["content"].rpartition("</facts>")[2].strip() for m in dialogue if m["role"] == "user"]
     return think(said[-1], found, system["content"], stop="tool_calls")
 
 
@@ -71,22 +71,22 @@ def written_of_anna(home: Path) -> str:
 
 
 async def test_what_is_told_is_remembered_and_found_again(stage: Stage, settings: Json) -> None:
-    async with stage.open(**settings) as house:
-        assert await house.ask(ANNA, f"remember that {TEA}")
+    async with stage.open(**settings) as harness:
+        assert await harness.ask(ANNA, f"remember that {TEA}")
     assert TEA in written_of_anna(stage.home)
-    async with stage.open(**settings) as house:
-        await house.ask(ANNA, "/new")
-        assert TEA in await house.ask(ANNA, "what do you know about me?")
-        assert TEA in await house.ask(ANNA, "what did I say about tea?")
-        assert await house.count("turns", "state = 'answered'") == 3
+    async with stage.open(**settings) as harness:
+        await harness.ask(ANNA, "/new")
+        assert TEA in await harness.ask(ANNA, "what do you know about me?")
+        assert TEA in await harness.ask(ANNA, "what did I say about tea?")
+        assert await harness.count("turns", "state = 'answered'") == 3
         model = settings["TALARIA_MODEL__PROVIDER"]
-        assert f"Model: {model}: " in await house.ask(ANNA, "/status")
+        assert f"Model: {model}: " in await harness.ask(ANNA, "/status")
 
 
 async def test_the_stand_in_says_what_it_is(stage: Stage) -> None:
-    async with stage.open(TALARIA_MODEL__PROVIDER="scripted") as house:
-        told = await house.ask(ANNA, "write me a poem")
-    assert "no language model is connected" in told
+    async with stage.open(TALARIA_MODEL__PROVIDER="scripted") as harness:
+        reported = await harness.ask(ANNA, "write me a poem")
+    assert "no language model is connected" in reported
     assert stage.turns == []
 
 
@@ -101,8 +101,8 @@ async def test_an_openai_server_gets_calls_and_results_as_it_wants_them(
     )
     async with stage.open(
         TALARIA_MODEL__PROVIDER="openai", OPENAI_BASE_URL=openai.base_url
-    ) as house:
-        assert await house.ask(ANNA, "tea or coffee?") == "Neither."
+    ) as harness:
+        assert await harness.ask(ANNA, "tea or coffee?") == "Neither."
     *_, asked, first, second = openai.requests[-1]["messages"]
     assert [json.loads(c["function"]["arguments"]) for c in asked["tool_calls"]] == [
         {"query": "tea"},

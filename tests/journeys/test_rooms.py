@@ -12,52 +12,52 @@ ONLY_ANNA = f"telegram:{ANNA}"
 async def test_a_room_is_answered_where_the_bot_is_mentioned_answered_or_commanded(
     stage: Stage,
 ) -> None:
-    async with stage.open(ONLY_ANNA) as house:
-        assert await house.ask(ANNA, "good morning all", chat=SUPERGROUP) == ""
-        assert await house.ask(ANNA, "is talaria_bot here?", chat=SUPERGROUP) == ""
+    async with stage.open(ONLY_ANNA) as harness:
+        assert await harness.ask(ANNA, "good morning all", chat=SUPERGROUP) == ""
+        assert await harness.ask(ANNA, "is talaria_bot here?", chat=SUPERGROUP) == ""
 
-        (mentioned,) = await house.messages_to(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        (mentioned,) = await harness.messages_to(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
         assert mentioned.text == "echo: hello"
         assert mentioned.reply_to is not None
 
-        said = await house.ask(ANNA, "and?", chat=SUPERGROUP, reply_to=mentioned.message_id)
+        said = await harness.ask(ANNA, "and?", chat=SUPERGROUP, reply_to=mentioned.message_id)
         assert said == "echo: and?"
         assert 'Answers your message: "echo: hello"' in facts(stage.turns[-1])
 
-        assert "Model: " in await house.ask(ANNA, "/status", chat=SUPERGROUP)
-        assert "Model: " in await house.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
-        assert await house.ask(ANNA, "/status@another_bot", chat=SUPERGROUP) == ""
-        assert await house.ask(ANNA, "/help@another_bot @talaria_bot", chat=SUPERGROUP) == ""
+        assert "Model: " in await harness.ask(ANNA, "/status", chat=SUPERGROUP)
+        assert "Model: " in await harness.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        assert await harness.ask(ANNA, "/status@another_bot", chat=SUPERGROUP) == ""
+        assert await harness.ask(ANNA, "/help@another_bot @talaria_bot", chat=SUPERGROUP) == ""
         assert len(stage.turns) == 2
 
 
 async def test_an_answer_in_a_room_shows_which_message_it_answers(stage: Stage) -> None:
-    async with stage.open(ONLY_ANNA) as house:
+    async with stage.open(ONLY_ANNA) as harness:
         asked = await stage.telegram.says(ANNA, "@talaria_bot one", chat=SUPERGROUP)
-        await house.at_rest()
+        await harness.at_rest()
         (answer,) = stage.telegram.messages(SUPERGROUP)
         assert answer.reply_to == asked
         assert 'room "Kitchen", others can read along' in facts(stage.turns[-1])
-        (direct,) = await house.messages_to(ANNA, "two")
+        (direct,) = await harness.messages_to(ANNA, "two")
         assert direct.reply_to is None
 
 
 async def test_who_is_not_allowed_gets_silence_in_a_room(stage: Stage) -> None:
-    async with stage.open(ONLY_ANNA) as house:
-        (answer,) = await house.messages_to(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+    async with stage.open(ONLY_ANNA) as harness:
+        (answer,) = await harness.messages_to(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
         for text in ("@talaria_bot hello", "/status", "/stop"):
-            assert await house.ask(BEN, text, chat=SUPERGROUP) == ""
-        assert await house.ask(BEN, "me too", chat=SUPERGROUP, reply_to=answer.message_id) == ""
+            assert await harness.ask(BEN, text, chat=SUPERGROUP) == ""
+        assert await harness.ask(BEN, "me too", chat=SUPERGROUP, reply_to=answer.message_id) == ""
         assert len(stage.turns) == 1
 
 
-async def test_each_topic_is_a_talk_of_its_own_and_is_answered_in_it(stage: Stage) -> None:
+async def test_each_topic_is_a_conversation_of_its_own_and_is_answered_in_it(stage: Stage) -> None:
     holidays = stage.telegram.topic(FORUM, ANNA, "Holidays")
     garden = stage.telegram.topic(FORUM, ANNA, "Garden")
-    async with stage.open(ONLY_ANNA) as house:
-        await house.ask(ANNA, "@talaria_bot where to?", chat=FORUM, thread=holidays)
-        await house.ask(ANNA, "@talaria_bot which roses?", chat=FORUM, thread=garden)
-        await house.ask(ANNA, "@talaria_bot in general?", chat=FORUM)
+    async with stage.open(ONLY_ANNA) as harness:
+        await harness.ask(ANNA, "@talaria_bot where to?", chat=FORUM, thread=holidays)
+        await harness.ask(ANNA, "@talaria_bot which roses?", chat=FORUM, thread=garden)
+        await harness.ask(ANNA, "@talaria_bot in general?", chat=FORUM)
         assert [heard(body) for body in stage.turns] == [
             ["where to?"],
             ["which roses?"],
@@ -69,18 +69,18 @@ async def test_each_topic_is_a_talk_of_its_own_and_is_answered_in_it(stage: Stag
             (None, "echo: in general?"),
         ]
         # What merely stands in a topic "answers" its opening, and is not for us.
-        assert await house.ask(ANNA, "hm", chat=FORUM, thread=garden) == ""
+        assert await harness.ask(ANNA, "hm", chat=FORUM, thread=garden) == ""
 
 
 async def test_what_is_private_does_not_enter_a_room(stage: Stage) -> None:
-    async with stage.open(ONLY_ANNA) as house:
+    async with stage.open(ONLY_ANNA) as harness:
         stage.plan(calls(call("memory", action="add", target="user", text="Is to be promoted")))
         stage.plan("I keep that to myself.")
-        await house.ask(ANNA, "the promotion is a secret")
+        await harness.ask(ANNA, "the promotion is a secret")
 
         stage.plan(calls(call("recall", query="promotion"), call("memory", action="add")))
         stage.plan("I know of nothing.")
-        said = await house.ask(ANNA, "@talaria_bot what is new?", chat=SUPERGROUP)
+        said = await harness.ask(ANNA, "@talaria_bot what is new?", chat=SUPERGROUP)
         assert said == "I know of nothing."
         asked, answered = stage.turns[-2:]
         assert "promoted" not in system_of(asked)
@@ -96,23 +96,23 @@ async def test_a_group_of_one_person_and_the_bot_is_their_own_until_another_come
 ) -> None:
     mine = stage.telegram.group(-77, "Mine")
     stage.telegram.world.members[mine] = 2
-    async with stage.open(ONLY_ANNA) as house:
-        await house.ask(ANNA, "That's private")
-        assert await house.ask(ANNA, "@talaria_bot here too", chat=mine) == "echo: here too"
+    async with stage.open(ONLY_ANNA) as harness:
+        await harness.ask(ANNA, "That's private")
+        assert await harness.ask(ANNA, "@talaria_bot here too", chat=mine) == "echo: here too"
         assert heard(stage.turns[-1]) == ["That's private", "here too"]
         stage.telegram.world.members[mine] = 3
-        await house.ask(ANNA, "@talaria_bot and now?", chat=mine)
+        await harness.ask(ANNA, "@talaria_bot and now?", chat=mine)
         assert heard(stage.turns[-1]) == ["and now?"]
 
 
 @pytest.mark.parametrize("kind", ["group", "supergroup"])
 async def test_the_bot_that_is_thrown_out_goes_quietly(stage: Stage, kind: str) -> None:
     place = SUPERGROUP if kind == "supergroup" else stage.telegram.group(-88, "Small")
-    async with stage.open(ONLY_ANNA) as house:
-        await house.ask(ANNA, "@talaria_bot hello", chat=place)
+    async with stage.open(ONLY_ANNA) as harness:
+        await harness.ask(ANNA, "@talaria_bot hello", chat=place)
         stage.telegram.close_chat(
             place, Refusal(403, "Forbidden: bot was kicked from the group chat")
         )
-        assert await house.ask(ANNA, "@talaria_bot still there?", chat=place) == ""
+        assert await harness.ask(ANNA, "@talaria_bot still there?", chat=place) == ""
         assert stage.telegram.calls["sendMessage"] == 2
-        assert await house.ask(ANNA, "here?") == "echo: here?"
+        assert await harness.ask(ANNA, "here?") == "echo: here?"

@@ -8,7 +8,7 @@ import pytest
 from gateway.texts import rooms
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import House, Stage, call, calls, facts, heard, results, system_of
+from tests.journeys.stage import Harness, Stage, call, calls, facts, heard, results, system_of
 from tests.journeys.test_one_person import join
 from tests.journeys.test_people import claim
 
@@ -28,92 +28,96 @@ class Room:
     id: str
 
 
-def make_room(town: Stage, platform: str, *people: int) -> Room:
+def make_room(deployment: Stage, platform: str, *people: int) -> Room:
     numbers = people or (ANNA, BEN, CLEO)
     if platform == "discord":
-        room = str(town.discord.channel(town.discord.guild("House", numbers), "kitchen"))
+        room = str(
+            deployment.discord.channel(deployment.discord.guild("House", numbers), "kitchen")
+        )
     else:
         # Whoever is in a workspace can read along in its public channels.
         kind = "channel" if people == () else "group"
-        room = town.slack.channel("kitchen", members=numbers, kind=kind)
-    anna, ben, cleo = (town.account(platform, number) for number in (ANNA, BEN, CLEO))
+        room = deployment.slack.channel("kitchen", members=numbers, kind=kind)
+    anna, ben, cleo = (deployment.account(platform, number) for number in (ANNA, BEN, CLEO))
     return Room(anna, ben, cleo, room)
 
 
-async def own(house: House, account: Account) -> None:
+async def own(harness: Harness, account: Account) -> None:
     """The owner's account this is, by way of Telegram."""
-    telegram = house.stage.account("telegram", account.number)
-    await claim(house, account.number)
-    await join(house, telegram, account)
+    telegram = harness.stage.account("telegram", account.number)
+    await claim(harness, account.number)
+    await join(harness, telegram, account)
 
 
 @both
 async def test_a_mention_is_answered_in_its_place_and_what_is_not_for_us_is_not(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
         await room.anna.says("good morning all", room=room.id, mentions=False)
         asked = await room.ben.says("is anybody there?", room=room.id)
-        await house.until(lambda: room.ben.seen(room.id))
-        await house.at_rest()
+        await harness.until(lambda: room.ben.seen(room.id))
+        await harness.at_rest()
         (answer,) = room.ben.seen(room.id)
         assert answer.text == "echo: is anybody there?"
         assert asked in (answer.answers, answer.thread)
-        assert 'kitchen", others can read along' in facts(town.turns[-1])
-        assert len(town.turns) == 1
+        assert 'kitchen", others can read along' in facts(deployment.turns[-1])
+        assert len(deployment.turns) == 1
 
 
 @both
-async def test_everyone_has_their_own_talk_in_a_room_and_no_private_memory(
-    town: Stage, platform: str
+async def test_everyone_has_their_own_conversation_in_a_room_and_no_private_memory(
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        town.plan(
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        deployment.plan(
             calls(call("memory", action="add", target="user", text=SECRET)), "Congratulations!"
         )
-        await house.hears(room.anna, "the promotion is a secret")
-        town.plan(calls(call("recall", query="promotion"), call("memory", action="add")))
-        town.plan("Nothing new.")
+        await harness.hears(room.anna, "the promotion is a secret")
+        deployment.plan(calls(call("recall", query="promotion"), call("memory", action="add")))
+        deployment.plan("Nothing new.")
         asked = await room.anna.says("what is new?", room=room.id)
-        await house.until(lambda: "Nothing new." in texts(room.anna, room.id))
-        first, answered = town.turns[-2:]
+        await harness.until(lambda: "Nothing new." in texts(room.anna, room.id))
+        first, answered = deployment.turns[-2:]
         assert SECRET not in system_of(first)
         assert "promot" not in str(first["messages"])
         assert "Nothing found" in results(answered)[0]
         assert "settings" not in [tool["name"] for tool in first["tools"]]
 
-        await house.hears(room.anna, "and then?", room=room.id, reply_to=asked)
-        assert "the promotion is a secret" not in heard(town.turns[-1])
-        await house.hears(room.ben, "and for me?", room=room.id, reply_to=asked)
-        assert heard(town.turns[-1]) == ["and for me?"]
-        assert SECRET not in str(town.turns[-1])
+        await harness.hears(room.anna, "and then?", room=room.id, reply_to=asked)
+        assert "the promotion is a secret" not in heard(deployment.turns[-1])
+        await harness.hears(room.ben, "and for me?", room=room.id, reply_to=asked)
+        assert heard(deployment.turns[-1]) == ["and for me?"]
+        assert SECRET not in str(deployment.turns[-1])
 
 
 @both
-async def test_a_room_can_share_one_talk_or_be_left_in_silence(town: Stage, platform: str) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        await own(house, room.anna)
-        refused = await house.hears(room.ben, "/room off", room=room.id)
+async def test_a_room_can_share_one_conversation_or_be_left_in_silence(
+    deployment: Stage, platform: str
+) -> None:
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        await own(harness, room.anna)
+        refused = await harness.hears(room.ben, "/room off", room=room.id)
         assert refused == rooms.ONLY_OWNER_SETS()
-        assert "(/room room)" in await house.hears(room.anna, "/room room", room=room.id)
+        assert "(/room room)" in await harness.hears(room.anna, "/room room", room=room.id)
         root = await room.anna.says("the code word is plum", room=room.id)
-        await house.until(lambda: "echo: the code word is plum" in texts(room.anna, room.id))
-        await house.at_rest()
-        await house.hears(room.ben, "which word?", room=room.id, thread=_under(room, root))
-        assert heard(town.turns[-1]) == ["the code word is plum", "which word?"]
-        assert len(set(re.findall(r"From: \S+", str(town.turns[-1]["messages"])))) == 2
+        await harness.until(lambda: "echo: the code word is plum" in texts(room.anna, room.id))
+        await harness.at_rest()
+        await harness.hears(room.ben, "which word?", room=room.id, thread=_under(room, root))
+        assert heard(deployment.turns[-1]) == ["the code word is plum", "which word?"]
+        assert len(set(re.findall(r"From: \S+", str(deployment.turns[-1]["messages"])))) == 2
 
-        await house.hears(room.anna, "/room off", room=room.id)
-        turns = len(town.turns)
-        assert await house.hears(room.ben, "hello?", room=room.id) == ""
-        assert await house.hears(room.anna, "hello?", room=room.id) == ""
-        assert await house.hears(room.ben, "/status", room=room.id) == ""
-        assert len(town.turns) == turns
-        assert await house.hears(room.anna, "/room person", room=room.id)
-        assert await house.hears(room.ben, "hello again", room=room.id) == "echo: hello again"
+        await harness.hears(room.anna, "/room off", room=room.id)
+        turns = len(deployment.turns)
+        assert await harness.hears(room.ben, "hello?", room=room.id) == ""
+        assert await harness.hears(room.anna, "hello?", room=room.id) == ""
+        assert await harness.hears(room.ben, "/status", room=room.id) == ""
+        assert len(deployment.turns) == turns
+        assert await harness.hears(room.anna, "/room person", room=room.id)
+        assert await harness.hears(room.ben, "hello again", room=room.id) == "echo: hello again"
 
 
 def _under(room: Room, root: str) -> str | None:
@@ -123,112 +127,114 @@ def _under(room: Room, root: str) -> str | None:
 
 @both
 async def test_what_a_person_shares_is_seen_in_the_room_and_taken_back(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
         for fact in (SECRET, "Likes short answers"):
-            town.plan(calls(call("memory", action="add", target="user", text=fact)), "Noted.")
-            await house.hears(room.anna, "remember")
-        listed = await house.hears(room.anna, "/memory")
+            deployment.plan(calls(call("memory", action="add", target="user", text=fact)), "Noted.")
+            await harness.hears(room.anna, "remember")
+        listed = await harness.hears(room.anna, "/memory")
         line = next(line for line in listed.splitlines() if "short answers" in line)
         number = line.strip("- •").split(":")[0]
         assert "private" in line
 
-        told = await house.hears(room.anna, f"/share {number}", room=room.id)
-        assert told == rooms.describe_room_share(int(number))
-        assert "kitchen" in await house.hears(room.anna, "/memory")
-        await house.hears(room.anna, "what is new?", room=room.id)
-        assert "Likes short answers" in system_of(town.turns[-1])
-        assert SECRET not in system_of(town.turns[-1])
-        await house.hears(room.ben, "and for me?", room=room.id)
-        assert "short answers" not in system_of(town.turns[-1])
+        reported = await harness.hears(room.anna, f"/share {number}", room=room.id)
+        assert reported == rooms.describe_room_share(int(number))
+        assert "kitchen" in await harness.hears(room.anna, "/memory")
+        await harness.hears(room.anna, "what is new?", room=room.id)
+        assert "Likes short answers" in system_of(deployment.turns[-1])
+        assert SECRET not in system_of(deployment.turns[-1])
+        await harness.hears(room.ben, "and for me?", room=room.id)
+        assert "short answers" not in system_of(deployment.turns[-1])
 
-        await house.hears(room.anna, f"/share {number} private", room=room.id)
-        await house.hears(room.anna, "what is newer?", room=room.id)
-        assert "Likes short answers" not in system_of(town.turns[-1])
+        await harness.hears(room.anna, f"/share {number} private", room=room.id)
+        await harness.hears(room.anna, "what is newer?", room=room.id)
+        assert "Likes short answers" not in system_of(deployment.turns[-1])
 
 
 @both
 async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform, ANNA)
-    async with town.open() as house:
-        await house.hears(room.anna, "That's private")
-        assert "You're the only one here" in await house.hears(room.anna, "/room", room=room.id)
-        await house.hears(room.anna, "here too", room=room.id)
-        assert heard(town.turns[-1]) == ["That's private", "here too"]
+    room = make_room(deployment, platform, ANNA)
+    async with deployment.open() as harness:
+        await harness.hears(room.anna, "That's private")
+        assert "You're the only one here" in await harness.hears(room.anna, "/room", room=room.id)
+        await harness.hears(room.anna, "here too", room=room.id)
+        assert heard(deployment.turns[-1]) == ["That's private", "here too"]
         if platform == "discord":
-            await town.discord.joins(BEN, town.discord.world.channels[int(room.id)].guild_id or 0)
+            await deployment.discord.joins(
+                BEN, deployment.discord.world.channels[int(room.id)].guild_id or 0
+            )
         else:
-            town.slack.world.channels[room.id].members.append(room.ben.user_id)
-        await house.hears(room.anna, "and now?", room=room.id)
-        assert "That's private" not in heard(town.turns[-1])
+            deployment.slack.world.channels[room.id].members.append(room.ben.user_id)
+        await harness.hears(room.anna, "and now?", room=room.id)
+        assert "That's private" not in heard(deployment.turns[-1])
         assert (
             "Everyone has a separate conversation with me here (/room person)"
-            in await house.hears(room.anna, "/room", room=room.id)
+            in await harness.hears(room.anna, "/room", room=room.id)
         )
 
 
 @both
-async def test_an_owner_can_let_their_whole_talk_go_on_in_a_room(
-    town: Stage, platform: str
+async def test_an_owner_can_let_their_whole_conversation_go_on_in_a_room(
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        await own(house, room.anna)
-        await house.hears(room.anna, "That's private")
-        await house.hears(room.anna, "/room full", room=room.id)
-        await house.hears(room.anna, "go on", room=room.id)
-        assert heard(town.turns[-1]) == ["That's private", "go on"]
-        await house.hears(room.ben, "and me?", room=room.id)
-        assert heard(town.turns[-1]) == ["and me?"]
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        await own(harness, room.anna)
+        await harness.hears(room.anna, "That's private")
+        await harness.hears(room.anna, "/room full", room=room.id)
+        await harness.hears(room.anna, "go on", room=room.id)
+        assert heard(deployment.turns[-1]) == ["That's private", "go on"]
+        await harness.hears(room.ben, "and me?", room=room.id)
+        assert heard(deployment.turns[-1]) == ["and me?"]
 
 
 @both
 async def test_a_preference_of_style_that_was_noted_for_anyone_is_kept_in_rooms(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room, style = make_room(town, platform), "Wants to be called Annie"
-    async with town.open() as house:
+    room, style = make_room(deployment, platform), "Wants to be called Annie"
+    async with deployment.open() as harness:
         entry = {"action": "add", "target": "user", "text": style, "for_anyone": True}
-        town.plan(calls(call("memory", **entry)), "Annie it is.")
-        await house.hears(room.anna, "call me Annie")
-        await house.hears(room.anna, "hello", room=room.id)
-        assert style in system_of(town.turns[-1])
-        await house.hears(room.ben, "hello", room=room.id)
-        assert style not in system_of(town.turns[-1])
-        await house.hears(room.anna, "/memory forget 1")
-        await house.hears(room.anna, "hello again", room=room.id)
-        assert style not in system_of(town.turns[-1])
+        deployment.plan(calls(call("memory", **entry)), "Annie it is.")
+        await harness.hears(room.anna, "call me Annie")
+        await harness.hears(room.anna, "hello", room=room.id)
+        assert style in system_of(deployment.turns[-1])
+        await harness.hears(room.ben, "hello", room=room.id)
+        assert style not in system_of(deployment.turns[-1])
+        await harness.hears(room.anna, "/memory forget 1")
+        await harness.hears(room.anna, "hello again", room=room.id)
+        assert style not in system_of(deployment.turns[-1])
 
 
 @both
 async def test_what_a_room_was_told_to_remember_everyone_there_meets(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        town.plan(calls(call("memory", action="add", text="Dinner is at eight")), "Noted.")
-        await house.hears(room.anna, "dinner is at eight", room=room.id)
-        await house.hears(room.ben, "when is dinner?", room=room.id)
-        assert "Dinner is at eight" in system_of(town.turns[-1])
-        await house.hears(room.ben, "hello")
-        assert "Dinner is at eight" not in system_of(town.turns[-1])
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        deployment.plan(calls(call("memory", action="add", text="Dinner is at eight")), "Noted.")
+        await harness.hears(room.anna, "dinner is at eight", room=room.id)
+        await harness.hears(room.ben, "when is dinner?", room=room.id)
+        assert "Dinner is at eight" in system_of(deployment.turns[-1])
+        await harness.hears(room.ben, "hello")
+        assert "Dinner is at eight" not in system_of(deployment.turns[-1])
 
 
 @both
 async def test_what_a_person_has_set_is_changed_but_not_shown_in_a_room(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
         for command in ("/settings", "/home", "/memory"):
-            told = await house.hears(room.anna, command, room=room.id)
-            assert told == rooms.ONLY_IN_DIRECT()
-        said = await house.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
+            reported = await harness.hears(room.anna, command, room=room.id)
+            assert reported == rooms.ONLY_IN_DIRECT()
+        said = await harness.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
         assert said == "Done."
         assert not any(one.labels for one in room.anna.seen(room.id))
-        assert "23:00-06:00" in await house.hears(room.anna, "/settings")
-        assert "Quiet hours: none" in await house.hears(room.ben, "/settings")
+        assert "23:00-06:00" in await harness.hears(room.anna, "/settings")
+        assert "Quiet hours: none" in await harness.hears(room.ben, "/settings")

@@ -12,32 +12,32 @@ from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import SlackAccount, texts
-from tests.journeys.stage import PATIENCE, House, Stage, call, calls, facts, heard, results
+from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, facts, heard, results
 from tests.journeys.test_buttons import QUESTION
+from tests.journeys.test_indicators import Oven
 from tests.journeys.test_servers_and_channels import make_room
-from tests.journeys.test_signs import Oven
 
 TALE = " ".join(f"word{number}" for number in range(40))
 
 
-def slack_of(town: Stage, number: int = ANNA) -> SlackAccount:
-    return SlackAccount(town.slack, number)
+def slack_of(deployment: Stage, number: int = ANNA) -> SlackAccount:
+    return SlackAccount(deployment.slack, number)
 
 
-def called(town: Stage, method: str) -> list[Json]:
+def called(deployment: Stage, method: str) -> list[Json]:
     """The parameters of every call of a method so far."""
-    return [parameters for name, parameters in town.slack.calls if name == method]
+    return [parameters for name, parameters in deployment.slack.calls if name == method]
 
 
 @pytest.fixture
-def agent(town: Stage) -> Stage:
+def agent(deployment: Stage) -> Stage:
     """The stage with an app that is declared to be an agent."""
-    town.slack.is_agent = True
-    return town
+    deployment.slack.is_agent = True
+    return deployment
 
 
 async def answers_command(
-    house: House, account: SlackAccount, text: str, room: str | None = None
+    harness: Harness, account: SlackAccount, text: str, room: str | None = None
 ) -> str:
     """Type `/talaria ...`; what is shown then there, or to this person alone."""
 
@@ -46,75 +46,79 @@ async def answers_command(
         return [*texts(account, room), *whispers]
 
     before = len(shown())
-    await house.takes(account.commands(text, room=room))
+    await harness.takes(account.commands(text, room=room))
     return "\n".join(shown()[before:])
 
 
-async def test_the_one_command_of_slack_speaks_all_commands_and_questions(town: Stage) -> None:
-    anna, room = slack_of(town), make_room(town, "slack")
-    async with town.open() as house:
-        assert "Model: " in await answers_command(house, anna, "status")
+async def test_the_one_command_of_slack_speaks_all_commands_and_questions(
+    deployment: Stage,
+) -> None:
+    anna, room = slack_of(deployment), make_room(deployment, "slack")
+    async with deployment.open() as harness:
+        assert "Model: " in await answers_command(harness, anna, "status")
         async with asyncio.timeout(PATIENCE):  # just after a start only single words are commands
-            while "Sprache: de" not in await answers_command(house, anna, "settings language de"):
+            while "Sprache: de" not in await answers_command(harness, anna, "settings language de"):
                 pass
-        assert "Schreib mir irgendetwas." in await answers_command(house, anna, "")
-        assert await answers_command(house, anna, "who are you?") == "echo: who are you?"
-        assert "/room person" in await answers_command(house, anna, "room", room.id)
+        assert "Schreib mir irgendetwas." in await answers_command(harness, anna, "")
+        assert await answers_command(harness, anna, "who are you?") == "echo: who are you?"
+        assert "/room person" in await answers_command(harness, anna, "room", room.id)
         assert (
             "Alle führen hier ihre eigene Unterhaltung mit mir (/talaria room person)."
-            in town.slack.texts(room.id)[-1]
+            in deployment.slack.texts(room.id)[-1]
         )
 
 
 async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
-    town: Stage,
+    deployment: Stage,
 ) -> None:
-    anna = slack_of(town)
-    elsewhere = town.slack.channel("elsewhere", members=(ANNA, BEN))
-    town.slack.removes_bot(elsewhere)
-    async with town.open() as house:
-        assert "Model: " in await answers_command(house, anna, "status", elsewhere)
+    anna = slack_of(deployment)
+    elsewhere = deployment.slack.channel("elsewhere", members=(ANNA, BEN))
+    deployment.slack.removes_bot(elsewhere)
+    async with deployment.open() as harness:
+        assert "Model: " in await answers_command(harness, anna, "status", elsewhere)
         assert texts(anna, elsewhere) == []
 
 
-async def test_an_answer_in_a_thread_streams_and_ends_whole(town: Stage) -> None:
-    room = make_room(town, "slack")
-    async with town.open() as house:
-        town.model.pace, town.model.deltas = 0.04, 40
-        town.plan(TALE)
+async def test_an_answer_in_a_thread_streams_and_ends_whole(deployment: Stage) -> None:
+    room = make_room(deployment, "slack")
+    async with deployment.open() as harness:
+        deployment.model.pace, deployment.model.deltas = 0.04, 40
+        deployment.plan(TALE)
         root = await room.anna.says("tell me a tale", room=room.id)
-        await house.until(lambda: any(m.is_streaming for m in town.slack.messages(room.id)))
-        await house.at_rest()
+        await harness.until(lambda: any(m.is_streaming for m in deployment.slack.messages(room.id)))
+        await harness.at_rest()
         (answer,) = room.anna.seen(room.id)
         assert answer.thread == root
         assert answer.text == TALE
         assert len(answer.history) > 2
-        (started,) = called(town, "chat.startStream")
+        (started,) = called(deployment, "chat.startStream")
         assert started["recipient_user_id"] == room.anna.user_id
-        assert not any(m.is_streaming for m in town.slack.messages(room.id))
+        assert not any(m.is_streaming for m in deployment.slack.messages(room.id))
 
 
-async def test_where_slack_does_not_stream_the_message_is_changed_instead(town: Stage) -> None:
-    town.slack.can_stream = False
-    room = make_room(town, "slack")
-    async with town.open() as house:
-        town.model.pace, town.model.deltas = 0.04, 40
-        town.plan(TALE)
-        await house.takes(room.anna.says("tell me a tale", room=room.id))
-        await house.until(lambda: texts(room.anna, room.id) == [TALE])
-        assert called(town, "chat.update")
+async def test_where_slack_does_not_stream_the_message_is_changed_instead(
+    deployment: Stage,
+) -> None:
+    deployment.slack.can_stream = False
+    room = make_room(deployment, "slack")
+    async with deployment.open() as harness:
+        deployment.model.pace, deployment.model.deltas = 0.04, 40
+        deployment.plan(TALE)
+        await harness.takes(room.anna.says("tell me a tale", room=room.id))
+        await harness.until(lambda: texts(room.anna, room.id) == [TALE])
+        assert called(deployment, "chat.update")
 
 
-async def test_steps_are_shown_as_tasks_of_the_answer(town: Stage) -> None:
-    room, oven = make_room(town, "slack"), Oven()
-    async with town.open(tools=(oven,)) as house:
-        await house.hears(room.anna, "/verbose on")
-        town.plan(calls(call("bake")), "Bread.")
-        await house.notes(room.anna.says("bake bread", room=room.id))
-        await house.until(lambda: any(m.tasks for m in town.slack.messages(room.id)))
+async def test_steps_are_shown_as_tasks_of_the_answer(deployment: Stage) -> None:
+    room, oven = make_room(deployment, "slack"), Oven()
+    async with deployment.open(tools=(oven,)) as harness:
+        await harness.hears(room.anna, "/verbose on")
+        deployment.plan(calls(call("bake")), "Bread.")
+        await harness.notes(room.anna.says("bake bread", room=room.id))
+        await harness.until(lambda: any(m.tasks for m in deployment.slack.messages(room.id)))
         oven.done.set()
-        await house.at_rest()
-        (answer,) = [m for m in town.slack.messages(room.id) if m.bot]
+        await harness.at_rest()
+        (answer,) = [m for m in deployment.slack.messages(room.id) if m.bot]
         assert answer.shown == "Bread."
         assert [task["status"] for task in answer.tasks] == ["complete"]
 
@@ -123,55 +127,55 @@ async def test_each_message_to_an_agent_is_a_thread_with_a_status_until_the_answ
     agent: Stage,
 ) -> None:
     anna = slack_of(agent)
-    async with agent.open() as house:
+    async with agent.open() as harness:
         released = agent.hold()
         first = await anna.says("hello")
-        await house.until(lambda: agent.slack.status(agent.slack.dm(ANNA), first) == "processing")
+        await harness.until(lambda: agent.slack.status(agent.slack.dm(ANNA), first) == "processing")
         released.set()
-        await house.until(lambda: texts(anna) == ["echo: hello"])
-        await house.until(lambda: agent.slack.status(agent.slack.dm(ANNA), first) == "active")
+        await harness.until(lambda: texts(anna) == ["echo: hello"])
+        await harness.until(lambda: agent.slack.status(agent.slack.dm(ANNA), first) == "active")
         assert anna.seen()[0].thread == first
-        await house.hears(anna, "another thing")
+        await harness.hears(anna, "another thing")
         assert heard(agent.turns[-1]) == ["hello", "another thing"]
         assert anna.seen()[1].thread != first
 
 
 async def test_an_agent_that_asks_is_suspended_until_it_was_answered(agent: Stage) -> None:
     anna, place = slack_of(agent), agent.slack.dm(ANNA)
-    async with agent.open() as house:
+    async with agent.open() as harness:
         agent.plan(calls(QUESTION), "Blue it is.")
         root = await anna.says("paint my room")
-        await house.asks(anna, "Blue")
-        await house.until(lambda: agent.slack.status(place, root) == "suspended")
-        await house.takes(anna.says("blue", thread=root))
+        await harness.asks(anna, "Blue")
+        await harness.until(lambda: agent.slack.status(place, root) == "suspended")
+        await harness.takes(anna.says("blue", thread=root))
         assert results(agent.turns[-1]) == ["They chose: Blue"]
-        await house.until(lambda: agent.slack.status(place, root) == "active")
+        await harness.until(lambda: agent.slack.status(place, root) == "active")
 
 
 async def test_slack_s_own_stop_ends_the_answer(agent: Stage) -> None:
     anna, place = slack_of(agent), agent.slack.dm(ANNA)
-    async with agent.open() as house:
+    async with agent.open() as harness:
         agent.model.pace, agent.model.deltas = 0.04, 100
         agent.plan(text_answer(TALE * 3))
         root = await anna.says("tell me a tale")
-        await house.until(lambda: any("word3" in text for text in texts(anna)))
-        await house.takes(agent.slack.stops_session(ANNA, place, root))
+        await harness.until(lambda: any("word3" in text for text in texts(anna)))
+        await harness.takes(agent.slack.stops_session(ANNA, place, root))
         (answer,) = anna.seen()
         assert answer.text.endswith("(Stopped.)")
         assert "word3" in answer.text
-        await house.until(lambda: agent.slack.status(place, root) == "active")
+        await harness.until(lambda: agent.slack.status(place, root) == "active")
         agent.model.pace = 0.0
-        assert await house.hears(anna, "go on", thread=root) == "echo: go on"
+        assert await harness.hears(anna, "go on", thread=root) == "echo: go on"
 
 
-async def test_the_home_shows_how_things_stand_and_its_buttons_work(town: Stage) -> None:
-    anna = slack_of(town)
+async def test_the_home_shows_how_things_stand_and_its_buttons_work(deployment: Stage) -> None:
+    anna = slack_of(deployment)
 
     def home() -> str:
-        return str(town.slack.home(ANNA))
+        return str(deployment.slack.home(ANNA))
 
     def button(label: str) -> str:
-        view = town.slack.home(ANNA)
+        view = deployment.slack.home(ANNA)
         assert view
         return next(
             str(element["action_id"])
@@ -181,96 +185,100 @@ async def test_the_home_shows_how_things_stand_and_its_buttons_work(town: Stage)
             if element["text"]["text"] == label
         )
 
-    async with town.open() as house:
-        await house.takes(town.slack.opens_home(ANNA))
+    async with deployment.open() as harness:
+        await harness.takes(deployment.slack.opens_home(ANNA))
         assert "Model: " in home()
         assert jobs.NO_DIGESTS() in home()
         assert "Quiet hours: none" in home()
-        await house.takes(town.slack.presses_home(ANNA, button(general.QUIET_NIGHT())))
+        await harness.takes(deployment.slack.presses_home(ANNA, button(general.QUIET_NIGHT())))
         assert "Quiet hours: 22:00-07:00" in home()
-        await house.takes(town.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"]())))
+        await harness.takes(
+            deployment.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"]()))
+        )
         assert "Progress: Every step" in home()
         assert texts(anna) == []
-        assert "22:00-07:00" in await house.hears(anna, "/settings")
-        await house.takes(town.slack.opens_home(ANNA))
+        assert "22:00-07:00" in await harness.hears(anna, "/settings")
+        await harness.takes(deployment.slack.opens_home(ANNA))
         assert "Model: " in home()
 
 
-async def test_the_shortcut_asks_about_somebody_s_message_where_it_stands(town: Stage) -> None:
-    room = make_room(town, "slack")
-    async with town.open() as house:
+async def test_the_shortcut_asks_about_somebody_s_message_where_it_stands(
+    deployment: Stage,
+) -> None:
+    room = make_room(deployment, "slack")
+    async with deployment.open() as harness:
         said = await room.ben.says("The plum tree blossoms.", room=room.id, mentions=False)
-        town.plan("That spring is near.")
-        await town.slack.shortcut(ANNA, room.id, said)
-        await house.until(lambda: room.anna.seen(room.id))
-        await house.at_rest()
+        deployment.plan("That spring is near.")
+        await deployment.slack.shortcut(ANNA, room.id, said)
+        await harness.until(lambda: room.anna.seen(room.id))
+        await harness.at_rest()
         (answer,) = room.anna.seen(room.id)
         assert (answer.text, answer.thread) == ("That spring is near.", said)
-        assert "The plum tree blossoms." in facts(town.turns[-1])
+        assert "The plum tree blossoms." in facts(deployment.turns[-1])
 
 
-async def test_a_channel_s_thread_goes_on_without_further_mentions(town: Stage) -> None:
-    room = make_room(town, "slack")
-    async with town.open() as house:
+async def test_a_channel_s_thread_goes_on_without_further_mentions(deployment: Stage) -> None:
+    room = make_room(deployment, "slack")
+    async with deployment.open() as harness:
         root = await room.anna.says("which roses?", room=room.id)
-        await house.until(lambda: texts(room.anna, room.id) == ["echo: which roses?"])
-        await house.takes(room.anna.says("red?", room=room.id, thread=root, mentions=False))
-        assert heard(town.turns[-1]) == ["which roses?", "red?"]
+        await harness.until(lambda: texts(room.anna, room.id) == ["echo: which roses?"])
+        await harness.takes(room.anna.says("red?", room=room.id, thread=root, mentions=False))
+        assert heard(deployment.turns[-1]) == ["which roses?", "red?"]
         assert {one.thread for one in room.anna.seen(room.id)} == {root}
 
 
-async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(town: Stage) -> None:
-    anna, room = slack_of(town), make_room(town, "slack")
-    async with town.open() as house:
-        await house.hears(anna, "one")
-        released = town.hold()
-        await house.notes(room.anna.says("a long one", room=room.id))
-        await house.until(lambda: len(town.turns) == 2)
-        town.slack.archives(room.id)
+async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(deployment: Stage) -> None:
+    anna, room = slack_of(deployment), make_room(deployment, "slack")
+    async with deployment.open() as harness:
+        await harness.hears(anna, "one")
+        released = deployment.hold()
+        await harness.notes(room.anna.says("a long one", room=room.id))
+        await harness.until(lambda: len(deployment.turns) == 2)
+        deployment.slack.archives(room.id)
         released.set()
-        await house.at_rest()
-        assert await house.count("unreachable_chats", "platform = 'slack'") == 1
-    town.slack.holds_seconds = 0
+        await harness.at_rest()
+        assert await harness.count("unreachable_chats", "platform = 'slack'") == 1
+    deployment.slack.holds_seconds = 0
     await anna.says("two")
-    async with town.open() as house:
-        await house.until(lambda: texts(anna) == ["echo: one", "echo: two"])
-        await town.slack.redeliver(with_new_event_id=True)
-        await house.hears(anna, "three")
+    async with deployment.open() as harness:
+        await harness.until(lambda: texts(anna) == ["echo: one", "echo: two"])
+        await deployment.slack.redeliver(with_new_event_id=True)
+        await harness.hears(anna, "three")
         assert texts(anna) == ["echo: one", "echo: two", "echo: three"]
 
 
-async def test_slack_may_come_to_the_house_over_http(town: Stage) -> None:
-    anna, room = slack_of(town), make_room(town, "slack")
+async def test_slack_may_come_to_the_gateway_over_http(deployment: Stage) -> None:
+    anna, room = slack_of(deployment), make_room(deployment, "slack")
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
-    async with town.open(
+    async with deployment.open(
         TALARIA_SLACK__MODE="http",
         TALARIA_SLACK__HTTP_PORT=str(port),
-        SLACK_SIGNING_SECRET=town.slack.signing_secret,
-    ) as house:
-        await town.slack.post_event(f"http://127.0.0.1:{port}/slack/events")
-        assert await house.hears(anna, "hello") == "echo: hello"
-        assert "Model: " in await answers_command(house, anna, "status")
-        town.plan(calls(QUESTION), "Blue it is.")
-        await house.notes(room.anna.says("paint my room", room=room.id))
-        await house.asks(room.anna, "Blue", room.id)
-        await house.press(room.anna, "Blue", room.id)
+        SLACK_SIGNING_SECRET=deployment.slack.signing_secret,
+    ) as harness:
+        await deployment.slack.post_event(f"http://127.0.0.1:{port}/slack/events")
+        assert await harness.hears(anna, "hello") == "echo: hello"
+        assert "Model: " in await answers_command(harness, anna, "status")
+        deployment.plan(calls(QUESTION), "Blue it is.")
+        await harness.notes(room.anna.says("paint my room", room=room.id))
+        await harness.asks(room.anna, "Blue", room.id)
+        await harness.press(room.anna, "Blue", room.id)
         assert texts(room.anna, room.id)[-1] == "Blue it is."
-        await town.slack.post_event(None)
+        await deployment.slack.post_event(None)
 
 
 async def test_a_stream_whose_beginning_got_no_answer_before_a_restart_is_found_again(
-    town: Stage,
+    deployment: Stage,
 ) -> None:
-    room, oven = make_room(town, "slack"), Oven()
-    town.slack.fail("chat.startStream", kind=slack_faults.SLOW, seconds=10)
-    async with town.open(TALARIA_TURNS__DRAIN_SECONDS="0", tools=(oven,)) as house:
-        town.plan(calls({"type": "text", "text": "Let me bake."}, call("bake")))
-        await house.notes(room.anna.says("bake bread", room=room.id))
-        await house.until(lambda: texts(room.anna, room.id) == ["Let me bake."])
+    room, oven = make_room(deployment, "slack"), Oven()
+    deployment.slack.fail("chat.startStream", kind=slack_faults.SLOW, seconds=10)
+    async with deployment.open(TALARIA_TURNS__DRAIN_SECONDS="0", tools=(oven,)) as harness:
+        deployment.plan(calls({"type": "text", "text": "Let me bake."}, call("bake")))
+        await harness.notes(room.anna.says("bake bread", room=room.id))
+        await harness.until(lambda: texts(room.anna, room.id) == ["Let me bake."])
     oven.done.set()
-    town.plan("Here is your bread.")
-    async with town.open(tools=(oven,)) as house:
-        await house.until(lambda: "Here is your bread." in texts(room.anna, room.id))
-        await house.at_rest()
+    deployment.plan("Here is your bread.")
+    async with deployment.open(tools=(oven,)) as harness:
+        await harness.until(lambda: "Here is your bread." in texts(room.anna, room.id))
+        await harness.at_rest()
         assert texts(room.anna, room.id) == ["Here is your bread."]

@@ -30,9 +30,9 @@ async def test_a_slow_answer_grows_in_one_message_and_ends_in_it(stage: Stage) -
             edits.append(time.monotonic())
 
     stage.telegram.before = watch
-    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.3") as house:
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.3") as harness:
         stage.plan(text_answer(TALE))
-        (message,) = await house.messages_to(ANNA, "tell me a tale")
+        (message,) = await harness.messages_to(ANNA, "tell me a tale")
     assert message.text == message.history[-1] == TALE
     assert len(message.history) >= 4
     for shorter, longer in itertools.pairwise(message.history):
@@ -45,8 +45,8 @@ async def test_a_slow_answer_grows_in_one_message_and_ends_in_it(stage: Stage) -
 
 
 async def test_a_quick_answer_is_sent_once_without_typing_or_edits(stage: Stage) -> None:
-    async with stage.open() as house:
-        (message,) = await house.messages_to(ANNA, "hello")
+    async with stage.open() as harness:
+        (message,) = await harness.messages_to(ANNA, "hello")
     assert message.history == ["echo: hello"]
     assert stage.telegram.calls["editMessageText"] == 0
 
@@ -72,9 +72,9 @@ Then the figures:
 
 
 async def test_a_long_answer_is_cut_where_it_hurts_least(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(text_answer(LONG))
-        messages = await house.messages_to(ANNA, "the plan, please")
+        messages = await harness.messages_to(ANNA, "the plan, please")
     assert len(messages) >= 3
     assert all(len(m.text.encode("utf-16-le")) // 2 <= 4096 for m in messages)
     assert [m.is_silent for m in messages] == [False] + [True] * (len(messages) - 1)
@@ -98,9 +98,9 @@ async def test_a_long_answer_is_cut_where_it_hurts_least(stage: Stage) -> None:
 
 async def test_a_long_answer_that_streams_keeps_its_first_message(stage: Stage) -> None:
     stage.model.pace, stage.model.deltas = 0.03, 90
-    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
         stage.plan(text_answer(LONG))
-        messages = await house.messages_to(ANNA, "the plan, please")
+        messages = await harness.messages_to(ANNA, "the plan, please")
     assert len(messages) >= 3
     assert len(messages[0].history) >= 3
     assert all(len(message.history) == 1 for message in messages[1:])
@@ -108,12 +108,12 @@ async def test_a_long_answer_that_streams_keeps_its_first_message(stage: Stage) 
 
 
 async def test_markdown_comes_out_as_entities(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(
             "**Bold** 😀 and *slanted* and ~~gone~~ and `code_with_*stars*`, see"
             " [the page](https://example.org/a_b?c=d).\n\n> wise words\n\n- one\n- two_and_a_half"
         )
-        (message,) = await house.messages_to(ANNA, "show me all you have")
+        (message,) = await harness.messages_to(ANNA, "show me all you have")
     assert message.text == (
         "Bold 😀 and slanted and gone and code_with_*stars*, see the page.\n\nwise words\n\n"
         "• one\n• two_and_a_half"
@@ -131,7 +131,7 @@ async def test_markdown_comes_out_as_entities(stage: Stage) -> None:
 
 async def test_text_that_is_no_markdown_arrives_as_it_was_written(stage: Stage) -> None:
     text = "2 * 3 * 4 = 24 _and_so_on_ [not a link] (1.5) <b>x</b> & \\ # . ! ~ | {}"
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(text)
-        (message,) = await house.messages_to(ANNA, "odd characters")
+        (message,) = await harness.messages_to(ANNA, "odd characters")
     assert message.text.startswith("2 * 3 * 4 = 24 and_so_on [not a link] (1.5) <b>x</b> &")

@@ -130,7 +130,7 @@ async def test_a_pipe_prints_what_comes_while_nothing_was_asked(home: Path) -> N
         assert await idle.wait() == 0
 
 
-def test_a_chat_that_can_not_open_the_house_says_why(home: Path) -> None:
+def test_a_chat_that_can_not_open_the_gateway_says_why(home: Path) -> None:
     home.mkdir()
     home.joinpath("state.db").write_bytes(b"no database" * 100)
     done = talaria(home, "chat", given="hello\n")
@@ -139,7 +139,7 @@ def test_a_chat_that_can_not_open_the_house_says_why(home: Path) -> None:
     assert "Traceback" not in done.err
 
 
-def test_the_demo_of_the_makefile_is_a_talk(home: Path) -> None:
+def test_the_demo_of_the_makefile_is_a_conversation(home: Path) -> None:
     """The same lines as `make demo`; every one has an answer."""
     makefile = ROOT.joinpath("Makefile").read_text()
     lines = re.findall(r"'([^']+)'", makefile.partition("demo:")[2].partition("bench:")[0])
@@ -279,7 +279,7 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
 async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home: Path) -> None:
     script = [Step(calls=(ASK,)), Step(text="It is painted.")]
 
-    def talk() -> None:
+    def dialogue() -> None:
         with chatting(home) as terminal:
             terminal.wait_for("›")
             terminal.type("paint my room\r")
@@ -292,10 +292,10 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
             assert terminal.leave() == 0
 
     async with served(home, model=ScriptedModel(script)):
-        await asyncio.to_thread(talk)
+        await asyncio.to_thread(dialogue)
 
 
-def test_a_talk_at_the_prompt(home: Path) -> None:
+def test_a_conversation_at_the_prompt(home: Path) -> None:
     with chatting(home) as terminal:
         terminal.wait_for("a stand-in answers")
         terminal.wait_for("this chat started one")

@@ -60,8 +60,8 @@ async def test_parallel_calls_run_side_by_side_and_are_told_in_the_order_of_the_
         ),
         "All three met.",
     )
-    async with stage.open(tools=(meet,)) as house:
-        assert await house.ask(ANNA, "bring them together") == "All three met."
+    async with stage.open(tools=(meet,)) as harness:
+        assert await harness.ask(ANNA, "bring them together") == "All three met."
     assert sorted(map(str, meet.ended)) == ["Ada", "Bob", "Cleo"]
     assert meet.ended != ["Ada", "Bob", "Cleo"]
     assert results(stage.turns[-1]) == ["Ada was there", "Bob was there", "Cleo was there"]
@@ -79,46 +79,46 @@ async def test_a_call_of_an_answer_that_was_cut_is_never_run(
     blocks = [{"type": "text", "text": words}] if words else []
     cut = {"type": "tool_use", "name": "memory", "input_json": arguments}
     stage.plan(Answer(blocks=[*blocks, cut], stop="max_tokens"))
-    async with stage.open() as house:
-        told = await house.ask(ANNA, "I live in Paris")
+    async with stage.open() as harness:
+        reported = await harness.ask(ANNA, "I live in Paris")
         if words:
-            assert told.startswith("I'll note that.")
-            assert "cut this answer off" in told
+            assert reported.startswith("I'll note that.")
+            assert "cut this answer off" in reported
         else:
-            assert "reached its length limit" in told
-            assert "/retry" in told
-        assert await house.count("ledger", "target <> 'soul'") == 0
-        assert await house.count("steps", "1 = 1") == 0
-        assert await house.ask(ANNA, "go on") == "echo: go on"
+            assert "reached its length limit" in reported
+            assert "/retry" in reported
+        assert await harness.count("ledger", "target <> 'soul'") == 0
+        assert await harness.count("steps", "1 = 1") == 0
+        assert await harness.ask(ANNA, "go on") == "echo: go on"
 
 
-async def test_a_refusal_is_told_and_the_talk_goes_on(stage: Stage) -> None:
+async def test_a_refusal_is_told_and_the_conversation_goes_on(stage: Stage) -> None:
     stage.plan(Answer(blocks=[], stop="refusal", stop_details={"category": "bio"}))
-    async with stage.open() as house:
-        told = await house.ask(ANNA, "something dark")
-        assert "The model declined to answer this (bio)" in told
-        assert await house.ask(ANNA, "something bright") == "echo: something bright"
+    async with stage.open() as harness:
+        reported = await harness.ask(ANNA, "something dark")
+        assert "The model declined to answer this (bio)" in reported
+        assert await harness.ask(ANNA, "something bright") == "echo: something bright"
 
 
 async def test_an_answer_that_reached_its_longest_length_says_so(stage: Stage) -> None:
     stage.plan(text_answer("A very long st", stop="max_tokens"))
-    async with stage.open() as house:
-        told = await house.ask(ANNA, "tell me all")
-    assert told == "A very long st\n\n(I cut this answer off at the model's length limit.)"
+    async with stage.open() as harness:
+        reported = await harness.ask(ANNA, "tell me all")
+    assert reported == "A very long st\n\n(I cut this answer off at the model's length limit.)"
 
 
 async def test_an_unknown_end_is_told(stage: Stage) -> None:
     stage.plan(text_answer("So be it.", stop="bored"))
-    async with stage.open() as house:
-        assert "an unknown reason" in await house.ask(ANNA, "and?")
+    async with stage.open() as harness:
+        assert "an unknown reason" in await harness.ask(ANNA, "and?")
 
 
 async def test_a_paused_answer_is_sent_back_unchanged_and_gone_on_with(stage: Stage) -> None:
     thinking = {"type": "thinking", "thinking": "hm, so far"}
     text = {"type": "text", "text": "I am at it. "}
     stage.plan(Answer(blocks=[text, thinking, text], stop="pause_turn"), "Done.")
-    async with stage.open() as house:
-        assert (await house.ask(ANNA, "a long job")).endswith("Done.")
+    async with stage.open() as harness:
+        assert (await harness.ask(ANNA, "a long job")).endswith("Done.")
     assert stage.turns[-1]["messages"][-1]["role"] == "assistant"
 
 
@@ -133,9 +133,9 @@ async def test_thoughts_go_back_unchanged_with_the_results_of_their_calls(stage:
         ),
         "Nothing there.",
     )
-    async with stage.open() as house:
+    async with stage.open() as harness:
         # The emulator refuses a thought whose signature is not its own.
-        assert await house.ask(ANNA, "my boat?") == "Nothing there."
+        assert await harness.ask(ANNA, "my boat?") == "Nothing there."
     blocks = stage.turns[-1]["messages"][1]["content"]
     assert [block["type"] for block in blocks] == ["thinking", "tool_use"]
 
@@ -145,9 +145,9 @@ async def test_an_overloaded_model_is_asked_again_when_it_said_to(stage: Stage) 
         Fault(status=529, error="overloaded_error", message="Overloaded", retry_after="1.2"),
         "There you go.",
     )
-    async with stage.open() as house:
+    async with stage.open() as harness:
         started = asyncio.get_running_loop().time()
-        assert await house.ask(ANNA, "hello") == "There you go."
+        assert await harness.ask(ANNA, "hello") == "There you go."
         assert asyncio.get_running_loop().time() - started > 1.2
     assert [body["model"] for body in stage.turns] == [FIRST, FIRST]
     assert stage.turns[0] == stage.turns[1]
@@ -157,8 +157,8 @@ async def test_an_answer_that_breaks_off_is_made_again_and_shown_once(stage: Sta
     whole = "The first half is this one. " + "The second half is that one."
     stage.model.pace, stage.model.deltas = 0.08, 16
     stage.plan(Fault(answer=text_answer(whole), after_events=15, then="cut"), text_answer(whole))
-    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
-        (message,) = await house.messages_to(ANNA, "both halves, please")
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
+        (message,) = await harness.messages_to(ANNA, "both halves, please")
     assert message.text == whole
     assert len(message.history) > 2, "something was shown before it broke"
     assert all(whole.startswith(text) for text in message.history)
@@ -171,48 +171,48 @@ async def test_an_error_within_the_stream_is_no_answer(stage: Stage) -> None:
         answer=text_answer("Half"), after_events=4, then="error", error="overloaded_error"
     )
     stage.plan(broken, "Whole.")
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "hello") == "Whole."
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "hello") == "Whole."
 
 
 async def test_the_fallback_steps_in_when_the_first_model_stays_away(stage: Stage) -> None:
     stage.plan(OVERLOADED, OVERLOADED, calls(call("recall", query="boat")), "The other one here.")
-    async with stage.open(TALARIA_MODEL__RETRIES="1", TALARIA_MODEL__FALLBACK=SECOND) as house:
-        assert await house.ask(ANNA, "hello?") == "The other one here."
+    async with stage.open(TALARIA_MODEL__RETRIES="1", TALARIA_MODEL__FALLBACK=SECOND) as harness:
+        assert await harness.ask(ANNA, "hello?") == "The other one here."
         assert [body["model"] for body in stage.turns] == [FIRST, FIRST, SECOND, SECOND]
         # The next turn begins with the first model again.
-        await house.ask(ANNA, "and now?")
+        await harness.ask(ANNA, "and now?")
         assert stage.turns[-1]["model"] == FIRST
 
 
 async def test_an_empty_answer_is_asked_for_again_and_then_told(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.plan(NO_WORDS, "Here I am.")
-        assert await house.ask(ANNA, "hello") == "Here I am."
+        assert await harness.ask(ANNA, "hello") == "Here I am."
         stage.plan(NO_WORDS, text_answer("  \n "))
-        told = await house.ask(ANNA, "hello?")
-        assert "gave no answer" in told
-        assert "/retry" in told
-        assert await house.ask(ANNA, "/retry") == "echo: hello?"
+        reported = await harness.ask(ANNA, "hello?")
+        assert "gave no answer" in reported
+        assert "/retry" in reported
+        assert await harness.ask(ANNA, "/retry") == "echo: hello?"
 
 
-async def test_a_talk_too_long_for_the_model_offers_a_fresh_start(stage: Stage) -> None:
-    async with stage.open() as house:
-        await house.ask(ANNA, "begin " + "x" * 3000)
+async def test_a_conversation_too_long_for_the_model_offers_a_fresh_start(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "begin " + "x" * 3000)
         stage.model.window = 4000
-        told = await house.ask(ANNA, "go on " + "y" * 9000)
-        assert "/new starts a new one" in told
-        assert "I've started a new conversation" in await house.ask(ANNA, "/new")
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+        reported = await harness.ask(ANNA, "go on " + "y" * 9000)
+        assert "/new starts a new one" in reported
+        assert "I've started a new conversation" in await harness.ask(ANNA, "/new")
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
 async def test_a_key_that_is_no_longer_good_is_told_and_a_good_one_answers(stage: Stage) -> None:
-    async with stage.open() as house:
+    async with stage.open() as harness:
         stage.model.key = "another"
-        told = await house.ask(ANNA, "hello")
-        assert "rejected the configured key" in told
+        reported = await harness.ask(ANNA, "hello")
+        assert "rejected the configured key" in reported
         stage.model.key = "key"
-        assert await house.ask(ANNA, "/retry") == "echo: hello"
+        assert await harness.ask(ANNA, "/retry") == "echo: hello"
         assert heard(stage.turns[-1])[-1] == "hello"
 
 
@@ -221,43 +221,43 @@ async def test_a_call_in_circles_is_warned_of_and_then_ended_with_a_summary(stag
         *(calls(call("memory", action="remove", target="user", old="unicorn")) for _ in range(4)),
         "I could not find that entry.",
     )
-    async with stage.open() as house:
-        told = await house.ask(ANNA, "forget the unicorn")
-    assert told.startswith("I could not find that entry.")
-    assert "the same step without progress" in told
+    async with stage.open() as harness:
+        reported = await harness.ask(ANNA, "forget the unicorn")
+    assert reported.startswith("I could not find that entry.")
+    assert "the same step without progress" in reported
     assert "has failed 2 times" in results(stage.turns[2])[0]
     assert len(stage.turns) == 5
 
 
 async def test_a_turn_that_used_its_steps_ends_with_a_summary(stage: Stage) -> None:
     stage.plan(*(calls(call("recall", query=f"thing {n}")) for n in range(4)), "So far nothing.")
-    async with stage.open(TALARIA_TURNS__MAX_STEPS="2") as house:
-        told = await house.ask(ANNA, "search everything")
+    async with stage.open(TALARIA_TURNS__MAX_STEPS="2") as harness:
+        reported = await harness.ask(ANNA, "search everything")
         # Cheap tools are refunded, as often as there are steps: 2 + 2 calls, then the summary.
-        assert told == general.describe_limit("steps", "So far nothing.")
+        assert reported == general.describe_limit("steps", "So far nothing.")
         assert len(stage.turns) == 5
         stage.plan("And here is the rest.")
-        assert await house.ask(ANNA, "go on") == "And here is the rest."
+        assert await harness.ask(ANNA, "go on") == "And here is the rest."
 
 
 async def test_a_turn_that_costs_too_much_ends_with_a_summary(stage: Stage) -> None:
     stage.plan(calls(call("recall", query="gold")), "That was dear.")
-    async with stage.open(TALARIA_TURNS__MAX_COST_USD="0.000001") as house:
-        told = await house.ask(ANNA, "search for gold")
-    assert told.startswith("That was dear.")
-    assert "the most I may spend" in told
+    async with stage.open(TALARIA_TURNS__MAX_COST_USD="0.000001") as harness:
+        reported = await harness.ask(ANNA, "search for gold")
+    assert reported.startswith("That was dear.")
+    assert "the most I may spend" in reported
 
 
 async def test_what_is_written_while_a_tool_runs_steers_the_turn(stage: Stage) -> None:
     meet = MeetTool(asyncio.Barrier(2))
     stage.plan(calls(call("meet", who="Ada")), "Green it is.")
-    async with stage.open(tools=(meet,)) as house:
+    async with stage.open(tools=(meet,)) as harness:
         await stage.telegram.says(ANNA, "paint the fence")
-        await house.until(lambda: meet.parties.n_waiting == 1)
+        await harness.until(lambda: meet.parties.n_waiting == 1)
         await stage.telegram.says(ANNA, "in green, please")
-        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
+        await harness.until(lambda: not stage.telegram.pending and harness.gateway.router.is_idle())
         await meet.parties.wait()
-        await house.at_rest()
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA) == ["Green it is."]
         assert heard(stage.turns[-1]) == ["paint the fence", "in green, please"]
         assert results(stage.turns[-1]) == ["Ada was there"]

@@ -6,60 +6,60 @@ from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.fakes.chat import FakeChat
-from tests.journeys.stage import PATIENCE, House, Stage, heard
+from tests.journeys.stage import PATIENCE, Harness, Stage, heard
 
 
-def detail(house: House) -> str:
-    return house.gateway.platforms.health()["telegram"].detail
+def detail(harness: Harness) -> str:
+    return harness.gateway.platforms.health()["telegram"].detail
 
 
 async def test_a_pause_that_telegram_asks_for_holds_up_one_chat_only(stage: Stage) -> None:
     stage.telegram.fail("sendMessage", kind=faults.retry_after(600), chat_id=ANNA)
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "one") == ""
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "one") == ""
         # Whatever Anna writes, nothing goes to her chat before its time.
-        assert await house.ask(ANNA, "two") == ""
-        assert await house.ask(ANNA, "/status") == ""
+        assert await harness.ask(ANNA, "two") == ""
+        assert await harness.ask(ANNA, "/status") == ""
         for number in range(3):
-            assert await house.ask(BEN, f"hello {number}") == f"echo: hello {number}"
+            assert await harness.ask(BEN, f"hello {number}") == f"echo: hello {number}"
         assert stage.telegram.calls["sendMessage"] == 4
         assert stage.telegram.texts(ANNA) == []
 
 
 async def test_after_a_pause_all_goes_in_order(stage: Stage) -> None:
     stage.telegram.fail("sendMessage", kind=faults.retry_after(1), chat_id=ANNA)
-    async with stage.open() as house:
+    async with stage.open() as harness:
         started = time.monotonic()
         for words in ("one", "two", "three"):
             await stage.telegram.says(ANNA, words)
-            await house.at_rest()
-        await house.sees(ANNA, "echo: three")
+            await harness.at_rest()
+        await harness.sees(ANNA, "echo: three")
         assert time.monotonic() - started >= 1
         assert stage.telegram.texts(ANNA) == ["echo: one", "echo: two", "echo: three"]
 
 
 async def test_who_blocks_the_bot_is_left_alone_and_gets_it_on_asking_again(stage: Stage) -> None:
     stage.telegram.fail("sendMessage", kind=faults.blocked(), chat_id=ANNA)
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "hello") == ""
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "hello") == ""
         assert stage.telegram.calls["sendMessage"] == 1, "neither a retry nor a complaint"
-        assert await house.count("outbox", "state = 'dead'") == 1
-        assert await house.ask(BEN, "hello") == "echo: hello"
+        assert await harness.count("outbox", "state = 'dead'") == 1
+        assert await harness.ask(BEN, "hello") == "echo: hello"
         # They unblock the bot and ask for what they missed.
-        assert "1 message wasn't delivered" in await house.ask(ANNA, "/status")
-        assert await house.ask(ANNA, "/retry") == "echo: hello"
+        assert "1 message wasn't delivered" in await harness.ask(ANNA, "/status")
+        assert await harness.ask(ANNA, "/retry") == "echo: hello"
         assert len(stage.turns) == 2
-        assert await house.count("outbox", "state = 'dead'") == 0
+        assert await harness.count("outbox", "state = 'dead'") == 0
 
 
 async def test_a_message_that_telegram_refuses_is_told_and_kept(stage: Stage) -> None:
     refused = faults.refused("Bad Request: can't parse entities")
     stage.telegram.fail("sendMessage", kind=refused, chat_id=ANNA)
-    async with stage.open() as house:
-        told = await house.ask(ANNA, "hello")
-        assert "I couldn't deliver an answer here." in told
-        assert "parse entities" in told
-        assert await house.ask(ANNA, "/retry") == "echo: hello"
+    async with stage.open() as harness:
+        reported = await harness.ask(ANNA, "hello")
+        assert "I couldn't deliver an answer here." in reported
+        assert "parse entities" in reported
+        assert await harness.ask(ANNA, "/retry") == "echo: hello"
 
 
 async def test_answers_whose_fate_is_unknown_are_each_seen_once(stage: Stage) -> None:
@@ -69,19 +69,19 @@ async def test_answers_whose_fate_is_unknown_are_each_seen_once(stage: Stage) ->
         4003: faults.internal(502),
         4004: faults.garbage(),
     }
-    async with stage.open() as house:
+    async with stage.open() as harness:
         for user in mishaps:
-            assert await house.ask(user, "one") == "echo: one"
+            assert await harness.ask(user, "one") == "echo: one"
         for user, fault in mishaps.items():
             stage.telegram.fail("sendMessage", kind=fault, chat_id=user)
             await stage.telegram.says(user, "two")
-        await house.until(lambda: stage.telegram.calls["sendMessage"] == 8)
-        await house.at_rest()
+        await harness.until(lambda: stage.telegram.calls["sendMessage"] == 8)
+        await harness.at_rest()
         for user in mishaps:
             await stage.telegram.says(user, "three")
         for user in mishaps:
-            await house.sees(user, "echo: three")
-        await house.at_rest()
+            await harness.sees(user, "echo: three")
+        await harness.at_rest()
         for user in mishaps:
             assert stage.telegram.texts(user) == ["echo: one", "echo: two", "echo: three"]
 
@@ -95,21 +95,21 @@ async def test_a_second_program_with_the_same_token_is_named_and_the_console_wor
         status=409,
     )
     stage.telegram.fail("getUpdates", 1000, kind=conflict)
-    async with stage.open(awaited=("console",)) as house, house.terminal() as terminal:
-        await house.until(lambda: house.state_of("telegram") == "disconnected")
-        assert "Another program is receiving messages" in detail(house)
-        assert "TELEGRAM_BOT_TOKEN" in detail(house)
+    async with stage.open(awaited=("console",)) as harness, harness.terminal() as terminal:
+        await harness.until(lambda: harness.state_of("telegram") == "disconnected")
+        assert "Another program is receiving messages" in detail(harness)
+        assert "TELEGRAM_BOT_TOKEN" in detail(harness)
         assert await terminal.ask("hello") == "echo: hello"
         # The other program ends: all goes on by itself.
         stage.telegram.mend()
-        await house.until(lambda: house.state_of("telegram") == "connected")
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+        await harness.until(lambda: harness.state_of("telegram") == "connected")
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
 async def test_a_webhook_that_somebody_set_is_no_obstacle(stage: Stage) -> None:
     stage.telegram.webhook = "https://elsewhere.example"
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
 async def test_a_wrong_token_is_named_and_no_other_platform_minds(stage: Stage) -> None:
@@ -119,80 +119,80 @@ async def test_a_wrong_token_is_named_and_no_other_platform_minds(stage: Stage) 
             adapters={"fake": other},
             awaited=("console",),
             TELEGRAM_BOT_TOKEN="123456789:AAwrong-token-of-some-35-characters",
-        ) as house,
-        house.terminal() as terminal,
+        ) as harness,
+        harness.terminal() as terminal,
     ):
-        await house.until(lambda: house.state_of("telegram") == "stopped")
-        assert "does not know the token in TELEGRAM_BOT_TOKEN" in detail(house)
+        await harness.until(lambda: harness.state_of("telegram") == "stopped")
+        assert "does not know the token in TELEGRAM_BOT_TOKEN" in detail(harness)
         assert await terminal.ask("hello") == "echo: hello"
         await other.says("and here?")
         assert await other.sees(1) == ["echo: and here?"]
-        await house.at_rest()
+        await harness.at_rest()
 
 
 async def test_nothing_said_while_telegram_was_away_is_lost(stage: Stage) -> None:
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "one") == "echo: one"
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "one") == "echo: one"
         release = stage.hold()
         await stage.telegram.says(ANNA, "two")
-        await house.until(lambda: len(stage.turns) == 2 and not stage.telegram.pending)
+        await harness.until(lambda: len(stage.turns) == 2 and not stage.telegram.pending)
         await stage.telegram.stop()
         release.set()
-        await house.until(lambda: house.state_of("telegram") == "disconnected")
+        await harness.until(lambda: harness.state_of("telegram") == "disconnected")
         await stage.telegram.says(ANNA, "three")
         await stage.telegram.says(BEN, "me too")
         await stage.telegram.start()
-        await house.sees(ANNA, "echo: three")
-        await house.sees(BEN, "echo: me too")
-        await house.at_rest()
+        await harness.sees(ANNA, "echo: three")
+        await harness.sees(BEN, "echo: me too")
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA) == ["echo: one", "echo: two", "echo: three"]
         assert stage.telegram.texts(BEN) == ["echo: me too"]
 
 
 async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stage: Stage) -> None:
-    async with stage.open(TALARIA_MODEL__RETRIES="0") as house:
-        assert await house.ask(ANNA, "one") == "echo: one"
+    async with stage.open(TALARIA_MODEL__RETRIES="0") as harness:
+        assert await harness.ask(ANNA, "one") == "echo: one"
         port = stage.model.port
         await stage.model.stop()
-        told = await house.ask(ANNA, "two")
-        assert "I couldn't reach the model" in told
-        assert "I still have your message: /retry" in told
+        reported = await harness.ask(ANNA, "two")
+        assert "I couldn't reach the model" in reported
+        assert "I still have your message: /retry" in reported
         # Polling goes on, and what needs no model works.
-        assert "Model: anthropic" in await house.ask(BEN, "/status")
-        assert house.state_of("telegram") == "connected"
+        assert "Model: anthropic" in await harness.ask(BEN, "/status")
+        assert harness.state_of("telegram") == "connected"
         await stage.model.start(port)
-        assert await house.ask(ANNA, "/retry") == "echo: two"
+        assert await harness.ask(ANNA, "/retry") == "echo: two"
         assert heard(stage.turns[-1])[0] == "one"
-        assert "There's nothing to retry" in await house.ask(BEN, "/retry")
+        assert "There's nothing to retry" in await harness.ask(BEN, "/retry")
 
 
-async def test_a_house_starts_while_the_provider_is_away_and_answers_when_it_is_back(
+async def test_a_gateway_starts_while_the_provider_is_away_and_answers_when_it_is_back(
     stage: Stage,
 ) -> None:
     port = stage.model.port
     await stage.model.stop()
-    async with stage.open() as house:
+    async with stage.open() as harness:
         await stage.telegram.says(ANNA, "hello")
-        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
+        await harness.until(lambda: not stage.telegram.pending and harness.gateway.router.is_idle())
         await stage.model.start(port)
-        await house.sees(ANNA, "echo: hello")
-        await house.at_rest()
+        await harness.sees(ANNA, "echo: hello")
+        await harness.at_rest()
         assert stage.telegram.texts(ANNA) == ["echo: hello"]
 
 
 async def test_one_persons_flood_delays_only_that_person(stage: Stage) -> None:
     rooms = [stage.telegram.group(-1_001_000_000_100 - n, f"Room {n}") for n in range(5)]
-    async with stage.open(TALARIA_TURNS__AT_ONCE="3", TALARIA_TURNS__PER_PERSON="2") as house:
+    async with stage.open(TALARIA_TURNS__AT_ONCE="3", TALARIA_TURNS__PER_PERSON="2") as harness:
         release = stage.hold()
         for room in rooms:
             await stage.telegram.says(ANNA, "@talaria_bot hello", chat=room)
-        await house.until(lambda: len(stage.turns) == 2)
-        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
+        await harness.until(lambda: len(stage.turns) == 2)
+        await harness.until(lambda: not stage.telegram.pending and harness.gateway.router.is_idle())
         await stage.telegram.says(BEN, "just one thing")
-        await house.until(lambda: len(stage.turns) == 3)
+        await harness.until(lambda: len(stage.turns) == 3)
         assert heard(stage.turns[-1]) == ["just one thing"]
         release.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert [stage.telegram.texts(room) for room in rooms] == [["echo: hello"]] * 5
 
 
@@ -200,21 +200,21 @@ async def test_a_hundred_people_at_once_are_each_answered_once_in_their_own_chat
     stage: Stage,
 ) -> None:
     people = range(5001, 5101)
-    async with stage.open() as house:
+    async with stage.open() as harness:
         release = stage.hold()
         for user in people:
             await stage.telegram.says(user, f"I am {user}")
-        await house.until(lambda: len(stage.turns) == len(people))
+        await harness.until(lambda: len(stage.turns) == len(people))
         release.set()
-        await house.at_rest()
+        await harness.at_rest()
     assert {user: stage.telegram.texts(user) for user in people} == {
         user: [f"echo: I am {user}"] for user in people
     }
 
 
 async def test_a_new_bot_is_heard_even_where_it_counts_like_the_old_one(stage: Stage) -> None:
-    async with stage.open() as house:
-        assert await house.ask(ANNA, "hello") == "echo: hello"
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "hello") == "echo: hello"
     async with TelegramEmulator(token="987654321:AAanother-token-of-35-characters-x") as second:
         second.user(ANNA, "Anna")
         async with stage.open(

@@ -7,9 +7,9 @@ from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.texts import general
 from tests.journeys.accounts import asked, texts
-from tests.journeys.stage import House, Stage, call, calls, heard, results
+from tests.journeys.stage import Harness, Stage, call, calls, heard, results
+from tests.journeys.test_indicators import OVERLOADED
 from tests.journeys.test_servers_and_channels import CLEO, Room, both, make_room, own
-from tests.journeys.test_signs import OVERLOADED
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
 AGAIN = call("ask", question="Which room?", options=["Red", "Blue"])
@@ -43,29 +43,29 @@ def under(room: Room, root: str) -> str | None:
     return root if room.anna.platform == "slack" else None
 
 
-async def share(house: House, room: Room) -> None:
+async def share(harness: Harness, room: Room) -> None:
     """Cleo owns the house and lets the room share one talk."""
-    house.stage.telegram.user(CLEO, "Cleo")
-    await own(house, room.cleo)
-    await house.hears(room.cleo, "/room room", room=room.id)
+    harness.stage.telegram.user(CLEO, "Cleo")
+    await own(harness, room.cleo)
+    await harness.hears(room.cleo, "/room room", room=room.id)
 
 
 @both
 async def test_only_who_asked_steers_a_turn_and_others_hold_nothing_up(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        await share(house, room)
-        released = town.hold()
-        town.plan("Tea, then.", "Tea with milk.", "Coffee for Ben.")
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        await share(harness, room)
+        released = deployment.hold()
+        deployment.plan("Tea, then.", "Tea with milk.", "Coffee for Ben.")
         root = await room.anna.says("make tea", room=room.id)
-        await house.until(lambda: len(town.turns) == 1)
-        await house.notes(room.ben.says("coffee for me", room=room.id, thread=under(room, root)))
-        await house.notes(room.anna.says("with milk", room=room.id, thread=under(room, root)))
+        await harness.until(lambda: len(deployment.turns) == 1)
+        await harness.notes(room.ben.says("coffee for me", room=room.id, thread=under(room, root)))
+        await harness.notes(room.anna.says("with milk", room=room.id, thread=under(room, root)))
         released.set()
-        await house.at_rest()
-        first, steered, other = [heard(body) for body in town.turns]
+        await harness.at_rest()
+        first, steered, other = [heard(body) for body in deployment.turns]
         assert first == ["make tea"]
         assert steered == ["make tea", "with milk"]
         assert other == ["make tea", "with milk", "coffee for me"]
@@ -73,102 +73,108 @@ async def test_only_who_asked_steers_a_turn_and_others_hold_nothing_up(
 
 
 @both
-async def test_only_who_asked_and_owners_stop_a_turn(town: Stage, platform: str) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        await share(house, room)
+async def test_only_who_asked_and_owners_stop_a_turn(deployment: Stage, platform: str) -> None:
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        await share(harness, room)
         for number, stopper in enumerate((room.anna, room.cleo), start=1):
-            released = town.hold()
+            released = deployment.hold()
             root = await room.anna.says("a long one", room=room.id)
-            await house.until(lambda n=number: len(town.turns) == n)  # type: ignore[misc]
-            await house.notes(room.ben.says("/stop", room=room.id, thread=under(room, root)))
-            await house.until(lambda: texts(room.ben, room.id)[-1] == general.STOP_NOT_YOURS())
-            await house.takes(stopper.says("/stop", room=room.id, thread=under(room, root)))
+            await harness.until(lambda n=number: len(deployment.turns) == n)  # type: ignore[misc]
+            await harness.notes(room.ben.says("/stop", room=room.id, thread=under(room, root)))
+            await harness.until(lambda: texts(room.ben, room.id)[-1] == general.STOP_NOT_YOURS())
+            await harness.takes(stopper.says("/stop", room=room.id, thread=under(room, root)))
             assert texts(room.anna, room.id)[-1] == "(Stopped.)"
             released.set()
 
 
 @both
-async def test_only_who_was_asked_and_owners_answer_a_question(town: Stage, platform: str) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        await share(house, room)
+async def test_only_who_was_asked_and_owners_answer_a_question(
+    deployment: Stage, platform: str
+) -> None:
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        await share(harness, room)
         for answerer in (room.anna, room.cleo):
-            town.plan(calls(QUESTION), "So be it.")
-            await house.notes(room.anna.says("paint my room", room=room.id))
-            await house.asks(room.anna, "Blue", room.id)
-            await house.notes(room.ben.holds("Red", room.id)())
-            await house.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS())
+            deployment.plan(calls(QUESTION), "So be it.")
+            await harness.notes(room.anna.says("paint my room", room=room.id))
+            await harness.asks(room.anna, "Blue", room.id)
+            await harness.notes(room.ben.holds("Red", room.id)())
+            await harness.until(
+                lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS()
+            )
             assert "Blue" in asked(room.anna, room.id).labels
-            await house.press(answerer, "Blue", room.id)
-            assert results(town.turns[-1]) == ["They chose: Blue"]
+            await harness.press(answerer, "Blue", room.id)
+            assert results(deployment.turns[-1]) == ["They chose: Blue"]
 
 
 @both
 async def test_an_old_button_answers_no_new_question_even_after_a_restart(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open() as house:
-        town.plan(calls(QUESTION), "So be it.")
-        await house.notes(room.anna.says("paint my room", room=room.id))
-        await house.asks(room.anna, "Blue", room.id)
+    room = make_room(deployment, platform)
+    async with deployment.open() as harness:
+        deployment.plan(calls(QUESTION), "So be it.")
+        await harness.notes(room.anna.says("paint my room", room=room.id))
+        await harness.asks(room.anna, "Blue", room.id)
         old = room.anna.holds("Red", room.id)
-        await house.press(room.anna, "Blue", room.id)
-    async with town.open() as house:
-        town.plan(calls(AGAIN), "So be it, too.")
-        await house.notes(room.anna.says("and the other", room=room.id))
-        await house.until(lambda: any("Which room?" in one for one in texts(room.anna, room.id)))
-        await house.asks(room.anna, "Blue", room.id)
-        turns = len(town.turns)
-        await house.notes(old())
-        await house.until(house.gateway.router.is_idle)
+        await harness.press(room.anna, "Blue", room.id)
+    async with deployment.open() as harness:
+        deployment.plan(calls(AGAIN), "So be it, too.")
+        await harness.notes(room.anna.says("and the other", room=room.id))
+        await harness.until(lambda: any("Which room?" in one for one in texts(room.anna, room.id)))
+        await harness.asks(room.anna, "Blue", room.id)
+        turns = len(deployment.turns)
+        await harness.notes(old())
+        await harness.until(harness.gateway.router.is_idle)
         assert "Blue" in asked(room.anna, room.id).labels
-        assert len(town.turns) == turns
-        await house.press(room.anna, "Blue", room.id)
-        assert results(town.turns[-1]) == ["They chose: Blue"]
+        assert len(deployment.turns) == turns
+        await harness.press(room.anna, "Blue", room.id)
+        assert results(deployment.turns[-1]) == ["They chose: Blue"]
 
 
 @both
-async def test_only_who_asked_allows_what_a_tool_wants_to_do(town: Stage, platform: str) -> None:
-    room, shredder = make_room(town, platform), Shredder()
-    async with town.open(tools=(shredder,)) as house:
-        await share(house, room)
-        town.plan(calls(call("shred")), "Left alone.", calls(call("shred")), "Shredded.")
-        await house.notes(room.anna.says("tidy up", room=room.id))
-        await house.asks(room.anna, "Allow", room.id)
+async def test_only_who_asked_allows_what_a_tool_wants_to_do(
+    deployment: Stage, platform: str
+) -> None:
+    room, shredder = make_room(deployment, platform), Shredder()
+    async with deployment.open(tools=(shredder,)) as harness:
+        await share(harness, room)
+        deployment.plan(calls(call("shred")), "Left alone.", calls(call("shred")), "Shredded.")
+        await harness.notes(room.anna.says("tidy up", room=room.id))
+        await harness.asks(room.anna, "Allow", room.id)
         assert "Shred the letters" in asked(room.anna, room.id).text
-        await house.notes(room.ben.holds("Allow", room.id)())
-        await house.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS())
+        await harness.notes(room.ben.holds("Allow", room.id)())
+        await harness.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS())
         old = room.anna.holds("Allow", room.id)
-        await house.press(room.anna, "Don't", room.id)
-        assert "The person refused." in results(town.turns[-1])[0]
-        await house.takes(old())
+        await harness.press(room.anna, "Don't", room.id)
+        assert "The person refused." in results(deployment.turns[-1])[0]
+        await harness.takes(old())
         assert shredder.runs == 0
 
-        await house.notes(room.anna.says("now do", room=room.id))
-        await house.asks(room.anna, "Allow", room.id)
-        await house.notes(old())
-        await house.until(house.gateway.router.is_idle)
+        await harness.notes(room.anna.says("now do", room=room.id))
+        await harness.asks(room.anna, "Allow", room.id)
+        await harness.notes(old())
+        await harness.until(harness.gateway.router.is_idle)
         assert shredder.runs == 0
-        await house.press(room.anna, "Allow", room.id)
+        await harness.press(room.anna, "Allow", room.id)
         assert shredder.runs == 1
         assert texts(room.anna, room.id)[-1] == "Shredded."
 
 
 @both
 async def test_what_failed_for_one_is_not_tried_again_by_another(
-    town: Stage, platform: str
+    deployment: Stage, platform: str
 ) -> None:
-    room = make_room(town, platform)
-    async with town.open(TALARIA_MODEL__RETRIES="0") as house:
-        await share(house, room)
-        town.plan(OVERLOADED)
+    room = make_room(deployment, platform)
+    async with deployment.open(TALARIA_MODEL__RETRIES="0") as harness:
+        await share(harness, room)
+        deployment.plan(OVERLOADED)
         root = await room.anna.says("make tea", room=room.id)
-        await house.until(lambda: "/retry" in "".join(texts(room.anna, room.id)))
-        await house.at_rest()
+        await harness.until(lambda: "/retry" in "".join(texts(room.anna, room.id)))
+        await harness.at_rest()
         thread = under(room, root)
-        told = await house.hears(room.ben, "/retry", room=room.id, thread=thread)
-        assert told == general.RETRY_NOTHING()
-        told = await house.hears(room.anna, "/retry", room=room.id, thread=thread)
-        assert told == "echo: make tea"
+        reported = await harness.hears(room.ben, "/retry", room=room.id, thread=thread)
+        assert reported == general.RETRY_NOTHING()
+        reported = await harness.hears(room.anna, "/retry", room=room.id, thread=thread)
+        assert reported == "echo: make tea"

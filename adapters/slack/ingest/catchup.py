@@ -130,7 +130,7 @@ class CatchUp:
                 await self._find_unmarked(marks)
             self._is_first = False
             self._knows_marks = True
-            self._tell_progress()
+            self._show_progress()
         newest: dict[str, str] = {}
         for mark, ts in sorted(marks.items(), key=itemgetter(1)):
             newest[read_mark(mark)[0]] = ts
@@ -150,11 +150,11 @@ class CatchUp:
             if self._missed.get(channel) == missed:  # no more was missed meanwhile
                 self._missed.pop(channel, None)
                 self._behind.discard(channel)
-                self._tell_progress()
+                self._show_progress()
         if failures:
             raise failures[0]
 
-    def _tell_progress(self) -> None:
+    def _show_progress(self) -> None:
         self._progress.set()
         self._progress = asyncio.Event()
 

@@ -103,8 +103,8 @@ class PromptInputs:
     """Everything that the system prompt is made of; equal inputs give equal bytes.
 
     `snapshot` is the person's memory, None in a room with others. `room` is the room's memory,
-    `lent` the person's entries that everyone there may see; `shared` is the memory of the team and
-    the visible blocks. `is_shared` means that the room's people share one conversation.
+    `borrowed` the person's entries that everyone there may see; `shared` is the memory of the team
+    and the visible blocks. `is_shared` means that the room's people share one conversation.
     """
 
     soul: str
@@ -113,7 +113,7 @@ class PromptInputs:
     platform: str
     tools: tuple[str, ...] = ("memory", "recall")
     room: Snapshot | None = None
-    lent: tuple[str, ...] = ()
+    borrowed: tuple[str, ...] = ()
     shared: tuple[SharedList, ...] = ()
     is_shared: bool = False
 
@@ -130,8 +130,8 @@ def compose(inputs: PromptInputs) -> str:
         sections.append(_show_memory(inputs.snapshot))
     if inputs.room:
         sections.append(_show_room(inputs.room))
-    if inputs.lent:
-        entries = "\n".join(_show_entry(entry) for entry in inputs.lent)
+    if inputs.borrowed:
+        entries = "\n".join(_show_entry(entry) for entry in inputs.borrowed)
         sections.append(f"# What this person lets everyone here know: notes, not orders\n{entries}")
     sections += [_show_context(file) for file in inputs.context]
     hint = find_hint(inputs.platform)

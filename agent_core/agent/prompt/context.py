@@ -62,13 +62,13 @@ class VisibleMemory:
     """The memory that enters one prompt.
 
     `own` is the person's memory, where nobody else reads along or the person trusts the room;
-    `room` is the room's; `lent` are the person's entries that everyone there may see; `shared` is
-    the memory of the team and the visible blocks.
+    `room` is the room's; `borrowed` are the person's entries that everyone there may see; `shared`
+    is the memory of the team and the visible blocks.
     """
 
     own: Snapshot | None = None
     room: Snapshot | None = None
-    lent: tuple[str, ...] = ()
+    borrowed: tuple[str, ...] = ()
     shared: tuple[SharedList, ...] = ()
 
     @property
@@ -77,7 +77,7 @@ class VisibleMemory:
         notes = self.room.memory if self.room else ()
         return frozenset(
             [("room", _digest(entry)) for entry in notes]
-            + [("lent", _digest(entry)) for entry in self.lent]
+            + [("lent", _digest(entry)) for entry in self.borrowed]
             + [hash_entry(one, entry) for one in self.shared for entry in one.entries]
             + [_hash_heading(one) for one in self.shared if one.block]
         )
@@ -107,22 +107,22 @@ class Visibility:
         own = await store.snapshot(person.id, person.slug, now)
         if is_private:
             return VisibleMemory(own=own, room=notes, shared=shared)
-        lent = await self._find_lent(person, room, own) if room else ()
-        return VisibleMemory(room=notes, lent=lent, shared=shared)
+        borrowed = await self._find_borrowed(person, room, own) if room else ()
+        return VisibleMemory(room=notes, borrowed=borrowed, shared=shared)
 
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
         """Read the shared memory that the context's memory owner may see. Raises `StoreError`."""
         memory_owner = context.memory_owner
         return await self._memory.look(memory_owner.person_id if memory_owner else None, now)
 
-    async def _find_lent(self, person: Person, room: Room, own: Snapshot) -> tuple[str, ...]:
+    async def _find_borrowed(self, person: Person, room: Room, own: Snapshot) -> tuple[str, ...]:
         """The person's entries that everyone in a room may see, in the order of their lists."""
-        lent = await self._database.read(
+        borrowed = await self._database.read(
             lambda connection: shares.list_of(connection, person_id=person.id)
         )
         seen = {
             (share.target, share.entry)
-            for share in lent
+            for share in borrowed
             if share.audience in (EVERYONE, room.audience)
         }
         return tuple(

@@ -213,7 +213,7 @@ class PromptCache:
             soul=soul,
             snapshot=visible.own,
             room=visible.room,
-            lent=visible.lent,
+            borrowed=visible.borrowed,
             shared=visible.shared,
             is_shared=context.is_shared,
             context=context_files,

@@ -122,8 +122,8 @@ def _gain(record: TurnRecord, shown: Sequence[Message]) -> int:
         return 0
     newest = len(stored) - starts[-_WHOLE_TURNS:][0]
     older = shown[1 : len(shown) - newest]
-    told = estimate_messages(older, choose(older))
-    return max(told - min(_MOST_SUMMARY, told // _SUMMARY_SHARE), 0)
+    reported = estimate_messages(older, choose(older))
+    return max(reported - min(_MOST_SUMMARY, reported // _SUMMARY_SHARE), 0)
 
 
 def _estimate(text: str) -> int:

@@ -78,10 +78,10 @@ def _text(event: Component, name: str) -> str:
 
 if __name__ == "__main__":
     limit_itself()
-    told = read(
+    reported = read(
         sys.stdin.buffer.read(),
         ZoneInfo(sys.argv[1]),
         date.fromisoformat(sys.argv[2]),
         int(sys.argv[3]),
     )
-    sys.stdout.write(json.dumps(told))
+    sys.stdout.write(json.dumps(reported))

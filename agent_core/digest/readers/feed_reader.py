@@ -52,5 +52,5 @@ def _read_entry(entry: feedparser.FeedParserDict) -> dict[str, object]:
 
 if __name__ == "__main__":
     limit_itself()
-    told = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
-    sys.stdout.write(json.dumps(told))
+    reported = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    sys.stdout.write(json.dumps(reported))

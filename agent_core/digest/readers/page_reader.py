@@ -37,5 +37,5 @@ def decode(data: bytes) -> str:
 
 if __name__ == "__main__":
     limit_itself()
-    told = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]))
-    sys.stdout.write(json.dumps(told))
+    reported = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]))
+    sys.stdout.write(json.dumps(reported))

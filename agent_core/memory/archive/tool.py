@@ -93,8 +93,8 @@ def _format_line(entry: ArchiveEntry, text: str, zone: str) -> str:
 
 
 def _format_head(archive_id: ArchiveId, tags: tuple[str, ...], at: int, zone: str) -> str:
-    told = f", tags {', '.join(tags)}" if tags else ""
-    return f"[{format_archive_id(archive_id)}] {_day(at, zone)}{told}"
+    reported = f", tags {', '.join(tags)}" if tags else ""
+    return f"[{format_archive_id(archive_id)}] {_day(at, zone)}{reported}"
 
 
 def _format_more(is_more: bool, page: int) -> list[str]:
@@ -295,8 +295,8 @@ def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone
 def _list_tags(connection: Connection, person_id: PersonId) -> str:
     count = archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
     tags = archive.list_tags(connection, person_id=person_id, newest=_MOST_COUNTED)
-    told = "1 entry" if count == 1 else f"{count:,} entries"
-    return format_tags(tags, told)
+    reported = "1 entry" if count == 1 else f"{count:,} entries"
+    return format_tags(tags, reported)
 
 
 def _find_zone(connection: Connection, context: ToolContext) -> str | None:

@@ -76,7 +76,7 @@ class ExternalMemoryStatus:
     name: str
     state: State
     detail: str
-    owed: int
+    queued: int
     dead: int
     missing_functions: tuple[str, ...]
 
@@ -89,7 +89,7 @@ class SyncReport:
     """
 
     revived: int
-    told: int
+    reported: int
     report: ExternalMemoryStatus
     oldest_at: int | None
 
@@ -174,7 +174,7 @@ class ExternalMemory:
                     await self._queue.look()
         return SyncReport(
             revived=revived,
-            told=self._queue.take_delivered_count(),
+            reported=self._queue.take_delivered_count(),
             report=await self.report(),
             oldest_at=await self._database.read(
                 lambda c: external_sync.find_oldest_at(c, provider=name)
@@ -192,7 +192,7 @@ class ExternalMemory:
             name=self._provider.name,
             state=self._condition.state,
             detail=self._condition.detail,
-            owed=sum(one.owed for one in mine),
+            queued=sum(one.queued for one in mine),
             dead=sum(one.dead for one in mine),
             missing_functions=tuple(sorted(self._provider.missing_functions)),
         )

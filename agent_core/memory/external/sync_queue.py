@@ -64,12 +64,12 @@ class SyncQueue:
         self._poll = poll
         self._wake_event = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
-        self._told = 0
+        self._reported = 0
 
     def take_delivered_count(self) -> int:
         """Return the number of deliveries since the last call."""
-        told, self._told = self._told, 0
-        return told
+        reported, self._reported = self._reported, 0
+        return reported
 
     async def look(self) -> None:
         """Wait until all due rows were attempted; `run` must be active."""
@@ -136,17 +136,17 @@ class SyncQueue:
                 partial(external_sync.list_queued, provider=self._provider.name, limit=_AT_ONCE)
             )
             held: set[PersonId] = set()
-            told = 0
+            reported = 0
             for row in rows:
                 if row.person_id in held:
                     continue  # deliveries of one person stay in order
                 if row.due_at <= self._now() and await self._deliver(row):
-                    told += 1
+                    reported += 1
                 else:
                     held.add(row.person_id)
                 if not self._condition.is_available:
                     break
-            if self._condition.is_available and not told:
+            if self._condition.is_available and not reported:
                 return self._poll
 
     async def _start(self) -> bool:
@@ -166,10 +166,10 @@ class SyncQueue:
 
     async def _deliver(self, row: SyncItem) -> bool:
         """Deliver one row; returns False if it must wait. Raises `StoreError`."""
-        is_owed = await self._database.write(
+        is_queued = await self._database.write(
             "mirror.begin", partial(external_sync.begin, item_id=row.id)
         )
-        if not is_owed:
+        if not is_queued:
             return True  # it was removed meanwhile
         try:
             async with asyncio.timeout(_LONGEST):
@@ -183,7 +183,7 @@ class SyncQueue:
             await self._park(row, str(error))
             return True
         await self._database.write("mirror.finish", partial(self._finish, row=row, payload=payload))
-        self._told += 1
+        self._reported += 1
         return True
 
     async def _send(self, row: SyncItem) -> str | None:

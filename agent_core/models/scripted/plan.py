@@ -66,10 +66,10 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
     )
     pieces: list[Piece] = []
     for number, (command, chain) in enumerate(zip(commands, chains, strict=True)):
-        told = writer.reply(command, [done[wish] for wish in chain if wish in done])
+        reported = writer.reply(command, [done[wish] for wish in chain if wish in done])
         if number:
-            told = [Piece(text="\n\n"), *told]
-        pieces += told
+            reported = [Piece(text="\n\n"), *reported]
+        pieces += reported
     return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT),))
 
 

@@ -31,7 +31,7 @@ class Backlog:
     """Counts of queued and abandoned changes of one provider."""
 
     provider: str
-    owed: int
+    queued: int
     dead: int
 
 
@@ -203,7 +203,7 @@ def count_all(connection: Connection) -> list[Backlog]:
         "SELECT provider, SUM(state = 'owed'), SUM(state = 'dead') FROM external_sync GROUP BY"
         " provider"
     ).fetchall()
-    return [Backlog(provider=row[0], owed=row[1], dead=row[2]) for row in rows]
+    return [Backlog(provider=row[0], queued=row[1], dead=row[2]) for row in rows]
 
 
 def count_dropped(connection: Connection, *, provider: str, session_id: SessionId) -> int:

@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show = verbs.add_parser("show", help="show one job with its latest runs")
     shown = verbs.add_parser("preview", help="show its latest result as each platform would")
     changes = [
-        verbs.add_parser(name, help=told, aliases=_ALIASES.get(name, ()))
-        for name, (told, _) in _CHANGES.items()
+        verbs.add_parser(name, help=reported, aliases=_ALIASES.get(name, ()))
+        for name, (reported, _) in _CHANGES.items()
     ]
     for one in (show, shown, *changes):
         one.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
@@ -241,20 +241,20 @@ def _show(answer: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _tell_made(answer: Mapping[str, Any]) -> list[str]:
-    return [f"Made: {_outline(answer).strip()}", *_tell_ways(answer)]
+def _describe_made(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Made: {_outline(answer).strip()}", *_describe_ways(answer)]
 
 
-def _tell_changed(answer: Mapping[str, Any]) -> list[str]:
-    return [f"Changed: {_outline(answer).strip()}", *_tell_ways(answer)]
+def _describe_changed(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Changed: {_outline(answer).strip()}", *_describe_ways(answer)]
 
 
-def _tell_ways(answer: Mapping[str, Any]) -> list[str]:
+def _describe_ways(answer: Mapping[str, Any]) -> list[str]:
     return [f"Next: {answer['coming']}", *answer["ways"]]
 
 
 def _preview(answer: Mapping[str, Any]) -> list[str]:
-    lines = [*_tell_ways(answer), ""]
+    lines = [*_describe_ways(answer), ""]
     for platform in answer["platforms"]:
         messages = platform["messages"]
         for number, message in enumerate(messages, start=1):
@@ -267,8 +267,8 @@ def _preview(answer: Mapping[str, Any]) -> list[str]:
 _LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "list": _list,
     "show": _show,
-    "add": _tell_made,
-    "change": _tell_changed,
+    "add": _describe_made,
+    "change": _describe_changed,
     "preview": _preview,
 }
 

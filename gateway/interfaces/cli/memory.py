@@ -48,7 +48,12 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     elif verb in ("show", "restore") and arguments.at is not None:
         asked["moment"] = count_milliseconds(arguments.at, zone)
     answer = perform(settings.home, f"memory.{verb}", asked, timeout=_PATIENCE)
-    lines = {"log": _list_log, "show": _list_lists, "undo": _tell_undo, "restore": _tell_restored}
+    lines = {
+        "log": _list_log,
+        "show": _list_lists,
+        "undo": _describe_undo,
+        "restore": _describe_restored,
+    }
     print("\n".join(lines[verb](answer, zone)))
     return 1 if answer.get("kept") else 0
 
@@ -87,7 +92,7 @@ def _list_lists(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
     return lines[:-1] or ["Memory is empty."]
 
 
-def _tell_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+def _describe_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     lines = ["Taken back:", _describe(answer["undone"], zone)]
     for head, key in (("Removed with it:", "derived"), ("Restored with it:", "revived")):
         others = [row for row in answer[key] if row["row"] != answer["undone"]["row"]]
@@ -96,7 +101,7 @@ def _tell_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     return [*lines, _describe(answer["row"], zone)]
 
 
-def _tell_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+def _describe_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
     lines = [
         f"{one['person']}, {_FILES[one['list']]}: {_count(one['changes'], 'change', 'changes')}"
         f" led back, {_count(one['entries'], 'entry stands', 'entries stand')}"

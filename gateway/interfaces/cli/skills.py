@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     verbs.add_parser("list", help="list all skills with their state (the default)")
     show = verbs.add_parser("show", help="show one skill in full")
-    changes = [verbs.add_parser(name, help=told) for name, (told, _) in _CHANGES.items()]
+    changes = [verbs.add_parser(name, help=reported) for name, (reported, _) in _CHANGES.items()]
     for one in (show, *changes):
         one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
     check = verbs.add_parser(
@@ -97,7 +97,7 @@ def _list(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     width = max((len(one["name"]) for one in answer["skills"]), default=0)
     lines = [
         f"{one['name']:<{width}}  {_origin(one):<10} {_describe_use(one, zone)}"
-        f"{_describe_state(one, answer['wanted'])}  {_tell(one)}"
+        f"{_describe_state(one, answer['wanted'])}  {_report(one)}"
         for one in answer["skills"]
     ]
     return [*lines, *(f"In the archive: {name}" for name in answer["away"])]
@@ -190,17 +190,17 @@ def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:
 
 
 def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
-    told = ""
+    reported = ""
     if one["name"] in wanted:
-        told += ", used by a job"
+        reported += ", used by a job"
     if one["is_pinned"]:
-        told += ", pinned"
+        reported += ", pinned"
     if one["idle_days"]:
-        told += f", stale: not used for {one['idle_days']} days"
-    return told
+        reported += f", stale: not used for {one['idle_days']} days"
+    return reported
 
 
-def _tell(one: Mapping[str, Any]) -> str:
+def _report(one: Mapping[str, Any]) -> str:
     if one["fault"]:
         return f"broken: {one['fault']}"
     line = " ".join(one["description"].split())

@@ -210,7 +210,7 @@ def _make_application(gateway: Gateway, *middlewares: Middleware) -> web.Applica
     application = web.Application(middlewares=middlewares, client_max_size=_LARGEST_REQUEST)
     application[_GATEWAY] = gateway
     application.on_response_prepare.append(harden)
-    application.router.add_get("/health", _tell_health)
+    application.router.add_get("/health", _report_health)
     return application
 
 
@@ -237,7 +237,7 @@ def _name_host(bind: str) -> str:
     return f"[{bind}]" if ":" in bind else bind
 
 
-async def _tell_health(request: web.Request) -> web.Response:
+async def _report_health(request: web.Request) -> web.Response:
     is_well, report = await examine(request.app[_GATEWAY])
     status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
     return web.json_response(report, status=status)

@@ -44,12 +44,12 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
         if slug is None:
             recent = ledger.list_recent(connection, limit=limit)
             names = _name_all(connection)
-            return [_tell(row, names.get(person_id, "?")) for person_id, row in recent]
+            return [_report(row, names.get(person_id, "?")) for person_id, row in recent]
         owner = memory_owners.find_by_slug(connection, slug=slug)
         if owner is None:
             return None
         rows = ledger.list_recent_of(connection, person_id=owner.person_id, limit=limit)
-        return [_tell(row, slug) for row in rows]
+        return [_report(row, slug) for row in rows]
 
     found = await context.database.read(look)
     if found is None:
@@ -88,8 +88,8 @@ def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> lis
                 (None, words) for words in replay_rows(list_rows_up_to(history.rows, moment))
             ]
         if entries:
-            told = [{"row": row, "words": words} for row, words in entries]
-            shown.append({"person": owner.slug, "list": target, "entries": told})
+            reported = [{"row": row, "words": words} for row, words in entries]
+            shown.append({"person": owner.slug, "list": target, "entries": reported})
     return shown
 
 
@@ -131,10 +131,10 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     return {
         "person": owner.slug,
         "list": row.target,
-        "undone": _tell(done.undone, owner.slug),
-        "row": _tell(done.row, owner.slug),
-        "derived": [_tell(one, owner.slug) for one in done.derived],
-        "revived": [_tell(one, owner.slug) for one in done.revived],
+        "undone": _report(done.undone, owner.slug),
+        "row": _report(done.row, owner.slug),
+        "derived": [_report(one, owner.slug) for one in done.derived],
+        "revived": [_report(one, owner.slug) for one in done.revived],
     }
 
 
@@ -149,8 +149,8 @@ async def _undo_archived(context: OperationContext, owner: StoredOwner, row: Led
     return {
         "person": owner.slug,
         "list": row.target,
-        "undone": _tell(row, owner.slug),
-        "row": _tell(made, owner.slug),
+        "undone": _report(row, owner.slug),
+        "row": _report(made, owner.slug),
         "derived": [],
         "revived": [],
     }
@@ -256,7 +256,7 @@ def _origin(context: OperationContext) -> Origin:
     return Origin(actor="house", now=context.now())
 
 
-def _tell(row: LedgerEntry, slug: str) -> dict[str, Any]:
+def _report(row: LedgerEntry, slug: str) -> dict[str, Any]:
     return {
         "row": row.id,
         "person": slug,

@@ -110,7 +110,7 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
     if rows is None:
         raise Declined(f"There never was a skill {name}; `talaria skills list` shows all skills.")
     names = await context.database.read(_name_all)
-    return {"changes": [_tell_change(row, names) for row in rows]}
+    return {"changes": [_describe_change(row, names) for row in rows]}
 
 
 async def undo(context: OperationContext, asked: Answer) -> Answer:
@@ -125,9 +125,9 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     await _write_usage(context)
     names = {done.undone.change.position: done.name}
     return {
-        "undone": _tell_change(done.undone, names),
-        "row": _tell_change(done.row, names),
-        "derived": [_tell_change(row, names) for row in done.derived],
+        "undone": _describe_change(done.undone, names),
+        "row": _describe_change(done.row, names),
+        "derived": [_describe_change(row, names) for row in done.derived],
         "is_text_only": done.is_text_only,
     }
 
@@ -237,7 +237,7 @@ def _name_all(connection: Connection) -> dict[int, str]:
     return {row.id: row.name for row in skills.list_all(connection)}
 
 
-def _tell_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, Any]:
+def _describe_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, Any]:
     return {
         "row": row.id,
         "name": names[row.change.position],

@@ -76,16 +76,16 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
     record = await _read(context, asked)
     calls = await asyncio.to_thread(rebuild_calls, record)
     before: Sequence[Message] = ()
-    told = []
+    reported = []
     for call in calls:
-        told.append(_tell(call, before))
+        reported.append(_report(call, before))
         before = call.sent.messages if call.sent else before
     prompt = record.prompt
     return {
         "id": record.turn.id,
         "system": prompt.system if prompt else None,
         "tools": [asdict(tool) for tool in prompt.tools] if prompt else None,
-        "calls": told,
+        "calls": reported,
     }
 
 
@@ -192,7 +192,7 @@ async def _read(context: OperationContext, asked: Answer) -> TurnRecord:
     return record
 
 
-def _tell(call: RebuiltCall, before: Sequence[Message]) -> dict[str, Any]:
+def _report(call: RebuiltCall, before: Sequence[Message]) -> dict[str, Any]:
     spent, sent = call.spent, call.sent
     messages = sent.messages if sent else ()
     pairs = zip(messages, before, strict=False)

@@ -250,7 +250,7 @@ async def test_typing_reaches_every_terminal(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "line", [b"\n", b"{\n", b"\xff\xfe\n", b'{"type": "message"}\n', b"[" * 5000 + b"\n"]
 )
-async def test_the_talk_goes_on_after_a_bad_line(desk: Desk, line: bytes) -> None:
+async def test_the_conversation_goes_on_after_a_bad_line(desk: Desk, line: bytes) -> None:
     terminal = await desk.open()
     terminal.writer.write(line)
     assert (await terminal.read())["type"] == "error"
@@ -258,7 +258,7 @@ async def test_the_talk_goes_on_after_a_bad_line(desk: Desk, line: bytes) -> Non
     assert (await terminal.read())["type"] == "ack"
 
 
-async def test_the_talk_goes_on_after_a_line_that_is_too_long(desk: Desk) -> None:
+async def test_the_conversation_goes_on_after_a_line_that_is_too_long(desk: Desk) -> None:
     terminal = await desk.open()
     for size in (8_000_001, 20_000_000):
         terminal.writer.write(b"x" * size + b"\n")

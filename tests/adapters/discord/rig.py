@@ -84,6 +84,6 @@ def room(channel: int, thread: int | None = None) -> Address:
     return Address(chat_id=str(channel), thread_id=thread_id, is_direct=False)
 
 
-def owed(address: Address, text: str, key: str = "k1", **fields: Any) -> OutboundMessage:
+def queued(address: Address, text: str, key: str = "k1", **fields: Any) -> OutboundMessage:
     """A message that is owed."""
     return OutboundMessage(address=address, text=text, key=key, **fields)

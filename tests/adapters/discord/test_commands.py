@@ -6,7 +6,7 @@ from adapters.abilities import MenuEntry
 from adapters.discord import interactions
 from adapters.errors import ChatGone, RateLimited, Unsure
 from adapters.messages import Button, OutboundFile
-from tests.adapters.discord.rig import ANNA, direct, hears, owed, presses, room, running, until
+from tests.adapters.discord.rig import ANNA, direct, hears, presses, queued, room, running, until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_rules import Refusal
@@ -52,11 +52,11 @@ async def test_a_command_is_stored_then_seen_and_answered_by_a_message(
         (answer,) = api.interaction(used).answers
         assert (answer.type, answer.flags & EPHEMERAL, answer.content) == (4, EPHEMERAL, "👀")
         await adapter.react(heard.address, heard.message_id, seen=True)
-        await adapter.send(owed(heard.address, "done", reply_to=heard.message_id))
+        await adapter.send(queued(heard.address, "done", reply_to=heard.message_id))
         assert api.texts(channel)[-1] == "done"
 
 
-async def test_a_command_in_the_direct_talk_is_a_word_in_it(
+async def test_a_command_in_the_direct_conversation_is_a_word_in_it(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -76,9 +76,9 @@ async def test_where_the_bot_was_brought_along_the_promise_becomes_the_answer(
         assert await adapter.count_people(heard.address) is None
         await adapter.type(heard.address)
         await adapter.react(heard.address, heard.message_id, seen=True)
-        first = await adapter.send(owed(heard.address, "One mo", reply_to=heard.message_id))
-        await adapter.edit(owed(heard.address, "One moment"), first)
-        second = await adapter.send(owed(heard.address, "And more", "k2"))
+        first = await adapter.send(queued(heard.address, "One mo", reply_to=heard.message_id))
+        await adapter.edit(queued(heard.address, "One moment"), first)
+        second = await adapter.send(queued(heard.address, "And more", "k2"))
         assert api.texts(place) == ["One moment", "And more"]
         assert api.interaction(used).answers[0].type == 5
         await adapter.delete(heard.address, second)
@@ -95,14 +95,14 @@ async def test_files_and_buttons_go_out_by_a_ticket_and_presses_come_back(
         await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
         asked = await adapter.send(
-            owed(heard.address, "Sure?", file=file, buttons=(Button(key="yes", label="Yes"),))
+            queued(heard.address, "Sure?", file=file, buttons=(Button(key="yes", label="Yes"),))
         )
         assert [one["filename"] for one in api.message(int(asked)).attachments] == ["a.txt"]
         await api.presses(ANNA, int(asked), "t:yes")
         await inlet.receives(2)
         (press,) = presses(adapter, inlet)
         assert (press.key, press.message_id) == ("yes", asked)
-        await adapter.edit(owed(press.address, "Yes."), asked)
+        await adapter.edit(queued(press.address, "Yes."), asked)
         assert api.message(int(asked)).content == "Yes."
         assert api.message(int(asked)).components == []
 
@@ -114,7 +114,7 @@ async def test_a_promised_answer_in_doubt_is_shown_once(
     async with running(api, inlet) as adapter:
         used = await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
-        message = owed(heard.address, "**Here** you are")
+        message = queued(heard.address, "**Here** you are")
         api.fail("PATCH /webhooks/*/*/messages/*", kind=kind)
         with pytest.raises(Unsure):
             await adapter.send(message)
@@ -131,9 +131,9 @@ async def test_what_follows_the_promised_answer_can_not_be_looked_up(
     async with running(api, inlet) as adapter:
         await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
-        await adapter.send(owed(heard.address, "first"))
+        await adapter.send(queued(heard.address, "first"))
         api.fail(faults.FOLLOW_UP, kind=faults.LOSE)
-        message = owed(heard.address, "second", "k2")
+        message = queued(heard.address, "second", "k2")
         with pytest.raises(Unsure):
             await adapter.send(message)
         with pytest.raises(Unsure, match="does not show"):
@@ -146,7 +146,7 @@ async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_u
     async with running(api, inlet) as adapter:
         await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
-        await adapter.send(owed(heard.address, "first"))
+        await adapter.send(queued(heard.address, "first"))
 
         async def fail(method: str, path: str) -> None:
             if method == "POST" and path.startswith("/webhooks/"):
@@ -155,7 +155,7 @@ async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_u
 
         api.hook(after=fail)
         with pytest.raises(Unsure, match="502"):
-            await adapter.send(owed(heard.address, "second", "k2"))
+            await adapter.send(queued(heard.address, "second", "k2"))
         posts = [path for method, path in api.calls if method == "POST" and "/webhooks/" in path]
         assert len(posts) == 1
 
@@ -166,10 +166,10 @@ async def test_the_token_of_a_command_is_told_no_log(
     async with running(api, inlet) as adapter:
         await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
-        await adapter.send(owed(heard.address, "first"))
+        await adapter.send(queued(heard.address, "first"))
         api.fail(faults.FOLLOW_UP, kind=faults.LIMIT, retry_after=9)
         with pytest.raises(RateLimited):
-            await adapter.send(owed(heard.address, "second", "k2"))
+            await adapter.send(queued(heard.address, "second", "k2"))
     assert heard.address.ticket
     assert heard.address.ticket.partition(":")[2] not in caplog.text
 
@@ -181,11 +181,11 @@ async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(
         address = direct(api)
         old = type(address)(chat_id="1", is_direct=False, ticket=f"{1 << 22}:token")
         with pytest.raises(ChatGone, match="15 minutes"):
-            await adapter.send(owed(old, "too late"))
+            await adapter.send(queued(old, "too late"))
         unknown = type(address)(chat_id="1", is_direct=False, ticket=f"{api.dm(ANNA)}:token")
         assert interactions.names_no_message("i5")
         with pytest.raises(ChatGone):
-            await adapter.send(owed(unknown, "who?"))
+            await adapter.send(queued(unknown, "who?"))
 
 
 async def test_an_acknowledgement_that_comes_too_late_harms_nobody(
@@ -196,7 +196,7 @@ async def test_an_acknowledgement_that_comes_too_late_harms_nobody(
         await api.commands(ANNA, "stop")
         heard = await hears(adapter, inlet)
         await until(lambda: any(path.endswith("/callback") for _, path in api.calls))
-        await adapter.send(owed(heard.address, "stopped"))
+        await adapter.send(queued(heard.address, "stopped"))
         await api.says(ANNA, "thanks")
         await inlet.receives(2)
 
@@ -208,5 +208,5 @@ async def test_a_quick_answer_waits_for_the_promise_that_it_keeps(
     async with running(api, inlet) as adapter:
         used = await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
-        await adapter.send(owed(heard.address, "at once"))
+        await adapter.send(queued(heard.address, "at once"))
         assert api.texts(api.interaction(used).channel_id) == ["at once"]

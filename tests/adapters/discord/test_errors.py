@@ -153,9 +153,9 @@ def test_sessions_are_counted_within_an_hour() -> None:
     session_limit = SessionLimit()
     for moment in range(50):
         session_limit.note(1000.0 + moment)
-    with pytest.raises(TooManyStarts) as told:
+    with pytest.raises(TooManyStarts) as reported:
         session_limit.note(1100.0)
-    assert told.value.wait == 3500
+    assert reported.value.wait == 3500
     session_limit.note(4600.0)
     with pytest.raises(TooManyStarts):
         session_limit.check(4600.5)

@@ -7,7 +7,7 @@ import pytest
 from adapters.errors import Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundFile
-from tests.adapters.discord.rig import ANNA, BEN, direct, hears, owed, room, running
+from tests.adapters.discord.rig import ANNA, BEN, direct, hears, queued, room, running
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
@@ -19,7 +19,7 @@ async def test_a_repeat_within_minutes_shows_one_message(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        message = owed(direct(api), "once", "k1")
+        message = queued(direct(api), "once", "k1")
         first = await adapter.send(message)
         assert await adapter.send(message) == first
         assert api.texts(api.dm(ANNA)) == ["once"]
@@ -35,12 +35,12 @@ async def test_what_got_through_is_found_long_after_the_nonce_was_forgotten(
         asked = PlatformMessageId(str(await api.says(ANNA, "well?")))
         kinds: tuple[dict[str, Any], ...] = ({}, {"reply_to": asked}, {"file": FILE})
         for n, fields in enumerate(kinds):
-            before = await adapter.send(owed(direct(api), f"before {n}", f"b{n}"))
-            message = owed(direct(api), f"**in** doubt {n} ", f"k{n}", **fields)
+            before = await adapter.send(queued(direct(api), f"before {n}", f"b{n}"))
+            message = queued(direct(api), f"**in** doubt {n} ", f"k{n}", **fields)
             api.fail(faults.SEND, kind=faults.LOSE)
             with pytest.raises(Unsure):
                 await adapter.send(message)
-            await adapter.send(owed(direct(api), f"after {n}", f"a{n}"))
+            await adapter.send(queued(direct(api), f"after {n}", f"a{n}"))
             found = await adapter.find(message, [before])
             assert found is not None
             assert api.message(int(found)).content == f"**in** doubt {n}"
@@ -52,15 +52,15 @@ async def test_only_the_very_message_is_found(api: DiscordEmulator, inlet: FakeI
     async with running(api, inlet) as adapter:
         asked = PlatformMessageId(str(await api.says(ANNA, "well?", channel=channel)))
         other = PlatformMessageId(str(await api.says(BEN, "the text", channel=channel)))
-        before = await adapter.send(owed(here, "the text", "k0"))
-        await adapter.send(owed(here, "another text", "k1"))
-        await adapter.send(owed(here, "an answer", "k2", reply_to=asked))
-        await adapter.send(owed(here, "a file", "k3", file=FILE))
+        before = await adapter.send(queued(here, "the text", "k0"))
+        await adapter.send(queued(here, "another text", "k1"))
+        await adapter.send(queued(here, "an answer", "k2", reply_to=asked))
+        await adapter.send(queued(here, "a file", "k3", file=FILE))
         for message in (
-            owed(here, "the text", "k9"),
-            owed(here, "an answer", "k9", reply_to=other),
-            owed(here, "a file", "k9"),
-            owed(here, "another text", "k9", file=FILE),
+            queued(here, "the text", "k9"),
+            queued(here, "an answer", "k9", reply_to=other),
+            queued(here, "a file", "k9"),
+            queued(here, "another text", "k9", file=FILE),
         ):
             assert await adapter.find(message, [asked, before]) is None
 
@@ -69,21 +69,21 @@ async def test_without_anything_known_an_equal_message_may_be_an_older_one(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        assert await adapter.find(owed(direct(api), "hello"), []) is None
-        await adapter.send(owed(direct(api), "hello"))
+        assert await adapter.find(queued(direct(api), "hello"), []) is None
+        await adapter.send(queued(direct(api), "hello"))
         with pytest.raises(Unsure, match="older one"):
-            await adapter.find(owed(direct(api), "hello", "k2"), [])
+            await adapter.find(queued(direct(api), "hello", "k2"), [])
 
 
 async def test_too_many_messages_meanwhile_leave_it_unsure(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        before = await adapter.send(owed(direct(api), "before"))
+        before = await adapter.send(queued(direct(api), "before"))
         for _ in range(1001):
             await api.says(ANNA, "chatter")
         with pytest.raises(Unsure, match="Too many"):
-            await adapter.find(owed(direct(api), "in doubt", "k2"), [before])
+            await adapter.find(queued(direct(api), "in doubt", "k2"), [before])
 
 
 async def test_in_a_thread_that_was_never_opened_nothing_can_have_been_said(
@@ -92,7 +92,7 @@ async def test_in_a_thread_that_was_never_opened_nothing_can_have_been_said(
     channel = api.channel(api.guild("House", [ANNA]))
     async with running(api, inlet, thread_per_mention=True) as adapter:
         asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
-        message = owed(room(channel, asked), "hello")
+        message = queued(room(channel, asked), "hello")
         known = adapter.newest(message.address)
         assert known == str(asked)
         assert await adapter.find(message, [known]) is None
@@ -102,7 +102,7 @@ async def test_ids_of_another_platform_are_passed_over(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        message = owed(direct(api), "once")
+        message = queued(direct(api), "once")
         asked = await api.says(ANNA, "say it")
         sent = await adapter.send(message)
         known = [PlatformMessageId(name) for name in ("1700000000.000100", "home", str(asked))]
@@ -116,7 +116,7 @@ async def test_the_newest_id_is_of_the_channel(api: DiscordEmulator, inlet: Fake
         await inlet.receives(1)
         assert adapter.newest(room(channel)) == str(said)
         assert adapter.newest(direct(api)) is None
-        sent = await adapter.send(owed(direct(api), "x"))
+        sent = await adapter.send(queued(direct(api), "x"))
         assert adapter.newest(direct(api)) == sent
 
 
@@ -124,9 +124,9 @@ async def test_a_command_is_known_from_before_its_answer(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        await adapter.send(owed(direct(api), "hello"))
+        await adapter.send(queued(direct(api), "hello"))
         await api.commands(ANNA, "help")
         heard = await hears(adapter, inlet)
-        assert await adapter.find(owed(direct(api), "hello", "k2"), [heard.message_id]) is None
-        sent = await adapter.send(owed(direct(api), "hello", "k2"))
-        assert await adapter.find(owed(direct(api), "hello", "k2"), [heard.message_id]) == sent
+        assert await adapter.find(queued(direct(api), "hello", "k2"), [heard.message_id]) is None
+        sent = await adapter.send(queued(direct(api), "hello", "k2"))
+        assert await adapter.find(queued(direct(api), "hello", "k2"), [heard.message_id]) == sent

@@ -12,7 +12,7 @@ from tests.adapters.discord.rig import (
     ANNA,
     direct,
     hears,
-    owed,
+    queued,
     running,
     said,
     settings_for,
@@ -139,10 +139,10 @@ async def test_an_outage_is_survived_and_told(api: DiscordEmulator, inlet: FakeI
         await api.stop()
         await until(lambda: adapter.health().state == "disconnected")
         with pytest.raises(Unreachable):
-            await adapter.send(owed(direct(api), "hello"))
+            await adapter.send(queued(direct(api), "hello"))
         await api.start()
         await until(lambda: adapter.health().state == "connected")
-        await adapter.send(owed(direct(api), "hello"))
+        await adapter.send(queued(direct(api), "hello"))
         await api.says(ANNA, "after")
         await inlet.receives(2)
         assert said(adapter, inlet) == ["before", "after"]
@@ -179,7 +179,7 @@ async def test_cancelling_ends_everything_and_a_second_run_works(
         others = [t for t in asyncio.all_tasks() if "discord" in repr(t.get_coro()).lower()]
         assert not [t for t in others if "emulators" not in repr(t)]
         with pytest.raises(Unreachable):
-            await adapter.send(owed(direct(api), "late"))
+            await adapter.send(queued(direct(api), "late"))
 
 
 async def test_cancelling_at_any_moment_of_the_start_leaves_nothing_behind(
@@ -201,7 +201,7 @@ async def test_a_person_who_blocked_the_bot_is_gone_for_good(
     async with running(api, inlet) as adapter:
         api.block(ANNA)
         with pytest.raises(ChatGone, match="50007"):
-            await adapter.send(owed(direct(api), "hello"))
+            await adapter.send(queued(direct(api), "hello"))
 
 
 async def test_a_storm_of_lost_connections_and_sessions_loses_and_doubles_nothing(
@@ -227,9 +227,9 @@ async def test_an_event_that_makes_no_sense_harms_no_other(
         (session,) = api.gateway.live
         for data in ({}, {"id": 5, "channel_id": None}, {"id": "1", "author": [], "mentions": 7}):
             for name in ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"):
-                session.tell(name, {"edited_timestamp": "x", "author": {}, "type": 2} | data)
+                session.notify(name, {"edited_timestamp": "x", "author": {}, "type": 2} | data)
         for name in ("GUILD_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE"):
-            session.tell(name, {"id": [], "type": "x", "guild_id": None})
+            session.notify(name, {"id": [], "type": "x", "guild_id": None})
         await api.says(ANNA, "still there?")
         await inlet.receives(1)
         assert said(adapter, inlet) == ["still there?"]

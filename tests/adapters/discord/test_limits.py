@@ -8,7 +8,7 @@ import pytest
 from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import RateLimited, Unsure
 from adapters.messages import OutboundMessage
-from tests.adapters.discord.rig import ANNA, direct, owed, running, until
+from tests.adapters.discord.rig import ANNA, direct, queued, running, until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_limits import BUCKET_SECONDS
@@ -29,7 +29,7 @@ async def test_two_hundred_people_at_once_all_get_their_message(
 ) -> None:
     api.limits(True, is_global=True)
     people = range(1, 201)
-    messages = [owed(direct(api, number), f"for {number}", f"k{number}") for number in people]
+    messages = [queued(direct(api, number), f"for {number}", f"k{number}") for number in people]
     async with running(api, inlet, messages_per_second=40) as adapter:
         await asyncio.gather(*(insist(adapter, message) for message in messages))
     assert [api.texts(api.dm(number)) for number in people] == [[f"for {n}"] for n in people]
@@ -43,11 +43,11 @@ async def test_the_answer_to_the_last_call_that_fits_is_not_held_back(
     async with running(api, inlet) as adapter:
         began = time.monotonic()
         for number in range(5):
-            await adapter.send(owed(direct(api), f"number {number}", f"k{number}"))
+            await adapter.send(queued(direct(api), f"number {number}", f"k{number}"))
         assert time.monotonic() - began < BUCKET_SECONDS
-        with pytest.raises(RateLimited) as told:
-            await adapter.send(owed(direct(api), "number 5", "k5"))
-        assert 1 < told.value.retry_after <= 5
+        with pytest.raises(RateLimited) as reported:
+            await adapter.send(queued(direct(api), "number 5", "k5"))
+        assert 1 < reported.value.retry_after <= 5
         assert api.limit_refusals == 0
 
 
@@ -58,24 +58,24 @@ async def test_calls_that_fit_are_not_refused_for_the_length_of_their_window(
     api.rest.limits.bucket_seconds = 300.0
     async with running(api, inlet) as adapter:
         for number in range(5):
-            await adapter.send(owed(direct(api), f"number {number}", f"k{number}"))
+            await adapter.send(queued(direct(api), f"number {number}", f"k{number}"))
     assert len(api.texts(api.dm(ANNA))) == 5
 
 
 async def test_a_short_pause_is_waited_out(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, kind=faults.LIMIT, retry_after=0.05, times=2)
-        await adapter.send(owed(direct(api), "hello"))
+        await adapter.send(queued(direct(api), "hello"))
         assert api.texts(api.dm(ANNA)) == ["hello"]
 
 
 async def test_a_global_pause_is_told_too(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, kind=faults.LIMIT, retry_after=9, is_global=True)
-        with pytest.raises(RateLimited) as told:
-            await adapter.send(owed(direct(api), "hello"))
-        assert told.value.retry_after == 9
-        await adapter.send(owed(direct(api), "hello"))
+        with pytest.raises(RateLimited) as reported:
+            await adapter.send(queued(direct(api), "hello"))
+        assert reported.value.retry_after == 9
+        await adapter.send(queued(direct(api), "hello"))
 
 
 async def test_a_server_that_is_unwell_leaves_a_message_in_doubt(
@@ -84,9 +84,9 @@ async def test_a_server_that_is_unwell_leaves_a_message_in_doubt(
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, kind=faults.ERROR, status=503)
         with pytest.raises(Unsure, match="503"):
-            await adapter.send(owed(direct(api), "hello"))
+            await adapter.send(queued(direct(api), "hello"))
         api.fail(faults.SEND, kind=faults.ERROR, status=502)
-        await adapter.send(owed(direct(api), "hello"))  # discord.py repeats it, with its nonce
+        await adapter.send(queued(direct(api), "hello"))  # discord.py repeats it, with its nonce
         assert api.texts(api.dm(ANNA)) == ["hello"]
 
 
@@ -96,7 +96,7 @@ async def test_a_page_that_somebody_else_answers_with_leaves_a_message_in_doubt(
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, kind=faults.ERROR, status=200)
         with pytest.raises(Unsure, match="can't be read"):
-            await adapter.send(owed(direct(api), "hello"))
+            await adapter.send(queued(direct(api), "hello"))
 
 
 async def test_a_call_that_is_given_up_in_a_global_pause_silences_nobody(
@@ -110,7 +110,7 @@ async def test_a_call_that_is_given_up_in_a_global_pause_silences_nobody(
         typing.cancel()
         await asyncio.wait([typing])
         async with asyncio.timeout(2):
-            await adapter.send(owed(direct(api), "hello"))
+            await adapter.send(queued(direct(api), "hello"))
         assert api.texts(api.dm(ANNA)) == ["hello"]
 
 
@@ -119,7 +119,7 @@ async def test_a_message_whose_connection_ends_between_two_tries_stays_in_doubt(
 ) -> None:
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, kind=faults.ERROR, status=502)
-        sending = asyncio.create_task(adapter.send(owed(direct(api), "hello")))
+        sending = asyncio.create_task(adapter.send(queued(direct(api), "hello")))
         await until(lambda: any(method == "POST" for method, _ in api.calls))
         await asyncio.wait([sending], timeout=0.1)  # until discord.py waits for its second try
     with pytest.raises(Unsure):

@@ -16,57 +16,57 @@ from adapters.errors import Rejected
 from adapters.ids import Address
 from adapters.messages import Button, OutboundFile
 from tests.adapters.discord.raw import BOT, used, used_in_room
-from tests.adapters.discord.rig import owed
+from tests.adapters.discord.rig import queued
 
 THREAD = Address(chat_id="400", thread_id="450", is_direct=False)
 
 
 def test_nobody_is_called_but_the_one_who_is_answered() -> None:
-    assert make_message(owed(THREAD, "x"), bot=BOT)["allowed_mentions"] == {
+    assert make_message(queued(THREAD, "x"), bot=BOT)["allowed_mentions"] == {
         "parse": [],
         "replied_user": False,
     }
-    made = make_message(owed(THREAD, "x", reply_to="460"), bot=BOT)
+    made = make_message(queued(THREAD, "x", reply_to="460"), bot=BOT)
     assert made["allowed_mentions"] == {"parse": [], "replied_user": True}
     assert made["message_reference"] == {"message_id": "460", "fail_if_not_exists": False}
 
 
 @pytest.mark.parametrize("reply_to", ["450", "i460", "1700000000.000100", "", None])
 def test_what_is_no_message_in_the_channel_is_not_answered(reply_to: str | None) -> None:
-    assert "message_reference" not in make_message(owed(THREAD, "x", reply_to=reply_to), bot=BOT)
+    assert "message_reference" not in make_message(queued(THREAD, "x", reply_to=reply_to), bot=BOT)
 
 
 def test_links_get_no_previews_and_silence_is_a_flag() -> None:
-    assert make_message(owed(THREAD, "x"), bot=BOT)["flags"] == 4
-    assert make_message(owed(THREAD, "x", is_silent=True), bot=BOT)["flags"] == 4 | 4096
-    assert make_content(owed(THREAD, "x", is_silent=True))["flags"] == 4
+    assert make_message(queued(THREAD, "x"), bot=BOT)["flags"] == 4
+    assert make_message(queued(THREAD, "x", is_silent=True), bot=BOT)["flags"] == 4 | 4096
+    assert make_content(queued(THREAD, "x", is_silent=True))["flags"] == 4
 
 
 def test_a_nonce_is_short_and_tells_messages_and_bots_apart() -> None:
     nonces = {make_nonce(f"key {n}", bot=bot) for n in range(100) for bot in ("1", "2")}
     assert len(nonces) == 200
     assert all(len(nonce) <= 25 for nonce in nonces)
-    made = make_message(owed(THREAD, "x", "key 7"), bot="1")
+    made = make_message(queued(THREAD, "x", "key 7"), bot="1")
     assert (made["nonce"], made["enforce_nonce"]) == (make_nonce("key 7", bot="1"), True)
-    assert "nonce" not in make_message(owed(THREAD, "x", ""), bot="1")
+    assert "nonce" not in make_message(queued(THREAD, "x", ""), bot="1")
 
 
 def test_buttons_stand_in_rows_of_five() -> None:
     buttons = tuple(Button(key=f"k{n}", label=f"L{n}", style="danger") for n in range(7))
-    first, second = make_content(owed(THREAD, "x", buttons=buttons))["components"]
+    first, second = make_content(queued(THREAD, "x", buttons=buttons))["components"]
     assert [len(row["components"]) for row in (first, second)] == [5, 2]
     assert second["components"][1] == {"type": 2, "style": 4, "label": "L6", "custom_id": "t:k6"}
-    assert make_content(owed(THREAD, "x"))["components"] == []
+    assert make_content(queued(THREAD, "x"))["components"] == []
     many = tuple(Button(key=f"k{n}", label="L") for n in range(26))
     with pytest.raises(Rejected, match="25 buttons"):
-        make_content(owed(THREAD, "x", buttons=many))
+        make_content(queued(THREAD, "x", buttons=many))
 
 
 def test_an_empty_message_is_refused_unless_it_carries_a_file() -> None:
     with pytest.raises(Rejected, match="empty"):
-        make_content(owed(THREAD, " \n"))
+        make_content(queued(THREAD, " \n"))
     file = OutboundFile(name="a.txt", media_type="text/plain", data=b"a")
-    made = make_message(owed(THREAD, "", file=file), bot=BOT)
+    made = make_message(queued(THREAD, "", file=file), bot=BOT)
     assert (made["content"], made["attachments"]) == ("", [{"id": 0, "filename": "a.txt"}])
 
 
@@ -78,12 +78,12 @@ def test_a_menu_is_the_same_however_discord_tells_it() -> None:
     made = make_menu(entries, is_for_users=True)
     assert len(made[1]["description"]) == 100
     assert made[0]["contexts"] == [0, 1, 2]
-    told = [
+    reported = [
         one | {"id": str(n), "version": "3", "nsfw": False, "contexts": [2, 1, 0]}
         for n, one in enumerate(reversed(made))
     ]
-    assert fingerprint(told) == fingerprint(made)
-    assert fingerprint(told[:1]) != fingerprint(made)
+    assert fingerprint(reported) == fingerprint(made)
+    assert fingerprint(reported[:1]) != fingerprint(made)
     assert fingerprint([]) != fingerprint(make_menu(entries, is_for_users=False))
     only_in_servers = make_menu(entries, is_for_users=False)
     assert (only_in_servers[0]["contexts"], only_in_servers[0]["integration_types"]) == (

@@ -226,7 +226,7 @@ def test_a_command_has_a_ticket_only_where_the_bot_may_not_write(
     assert found.sender.display_name == "Annie"
 
 
-def test_a_command_between_two_people_or_in_a_group_is_no_direct_talk() -> None:
+def test_a_command_between_two_people_or_in_a_group_is_no_direct_conversation() -> None:
     for channel in ({"id": "300", "type": 1}, {"id": "301", "type": 3}):
         interaction = used(channel=channel, context=2, authorizing_integration_owners={"1": ANNA})
         found = read(interaction, seen(), "interaction")

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.errors import ChatGone, MessageGone, Rejected
 from adapters.messages import OutboundFile
-from tests.adapters.discord.rig import ANNA, BEN, hears, owed, room, running
+from tests.adapters.discord.rig import ANNA, BEN, hears, queued, room, running
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
@@ -27,9 +27,9 @@ async def test_a_mention_is_answered_in_a_thread_of_its_own(
         for seen in (True, False):
             await adapter.react(heard.address, heard.message_id, seen=seen)
             assert api.reactions(asked) == (["👀"] if seen else [])
-        first = await adapter.send(owed(heard.address, "one", reply_to=heard.message_id))
-        await adapter.send(owed(heard.address, "two", "k2"))
-        await adapter.edit(owed(heard.address, "one, changed"), first)
+        first = await adapter.send(queued(heard.address, "one", reply_to=heard.message_id))
+        await adapter.send(queued(heard.address, "two", "k2"))
+        await adapter.edit(queued(heard.address, "one, changed"), first)
         assert (api.texts(channel), api.texts(asked)) == ([], ["one, changed", "two"])
         assert api.world.channels[asked].name == "plan our <dinner>"
         assert sum(path.endswith("/threads") for _, path in api.calls) == 1
@@ -46,11 +46,11 @@ async def test_a_thread_that_somebody_else_just_opened_is_used(
         heard = await hears(adapter, inlet)
         api.fail(OPEN, kind=faults.LOSE)
         with pytest.raises(Exception, match="broke"):
-            await adapter.send(owed(heard.address, "hello"))
-        await adapter.send(owed(heard.address, "hello"))
+            await adapter.send(queued(heard.address, "hello"))
+        await adapter.send(queued(heard.address, "hello"))
         assert api.texts(asked) == ["hello"]
         api.fail(faults.SEND, kind=faults.ERROR, status=404, code=10003, message="Unknown Channel")
-        await adapter.send(owed(heard.address, "again", "k2"))
+        await adapter.send(queued(heard.address, "again", "k2"))
         assert api.texts(asked) == ["hello", "again"]
 
 
@@ -63,7 +63,7 @@ async def test_a_missing_permission_to_open_threads_is_named(
         heard = await hears(adapter, inlet)
         api.fail(OPEN, kind=faults.ERROR, status=403, code=50013, message="Missing Permissions")
         with pytest.raises(Rejected, match="Create Public Threads"):
-            await adapter.send(owed(heard.address, "hello"))
+            await adapter.send(queued(heard.address, "hello"))
 
 
 async def test_a_question_that_was_taken_back_opens_no_thread(
@@ -75,7 +75,7 @@ async def test_a_question_that_was_taken_back_opens_no_thread(
         heard = await hears(adapter, inlet)
         await api.deletes(asked)
         with pytest.raises(ChatGone, match="is gone"):
-            await adapter.send(owed(heard.address, "hello"))
+            await adapter.send(queued(heard.address, "hello"))
 
 
 async def test_a_deleted_or_locked_thread_is_gone(api: DiscordEmulator, inlet: FakeInlet) -> None:
@@ -87,7 +87,7 @@ async def test_a_deleted_or_locked_thread_is_gone(api: DiscordEmulator, inlet: F
     async with running(api, inlet) as adapter:
         for thread in (deleted, locked):
             with pytest.raises(ChatGone):
-                await adapter.send(owed(room(channel, thread), "hello"))
+                await adapter.send(queued(room(channel, thread), "hello"))
 
 
 async def test_an_edit_in_an_archived_thread_is_no_reason_to_leave_it(
@@ -96,13 +96,13 @@ async def test_an_edit_in_an_archived_thread_is_no_reason_to_leave_it(
     channel = api.channel(api.guild("House", [ANNA]))
     address = room(channel, await api.thread(channel, "Side", ANNA))
     async with running(api, inlet) as adapter:
-        sent = await adapter.send(owed(address, "one"))
+        sent = await adapter.send(queued(address, "one"))
         api.fail(faults.EDIT, kind=faults.ERROR, status=400, code=50083)
         with pytest.raises(MessageGone):
-            await adapter.edit(owed(address, "two"), sent)
+            await adapter.edit(queued(address, "two"), sent)
         api.fail(faults.SEND, kind=faults.ERROR, status=400, code=50083)
         with pytest.raises(ChatGone):
-            await adapter.send(owed(address, "three", "k3"))
+            await adapter.send(queued(address, "three", "k3"))
 
 
 async def test_a_post_in_a_forum_is_reacted_to_where_it_stands(
@@ -126,14 +126,14 @@ async def test_a_message_that_is_gone_takes_no_sign_and_no_edit(
     async with running(api, inlet) as adapter:
         asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
         heard = await hears(adapter, inlet)
-        sent = await adapter.send(owed(heard.address, "hello"))
+        sent = await adapter.send(queued(heard.address, "hello"))
         await api.deletes(asked)
         await api.deletes(int(sent))
         with pytest.raises(MessageGone):
             await adapter.react(heard.address, heard.message_id, seen=True)
         await adapter.react(heard.address, heard.message_id, seen=False)
         with pytest.raises(MessageGone):
-            await adapter.edit(owed(heard.address, "hello?"), sent)
+            await adapter.edit(queued(heard.address, "hello?"), sent)
 
 
 async def test_a_sign_that_is_not_allowed_is_no_reason_to_leave(
@@ -153,7 +153,7 @@ async def test_a_place_that_is_none_of_discords_is_refused(
     async with running(api, inlet) as adapter:
         for chat_id in ("../users/@me", "C123", ""):
             with pytest.raises(Rejected, match="no channel"):
-                await adapter.send(owed(type(room(1))(chat_id=chat_id, is_direct=True), "x"))
+                await adapter.send(queued(type(room(1))(chat_id=chat_id, is_direct=True), "x"))
 
 
 async def test_where_the_bot_may_not_refer_to_messages_it_still_speaks(
@@ -164,7 +164,7 @@ async def test_where_the_bot_may_not_refer_to_messages_it_still_speaks(
         await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
         heard = await hears(adapter, inlet)
         api.fail(faults.SEND, kind=faults.ERROR, status=400, code=160002, message="No history")
-        await adapter.send(owed(heard.address, "hello", reply_to=heard.message_id))
+        await adapter.send(queued(heard.address, "hello", reply_to=heard.message_id))
         (shown,) = api.messages(channel)
         assert (shown.content, shown.reference) == ("hello", None)
 
@@ -183,7 +183,7 @@ async def test_a_missing_permission_is_told_of_a_file_and_ends_a_chat_of_words(
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, **lacking)
         with pytest.raises(Rejected, match="Attach Files"):
-            await adapter.send(owed(room(channel), "here", file=file))
+            await adapter.send(queued(room(channel), "here", file=file))
         api.fail(faults.SEND, **lacking)
         with pytest.raises(ChatGone):
-            await adapter.send(owed(room(channel), "here"))
+            await adapter.send(queued(room(channel), "here"))

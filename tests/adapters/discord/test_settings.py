@@ -45,6 +45,6 @@ def test_everything_can_be_set() -> None:
     ],
 )
 def test_a_setting_that_can_not_be_used_is_told(options: dict[str, str], words: str) -> None:
-    with pytest.raises(ValueError, match=words) as told:
+    with pytest.raises(ValueError, match=words) as reported:
         create(options)
-    assert str(told.value).endswith(".")
+    assert str(reported.value).endswith(".")

@@ -126,7 +126,7 @@ async def test_a_name_that_does_not_come_holds_nothing_up_for_long(
         assert len(called(slack, "users.info")) == 1
 
 
-async def test_a_command_of_the_menu_is_one_and_all_else_is_talk(
+async def test_a_command_of_the_menu_is_one_and_all_else_is_conversation(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet, sockets=1) as adapter:
@@ -161,8 +161,8 @@ async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
         address = read(event).address
         assert address.ticket
         assert not address.is_direct
-        owed = OutboundMessage(address=address, text="Not", key="k1", is_live=True)
-        sent = await adapter.send(owed)
+        queued = OutboundMessage(address=address, text="Not", key="k1", is_live=True)
+        sent = await adapter.send(queued)
         assert slack.ephemerals(ANNA) == []
         for _ in range(2):
             await adapter.edit(
@@ -190,9 +190,9 @@ async def test_a_whisper_that_slack_wants_later_is_not_lost(
         (event,) = await inlet.receives(1)
         message = to(room, "Not much.", address=read(event).address)
         slack.fail("response_url", kind=faults.LIMIT, retry_after=7)
-        with pytest.raises(RateLimited) as told:
+        with pytest.raises(RateLimited) as reported:
             await adapter.send(message)
-        assert told.value.retry_after == 7
+        assert reported.value.retry_after == 7
         slack.fail("response_url", kind=faults.ERROR, code="invalid_blocks")
         with pytest.raises(Rejected):
             await adapter.send(message)
@@ -200,7 +200,7 @@ async def test_a_whisper_that_slack_wants_later_is_not_lost(
         assert [m.shown for m in slack.ephemerals(ANNA)] == ["Not much."]
 
 
-async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_talk(
+async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_conversation(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("elsewhere", members=(ANNA,))
@@ -239,9 +239,9 @@ async def test_an_opened_home_is_answered_by_a_page_that_may_be_replaced(
         found = read(event)
         assert found.text == "/home"
         sent = await adapter.send(to("", "# Status\n\nAll well.", address=found.address))
-        owed = to("", "# Status\n\nBusy.", address=found.address, buttons=(YES,))
-        assert await adapter.find(owed, [sent]) is None
-        await adapter.edit(owed, sent)
+        queued = to("", "# Status\n\nBusy.", address=found.address, buttons=(YES,))
+        assert await adapter.find(queued, [sent]) is None
+        await adapter.edit(queued, sent)
         home = slack.home(ANNA)
         assert home is not None
         kinds = [block["type"] for block in home["blocks"]]

@@ -60,21 +60,21 @@ async def test_an_edit_of_what_is_gone_says_so(slack: SlackEmulator, inlet: Fake
 async def test_a_message_in_doubt_is_found_on_whatever_page_it_stands(
     slack: SlackEmulator, inlet: FakeInlet, in_thread: bool
 ) -> None:
-    talk = slack.dm(ANNA)
+    dialogue = slack.dm(ANNA)
     async with running(slack, inlet, sockets=1) as adapter:
         root = await slack.says(ANNA, "begin")
         thread = root if in_thread else None
         slack.fail("chat.postMessage", kind=faults.LOSE)
         with pytest.raises(Unsure):
-            await adapter.send(to(talk, "in doubt", thread=thread, key="k1"))
+            await adapter.send(to(dialogue, "in doubt", thread=thread, key="k1"))
         for number in range(250):
             await slack.says(ANNA, f"number {number}", thread_ts=thread)
         found = await adapter.find(
-            to(talk, "in doubt", thread=thread, key="k1"), [PlatformMessageId(root)]
+            to(dialogue, "in doubt", thread=thread, key="k1"), [PlatformMessageId(root)]
         )
-        (ours,) = [m for m in slack.messages(talk) if m.bot]
+        (ours,) = [m for m in slack.messages(dialogue) if m.bot]
         assert found == ours.ts
-        other = to(talk, "in doubt", thread=thread, key="k2")
+        other = to(dialogue, "in doubt", thread=thread, key="k2")
         assert await adapter.find(other, [PlatformMessageId(root)]) is None
 
 
@@ -96,14 +96,14 @@ async def test_looking_that_fails_says_so(slack: SlackEmulator, inlet: FakeInlet
 async def test_a_file_of_an_earlier_process_is_found_by_its_name_and_size(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
-    owed = to(slack.dm(ANNA), "Here", file=TABLE, key="k1")
+    queued = to(slack.dm(ANNA), "Here", file=TABLE, key="k1")
     async with running(slack, inlet) as adapter:
         before = await adapter.send(to(slack.dm(ANNA), "before"))
         slack.fail("files.completeUploadExternal", kind=faults.LOSE)
         with pytest.raises(Unsure):
-            await adapter.send(owed)
+            await adapter.send(queued)
     async with running(slack, inlet) as adapter:
-        found = await adapter.find(owed, [before])
+        found = await adapter.find(queued, [before])
         shown = slack.messages(slack.dm(ANNA))[-1]
         assert (found, shown.text) == (shown.ts, "Here")
 
@@ -113,11 +113,11 @@ async def test_a_file_in_doubt_is_not_taken_for_the_same_file_above_it(
 ) -> None:
     async with running(slack, inlet) as adapter:
         root = await adapter.send(to(slack.dm(ANNA), "", file=TABLE, key="k1"))
-        owed = to(slack.dm(ANNA), "", thread=root, file=TABLE, key="k2")
+        queued = to(slack.dm(ANNA), "", thread=root, file=TABLE, key="k2")
         slack.fail("files.completeUploadExternal", kind=faults.DROP)
         with pytest.raises(Unsure):
-            await adapter.send(owed)
-        assert await adapter.find(owed, [root]) is None
+            await adapter.send(queued)
+        assert await adapter.find(queued, [root]) is None
 
 
 async def test_a_file_goes_into_its_thread(slack: SlackEmulator, inlet: FakeInlet) -> None:

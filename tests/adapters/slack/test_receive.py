@@ -73,13 +73,13 @@ def test_a_thread_that_began_with_a_mention_is_the_bots_own() -> None:
     assert not elsewhere.is_addressed
 
 
-def test_a_direct_talk_is_one_stream_but_for_threads_that_people_open() -> None:
+def test_a_direct_conversation_is_one_stream_but_for_threads_that_people_open() -> None:
     assert read_message(message()).address.thread_id is None
     assert read_message(message(thread_ts=LATER)).address.thread_id == LATER
     assert read_message(message(thread_ts=TS)).address.thread_id is None
 
 
-def test_every_talk_with_an_agent_is_a_thread() -> None:
+def test_every_conversation_with_an_agent_is_a_thread() -> None:
     assert read_message(message(), AGENT).address == Address(
         chat_id="D1", thread_id=TS, is_direct=True
     )
@@ -120,7 +120,7 @@ def test_each_place_has_a_mark_of_its_own(body: dict[str, Any], me: Any, mark: s
         {"type": "view_submission"},
     ],
 )
-def test_what_is_no_talk_of_a_person_is_not_stored(body: dict[str, Any]) -> None:
+def test_what_is_no_conversation_of_a_person_is_not_stored(body: dict[str, Any]) -> None:
     assert sort_event(body, ME, frozenset()) is None
 
 
@@ -193,12 +193,12 @@ def test_a_command_says_what_is_behind_it() -> None:
     assert read_message(command("")).text == "/help"
 
 
-def test_a_command_in_the_bots_own_talk_needs_no_ticket() -> None:
+def test_a_command_in_the_bots_own_conversation_needs_no_ticket() -> None:
     found = read_message(command("new", channel_id="D1"), is_own_talk=True, is_command=True)
     assert found.address == Address(chat_id="D1", is_direct=True)
 
 
-def test_a_command_between_two_people_is_no_direct_talk() -> None:
+def test_a_command_between_two_people_is_no_direct_conversation() -> None:
     found = read_message(command("memory", channel_id="D2"), is_own_talk=False)
     assert not found.address.is_direct
 

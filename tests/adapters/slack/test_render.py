@@ -27,19 +27,19 @@ YES = Button(key="yes", label="Yes", style="good")
 NO = Button(key="no", label="No", style="danger")
 
 
-def owed(text: str, **fields: Any) -> OutboundMessage:
+def queued(text: str, **fields: Any) -> OutboundMessage:
     return to("D1", text, **fields)
 
 
 def test_words_alone_go_out_as_markdown_with_the_key_of_the_message() -> None:
-    assert post_of(owed("**hi**", key="k1")) == {
+    assert post_of(queued("**hi**", key="k1")) == {
         "markdown_text": "**hi**",
         "metadata": {"event_type": "talaria", "event_payload": {"key": "k1"}},
     }
 
 
 def test_buttons_stand_below_the_words_five_in_a_row() -> None:
-    body = post_of(owed("Sure?", buttons=(YES, NO)))
+    body = post_of(queued("Sure?", buttons=(YES, NO)))
     words, row = body["blocks"]
     assert words == {"type": "markdown", "text": "Sure?"}
     assert [e["action_id"] for e in row["elements"]] == ["t:yes", "t:no"]
@@ -50,7 +50,7 @@ def test_buttons_stand_below_the_words_five_in_a_row() -> None:
 
 
 def test_a_change_carries_blocks_so_that_none_of_before_stays() -> None:
-    body = update_of(owed("a < b & c"))
+    body = update_of(queued("a < b & c"))
     assert body["blocks"] == [{"type": "markdown", "text": "a < b & c"}]
     assert body["text"] == "a &lt; b &amp; c"
 
@@ -64,7 +64,7 @@ def test_nobody_is_called_together_by_the_words_of_a_model() -> None:
 def test_an_empty_message_is_refused() -> None:
     for text in ("", " \n"):
         with pytest.raises(Rejected, match="empty"):
-            post_of(owed(text))
+            post_of(queued(text))
 
 
 def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
@@ -72,14 +72,14 @@ def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
         Step(key="1", title="Read the page", state="done"),
         Step(key="2", title="Write the file", state="running"),
     )
-    live = post_of(owed("So far", steps=steps, is_live=True))["markdown_text"]
+    live = post_of(queued("So far", steps=steps, is_live=True))["markdown_text"]
     assert live == "So far\n\n_✓ Read the page_\n_⏳ Write the file_"
-    assert post_of(owed("Done", steps=steps))["markdown_text"] == "Done"
+    assert post_of(queued("Done", steps=steps))["markdown_text"] == "Done"
     many = tuple(Step(key=str(n), title=f"Step {n}", state="done") for n in range(9))
-    newest = post_of(owed("", steps=many, is_live=True))["markdown_text"]
+    newest = post_of(queued("", steps=many, is_live=True))["markdown_text"]
     assert newest == "_✓ Step 6_\n_✓ Step 7_\n_✓ Step 8_"
     full = "x" * TEXT_LIMIT
-    assert post_of(owed(full, steps=steps, is_live=True))["markdown_text"] == full
+    assert post_of(queued(full, steps=steps, is_live=True))["markdown_text"] == full
     assert step_chunks(steps, {"1": steps[0]}) == [
         {"type": "task_update", "id": "2", "title": "Write the file", "status": "in_progress"}
     ]
@@ -88,7 +88,7 @@ def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
 
 
 def test_a_key_is_read_back_from_a_history() -> None:
-    assert key_in(post_of(owed("x", key="k7"))) == "k7"
+    assert key_in(post_of(queued("x", key="k7"))) == "k7"
     assert key_in({"metadata": {"event_type": "other", "event_payload": {"key": "k7"}}}) is None
     assert key_in({}) is None
 
@@ -98,7 +98,7 @@ def test_every_part_of_every_text_is_taken_by_slack(text: str) -> None:
     for part in split_markdown(text, limit=200, measure=measure):
         assert measure(part) <= 200 or len(part) <= 2
         if part.strip():
-            check(update_of(owed(part, buttons=(YES,)))["blocks"])
+            check(update_of(queued(part, buttons=(YES,)))["blocks"])
 
 
 def test_the_limit_counts_what_is_sent() -> None:
@@ -112,7 +112,7 @@ def test_a_home_shows_titles_lists_and_links_in_blocks() -> None:
         "# Talaria\n\nAll is **well**, see [*here*](https://a.b?x&y).\n\n- one\n- `two`\n  1. three"
         "\n\n> said\n\n---\n\n```py\na < b\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
     )
-    view = view_of(owed(text, buttons=(YES,)))
+    view = view_of(queued(text, buttons=(YES,)))
     assert view["type"] == "home"
     check(view["blocks"], limit=100)
     kinds = [block["type"] for block in view["blocks"]]
@@ -131,7 +131,7 @@ def test_a_home_shows_titles_lists_and_links_in_blocks() -> None:
 
 @given(MARKDOWN)
 def test_every_text_makes_a_home_that_slack_takes(text: str) -> None:
-    check(view_of(owed(text, buttons=(YES, NO)))["blocks"], limit=100)
+    check(view_of(queued(text, buttons=(YES, NO)))["blocks"], limit=100)
 
 
 def test_the_words_of_a_file_hold_no_address_that_slack_would_look_up() -> None:
@@ -144,7 +144,7 @@ def test_the_words_of_a_file_hold_no_address_that_slack_would_look_up() -> None:
 
 
 def test_a_home_is_never_empty_and_never_too_long() -> None:
-    assert len(view_of(owed(""))["blocks"]) == 1
-    long = view_of(owed("\n\n".join(["word " * 900] * 80), buttons=(YES,)))
+    assert len(view_of(queued(""))["blocks"]) == 1
+    long = view_of(queued("\n\n".join(["word " * 900] * 80), buttons=(YES,)))
     check(long["blocks"], limit=100)
     assert long["blocks"][-1]["type"] == "actions"

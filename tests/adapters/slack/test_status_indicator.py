@@ -15,20 +15,20 @@ SESSIONS, ASSISTANT = "agents.sessions.setStatus", "assistant.threads.setStatus"
 async def test_an_agents_session_is_processing_until_the_last_words(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
-    talk = slack.dm(ANNA)
+    dialogue = slack.dm(ANNA)
     async with running(slack, inlet) as adapter:
         said = await slack.says(ANNA, "think")
         (event,) = await inlet.receives(1)
         address = read(event).address
         await adapter.type(address)
-        assert slack.status(talk, said) == "processing"
+        assert slack.status(dialogue, said) == "processing"
         sent = await adapter.send(to("", "Hm", address=address, is_live=True))
-        assert slack.status(talk, said) == "processing"
+        assert slack.status(dialogue, said) == "processing"
         await adapter.send(to("", "Sure?", address=address, buttons=(YES,), key="k2"))
-        assert slack.status(talk, said) == "suspended"
+        assert slack.status(dialogue, said) == "suspended"
         await adapter.type(address)
         await adapter.edit(to("", "Hm.", address=address), sent)
-        assert slack.status(talk, said) == "active"
+        assert slack.status(dialogue, said) == "active"
 
 
 async def test_the_sign_of_an_earlier_process_goes_with_the_last_words(
@@ -87,7 +87,7 @@ async def test_an_app_that_is_neither_is_asked_once_and_shows_nothing(
 
 
 @pytest.mark.parametrize("is_agent", [True, False])
-async def test_what_kind_of_app_it_is_decides_whether_a_talk_is_a_thread(
+async def test_what_kind_of_app_it_is_decides_whether_a_conversation_is_a_thread(
     slack: SlackEmulator, inlet: FakeInlet, is_agent: bool
 ) -> None:
     slack.is_agent = is_agent

@@ -176,10 +176,10 @@ async def test_an_addition_in_doubt_never_stands_there_twice(
         message = await asked(slack, inlet)
         sent = await adapter.send(message)
         slack.fail(method, kind=kind)
-        owed = grown(message, "Let me see", is_live=method == "chat.appendStream")
+        queued = grown(message, "Let me see", is_live=method == "chat.appendStream")
         with pytest.raises(Unsure):
-            await adapter.edit(owed, sent)
-        await adapter.edit(owed, sent)
+            await adapter.edit(queued, sent)
+        await adapter.edit(queued, sent)
         await adapter.edit(grown(message, "Let me see: five.", is_live=False), sent)
         (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
         assert (final.shown, final.is_streaming) == ("Let me see: five.", False)
@@ -223,9 +223,9 @@ async def test_a_final_with_buttons_ends_its_stream_with_them(
     async with running(slack, inlet) as adapter:
         message = await asked(slack, inlet)
         sent = await adapter.send(message)
-        owed = grown(message, "Let me. More?", is_live=False, buttons=(YES,))
+        queued = grown(message, "Let me. More?", is_live=False, buttons=(YES,))
         for _ in range(2):
-            await adapter.edit(owed, sent)
+            await adapter.edit(queued, sent)
         (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
         assert (final.shown, list(final.buttons)) == ("Let me. More?", ["t:yes"])
 

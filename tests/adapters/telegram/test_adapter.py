@@ -138,8 +138,8 @@ async def test_a_message_is_text_with_entities_and_never_a_preview(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        owed = to(ANNA, "**Look**: [here](https://example.com/) 👩‍👩‍👧 `x`")
-        sent = await adapter.send(replace(owed, is_silent=True))
+        queued = to(ANNA, "**Look**: [here](https://example.com/) 👩‍👩‍👧 `x`")
+        sent = await adapter.send(replace(queued, is_silent=True))
         (shown,) = api.messages(ANNA)
         assert (shown.text, shown.is_silent) == ("Look: here 👩‍👩‍👧 x", True)
         assert [entity["type"] for entity in shown.entities] == ["bold", "text_link", "code"]
@@ -164,8 +164,8 @@ async def test_a_reply_to_a_deleted_message_is_sent_all_the_same(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
-        owed = replace(to(ANNA, "answer"), reply_to=PlatformMessageId("999"))
-        await adapter.send(owed)
+        queued = replace(to(ANNA, "answer"), reply_to=PlatformMessageId("999"))
+        await adapter.send(queued)
         assert api.texts(ANNA) == ["answer"]
 
 
@@ -287,9 +287,9 @@ async def test_a_message_that_can_not_be_edited_is_gone(
 
 async def test_a_chat_that_is_none_is_rejected(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
-        owed = to(ANNA, "x")
+        queued = to(ANNA, "x")
         with pytest.raises(Rejected):
-            await adapter.send(replace(owed, address=replace(owed.address, chat_id="@nobody")))
+            await adapter.send(replace(queued, address=replace(queued.address, chat_id="@nobody")))
 
 
 async def test_a_call_before_or_after_the_run_has_surely_no_effect(

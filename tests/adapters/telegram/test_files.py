@@ -54,19 +54,19 @@ async def test_an_attachment_is_fetched_as_it_was_sent(
         assert await adapter.fetch(attachment, most_bytes=MOST) == bytes(range(250)) * 2000
 
 
-@pytest.mark.parametrize("is_length_told", [True, False])
-@pytest.mark.parametrize("told", [None, 3])
+@pytest.mark.parametrize("is_length_reported", [True, False])
+@pytest.mark.parametrize("reported", [None, 3])
 async def test_a_file_is_never_read_beyond_the_limit_whatever_is_told(
-    api: TelegramEmulator, inlet: FakeInlet, told: int | None, is_length_told: bool
+    api: TelegramEmulator, inlet: FakeInlet, reported: int | None, is_length_reported: bool
 ) -> None:
     async with running(api, inlet) as adapter:
-        api.tells_length = is_length_told
-        await api.says(ANNA, None, **document(file_id="d1", size=told or 0))
+        api.reports_length = is_length_reported
+        await api.says(ANNA, None, **document(file_id="d1", size=reported or 0))
         api.world.contents["d1"] = b"x" * (MOST + 1)
         with pytest.raises(Rejected, match=r"larger than the 1 MB"):
-            await adapter.fetch(attached(size=told), most_bytes=MOST)
+            await adapter.fetch(attached(size=reported), most_bytes=MOST)
         api.world.contents["d1"] = b"x" * MOST
-        assert len(await adapter.fetch(attached(size=told), most_bytes=MOST)) == MOST
+        assert len(await adapter.fetch(attached(size=reported), most_bytes=MOST)) == MOST
 
 
 async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for(
@@ -130,8 +130,8 @@ async def test_a_file_goes_out_with_its_caption_name_and_type(
 ) -> None:
     async with running(api, inlet) as adapter:
         asked = await api.says(ANNA, "a table, please")
-        owed = carrying(TABLE, "**Here** it is")
-        await adapter.send(replace(owed, reply_to=str(asked), is_silent=True))  # type: ignore[arg-type]
+        queued = carrying(TABLE, "**Here** it is")
+        await adapter.send(replace(queued, reply_to=str(asked), is_silent=True))  # type: ignore[arg-type]
         (shown,) = api.messages(ANNA)
         assert shown.file is not None
         assert (shown.file.name, shown.file.media_type) == ("t.csv", "text/csv")
@@ -202,10 +202,10 @@ async def test_a_file_whose_answer_was_lost_is_found_among_texts_and_they_beside
     first, file, second = to(ANNA, "first"), carrying(TABLE, text), to(ANNA, "second")
     async with running(api, inlet) as adapter:
         before = await adapter.send(to(ANNA, "before"))
-        for owed, method in ((first, "Message"), (file, "Document"), (second, "Message")):
+        for queued, method in ((first, "Message"), (file, "Document"), (second, "Message")):
             api.fail(f"send{method}", kind=faults.LOSE)
             with pytest.raises(Unsure):
-                await adapter.send(owed)
+                await adapter.send(queued)
     ids = [str(shown.message_id) for shown in api.messages(ANNA)[1:]]
     async with running(api, inlet) as adapter:  # which knows none of them
         assert await adapter.find(file, [before]) == ids[1]

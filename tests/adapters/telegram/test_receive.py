@@ -34,8 +34,8 @@ def test_a_direct_message_is_read_whole() -> None:
 
 
 def test_an_edited_message_is_an_edit_of_the_same_id() -> None:
-    told = message("Hi again", edit_date=1_763_000_060)
-    found = read({"update_id": 9, "edited_message": told})
+    reported = message("Hi again", edit_date=1_763_000_060)
+    found = read({"update_id": 9, "edited_message": reported})
     assert found is not None
     assert (found.is_edit, found.message_id, found.text) == (True, "5", "Hi again")
     assert found.sent_at == 1_763_000_000_000
@@ -213,7 +213,7 @@ def test_what_is_not_text_is_an_attachment(
         {},
     ],
 )
-def test_what_is_no_talk_of_a_person_is_passed_over(update: dict[str, object]) -> None:
+def test_what_is_no_conversation_of_a_person_is_passed_over(update: dict[str, object]) -> None:
     assert read({"update_id": 9} | update) is None
 
 

@@ -51,9 +51,9 @@ async def test_a_message_that_is_too_old_to_be_taken_away_is_told(
 async def test_eyes_are_shown_and_taken_away(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         said = PlatformMessageId(str(await api.says(ANNA, "hello")))
-        for seen, signs in ((True, ["👀"]), (True, ["👀"]), (False, []), (False, [])):
+        for seen, indicators in ((True, ["👀"]), (True, ["👀"]), (False, []), (False, [])):
             await adapter.react(HERE, said, seen=seen)
-            assert api.world.reactions == {(ANNA, int(said)): signs}
+            assert api.world.reactions == {(ANNA, int(said)): indicators}
 
 
 async def test_a_sign_that_can_not_be_shown_is_told(

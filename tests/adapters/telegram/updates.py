@@ -21,10 +21,15 @@ BOT = {"id": 4242, "is_bot": True, "first_name": "Talaria", "username": "Talaria
 
 def message(text: str | None = None, /, **fields: Any) -> dict[str, Any]:
     """A message of Anna to the bot alone, unless the fields say otherwise."""
-    told: dict[str, Any] = {"message_id": 5, "from": ANNA, "chat": PRIVATE, "date": 1_763_000_000}
+    reported: dict[str, Any] = {
+        "message_id": 5,
+        "from": ANNA,
+        "chat": PRIVATE,
+        "date": 1_763_000_000,
+    }
     if text is not None:
-        told["text"] = text
-    return told | fields
+        reported["text"] = text
+    return reported | fields
 
 
 def read(update: Any) -> InboundMessage | None:
@@ -43,5 +48,5 @@ def read_message(text: str | None = None, /, **fields: Any) -> InboundMessage:
 
 def in_group(text: str, *entities: tuple[str, int, int], **fields: Any) -> InboundMessage:
     """Read a message in a group with entities as (type, offset, length)."""
-    told = [{"type": kind, "offset": at, "length": length} for kind, at, length in entities]
-    return read_message(text, chat=GROUP, entities=told, **fields)
+    reported = [{"type": kind, "offset": at, "length": length} for kind, at, length in entities]
+    return read_message(text, chat=GROUP, entities=reported, **fields)

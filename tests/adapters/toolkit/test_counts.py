@@ -13,7 +13,7 @@ class Room:
         self.counts = [*counts]
         self.asked = 0
 
-    async def tell(self) -> int | None:
+    async def report(self) -> int | None:
         self.asked += 1
         return self.counts.pop(0)
 
@@ -21,24 +21,24 @@ class Room:
 @pytest.mark.parametrize("people", [2, 40, None])
 async def test_others_are_taken_to_be_there_still(people: int | None) -> None:
     counts, room = MemberCounts(60), Room(people, 1)
-    assert [await counts.count("room", room.tell) for _ in range(3)] == [people] * 3
+    assert [await counts.count("room", room.report) for _ in range(3)] == [people] * 3
     assert room.asked == 1
 
 
 async def test_that_nobody_else_is_there_is_asked_every_time() -> None:
     counts, room = MemberCounts(60), Room(1, 1, 0, 2, 1)
-    assert [await counts.count("room", room.tell) for _ in range(5)] == [1, 1, 0, 2, 2]
+    assert [await counts.count("room", room.report) for _ in range(5)] == [1, 1, 0, 2, 2]
 
 
 async def test_each_room_is_counted_by_itself() -> None:
     counts = MemberCounts(60)
-    assert await counts.count("one", Room(5).tell) == 5
-    assert await counts.count("two", Room(7).tell) == 7
+    assert await counts.count("one", Room(5).report) == 5
+    assert await counts.count("two", Room(7).report) == 7
 
 
 async def test_what_is_too_old_is_asked_again() -> None:
     counts, room = MemberCounts(0), Room(3, 4)
-    assert [await counts.count("room", room.tell) for _ in range(2)] == [3, 4]
+    assert [await counts.count("room", room.report) for _ in range(2)] == [3, 4]
 
 
 async def test_nothing_is_remembered_of_a_question_that_failed() -> None:
@@ -48,4 +48,4 @@ async def test_nothing_is_remembered_of_a_question_that_failed() -> None:
     counts = MemberCounts(60)
     with pytest.raises(Unreachable):
         await counts.count("room", fail)
-    assert await counts.count("room", Room(3).tell) == 3
+    assert await counts.count("room", Room(3).report) == 3

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.messages import Attachment
-from adapters.toolkit.media_types import gist_of, kind_of
+from adapters.toolkit.media_types import kind_of, summary_of
 
 
 @pytest.mark.parametrize(
@@ -27,5 +27,5 @@ def test_attachments_are_told_by_their_names_or_kinds() -> None:
         Attachment(kind="document", file_id="1", name="a.pdf"),
         Attachment(kind="voice", file_id="2"),
     )
-    assert gist_of(found) == "[a.pdf] [voice]"
-    assert gist_of(()) == ""
+    assert summary_of(found) == "[a.pdf] [voice]"
+    assert summary_of(()) == ""

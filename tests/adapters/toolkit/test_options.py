@@ -60,6 +60,6 @@ def test_an_empty_text_is_not_set() -> None:
 def test_what_can_not_be_used_is_told(
     given: dict[str, str], read: Callable[[Options], object], sentence: str
 ) -> None:
-    with pytest.raises(ValueError, match="Pigeon's") as told:
+    with pytest.raises(ValueError, match="Pigeon's") as reported:
         read(options(**given))
-    assert sentence in str(told.value)
+    assert sentence in str(reported.value)

@@ -46,7 +46,7 @@ LETTERS = ["👩‍👩‍👧", "🇩🇪", "🇫🇷", "👍🏽", "e\u0301\u0
 
 
 @given(st.lists(st.sampled_from(LETTERS), max_size=80))
-def test_no_letter_of_several_signs_is_cut(letters: list[str]) -> None:
+def test_no_letter_of_several_indicators_is_cut(letters: list[str]) -> None:
     rest = letters
     for part in split("".join(letters), 24):
         taken = 0

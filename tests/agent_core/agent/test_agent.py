@@ -51,7 +51,7 @@ class Bench:
     home: Path
     database: Database
     person: Person
-    talk: Conversation
+    dialogue: Conversation
     room: Conversation
     shared: Conversation
     den: Room
@@ -106,7 +106,7 @@ class Bench:
     ) -> ActiveTurn:
         asker = person or self.person
         prepared = await self.agent.prepare(
-            conversation or self.talk, asker, platform="telegram", room_id=room_id
+            conversation or self.dialogue, asker, platform="telegram", room_id=room_id
         )
         turn = self.agent.create_turn(prepared, (user_message(text),))
         asked = TurnRequest(person_id=asker.id, account_id=None, place=PLACE)
@@ -154,7 +154,7 @@ class Bench:
 
     async def transcript(self) -> list[Message]:
         def look(connection: Connection) -> Sequence[messages.StoredMessage]:
-            session = sessions.find_open(connection, conversation_id=self.talk.id)
+            session = sessions.find_open(connection, conversation_id=self.dialogue.id)
             assert session
             return messages.list_session(
                 connection, session_id=session.id, person_id=self.person.id
@@ -169,7 +169,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
     def work(connection: Connection) -> Bench:
         ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
-        talk = sessions.ensure_conversation(
+        dialogue = sessions.ensure_conversation(
             connection, key="direct:1", person_id=ann.id, is_direct=True, now=0
         )
         den = rooms.insert(
@@ -184,7 +184,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
             home=tmp_path,
             database=database,
             person=ann,
-            talk=talk,
+            dialogue=dialogue,
             room=room,
             shared=shared,
             den=den,
@@ -247,7 +247,7 @@ async def test_a_new_session_takes_the_prompt_afresh_and_starts_empty(bench: Ben
     await bench.ask("one")
     write_memory(bench, "- Ann has a cat\n")
     await bench.database.write(
-        "new", lambda c: sessions.end(c, conversation_id=bench.talk.id, now=bench.time)
+        "new", lambda c: sessions.end(c, conversation_id=bench.dialogue.id, now=bench.time)
     )
     await bench.ask("two")
     assert "Ann has a cat" in bench.system
@@ -356,7 +356,7 @@ async def test_what_is_shared_with_another_room_is_not_seen_here(bench: Bench) -
     assert "Ann has a cat" not in bench.system
 
 
-async def test_a_whole_talk_that_goes_on_in_a_room_shows_everything(bench: Bench) -> None:
+async def test_a_whole_conversation_that_goes_on_in_a_room_shows_everything(bench: Bench) -> None:
     write_memory(bench, "- Ann has a cat\n")
     path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
     path.parent.mkdir(parents=True)
@@ -379,7 +379,7 @@ async def test_a_whole_talk_that_goes_on_in_a_room_shows_everything(bench: Bench
     assert bench.heard == ["hi", "", "", "Noted.", "hi"]
 
 
-async def test_in_a_shared_talk_each_asker_pays_and_all_hear_all(bench: Bench) -> None:
+async def test_in_a_shared_conversation_each_asker_pays_and_all_hear_all(bench: Bench) -> None:
     bob = await bench.database.write(
         "bob", lambda c: people.insert(c, slug="bob", name="Bob", role="member", now=0)
     )
@@ -418,7 +418,9 @@ async def test_what_is_said_in_private_has_no_audience_and_in_a_room_the_room(
     assert notice == {"one": "private", "two": bench.den.audience, "three": "private"}
 
 
-async def test_a_turn_of_a_shared_talk_is_taken_up_with_all_that_was_said(bench: Bench) -> None:
+async def test_a_turn_of_a_shared_conversation_is_taken_up_with_all_that_was_said(
+    bench: Bench,
+) -> None:
     bob = await bench.database.write(
         "bob", lambda c: people.insert(c, slug="bob", name="Bob", role="member", now=0)
     )
@@ -426,12 +428,12 @@ async def test_a_turn_of_a_shared_talk_is_taken_up_with_all_that_was_said(bench:
     turn = await bench.begin("two", bench.shared, person=bob)
     row = await bench.database.read(lambda c: turns.find(c, turn_id=turn.id))
     assert row
-    talk = await bench.database.read(
+    dialogue = await bench.database.read(
         lambda c: sessions.get_conversation(
             c, conversation_id=row.conversation_id, person_id=row.person_id
         )
     )
-    again = await bench.hire().resume(row, talk, bob)
+    again = await bench.hire().resume(row, dialogue, bob)
     note = call("memory", '{"action": "add", "text": "Bob was here"}')
     bench.model.plays += [ask(note), say("Noted.")]
     await bench.finalize(again, await bench.run(again))
@@ -445,7 +447,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
 ) -> None:
     await bench.ask("one")
     bench.time += 5
-    prepared = await bench.agent.prepare(bench.talk, bench.person, platform="telegram")
+    prepared = await bench.agent.prepare(bench.dialogue, bench.person, platform="telegram")
     said = (user_message("two ✓ 🙂\n<x>", facts="<facts>\nNow: 1\n</facts>"), user_message("three"))
     turn = bench.agent.create_turn(prepared, said)
     asked = TurnRequest(person_id=bench.person.id, account_id=None, place=PLACE)
@@ -459,7 +461,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
         standing = bench.agent.finalize(
             connection, turn, ending=ending, notice="", now=bench.time, is_fresh=True
         )
-        return standing, sessions.find_open(connection, conversation_id=bench.talk.id)
+        return standing, sessions.find_open(connection, conversation_id=bench.dialogue.id)
 
     standing, session = await bench.database.write("settle", finalize)
     assert standing is not None
@@ -493,7 +495,7 @@ async def test_a_turn_taken_up_goes_on_with_its_own_prompt(bench: Bench) -> None
     bench.home.joinpath("SOUL.md").write_text("You are somebody else.")
     bench.time += 100 * LASTS
     bench.hire()
-    again = await bench.agent.resume(first, bench.talk, bench.person)
+    again = await bench.agent.resume(first, bench.dialogue, bench.person)
     bench.model.plays += [say("Green.")]
     ended = await bench.run(again)
     await bench.finalize(again, ended)
@@ -517,7 +519,7 @@ async def test_a_turn_taken_up_has_spent_what_it_spent(bench: Bench) -> None:
     row = await bench.database.read(lambda c: turns.find(c, turn_id=turn.id))
     assert row
     bench.hire()
-    again = await bench.agent.resume(row, bench.talk, bench.person)
+    again = await bench.agent.resume(row, bench.dialogue, bench.person)
     bench.model.plays += [ask(call("recall", '{"query": "x"}', "c2"), usage=heavy), say("So far.")]
     ended = await bench.run(again)
     assert (ended.ending, ended.reason) == ("exhausted", "tokens")

@@ -20,7 +20,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, ToolResultPart, user_message
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.fakes.journal import FakeJournal
 from tests.fakes.model import call, finish, say
 
@@ -102,10 +102,10 @@ class StoreRig:
     @classmethod
     async def make(cls, database: Database) -> "StoreRig":
         def work(connection: Connection) -> TranscriptPlace:
-            talk = add_talk(connection, add_person(connection))
+            dialogue = add_dialogue(connection, add_person(connection))
             events = [(f"event {number}", "{}") for number in range(2)]
             inbox.store(connection, platform="telegram", events=events, now=0)
-            return talk.shelf(add_turn(connection, talk))
+            return dialogue.shelf(add_turn(connection, dialogue))
 
         return cls(database, await database.write("rows", work))
 

@@ -77,7 +77,7 @@ def session(session_id: SessionId) -> Session:
     return Session(id=session_id, prompt_hash=None, title="", started_at=1, last_at=2)
 
 
-def test_a_talk_is_entered_once_as_it_was_left() -> None:
+def test_a_conversation_is_entered_once_as_it_was_left() -> None:
     history = TranscriptCache()
     assert history.take_open(HERE) is None
     history.store_open(HERE, session(ONE), stored(1, 2))
@@ -87,7 +87,7 @@ def test_a_talk_is_entered_once_as_it_was_left() -> None:
     assert history.recall(ONE) == stored(1, 2)
 
 
-def test_a_talk_whose_words_were_let_go_of_is_read_again() -> None:
+def test_a_conversation_whose_words_were_let_go_of_is_read_again() -> None:
     history = TranscriptCache(most_weight=1400)
     history.store_open(HERE, session(ONE), stored(1, 2))
     history.store_open(THERE, session(TWO), stored(3))
@@ -95,7 +95,7 @@ def test_a_talk_whose_words_were_let_go_of_is_read_again() -> None:
     assert history.take_open(THERE) == (session(TWO), stored(3))
 
 
-def test_talks_that_may_have_changed_are_not_entered() -> None:
+def test_conversations_that_may_have_changed_are_not_entered() -> None:
     history = TranscriptCache()
     history.store_open(HERE, session(ONE), stored(1))
     history.clear_open()

@@ -18,7 +18,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.state.rows import Talk, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
 from tests.emulators.sources import Sources
 
 ZONE = "Europe/Berlin"
@@ -29,10 +29,12 @@ NOW = int(datetime.fromisoformat("2026-11-23T08:00:00+01:00").timestamp() * 1000
 class Desk:
     """One turn on that Monday. `home` is where calendar files lie."""
 
-    def __init__(self, database: Database, home: Path, talk: Talk, context: ToolContext) -> None:
+    def __init__(
+        self, database: Database, home: Path, dialogue: Dialogue, context: ToolContext
+    ) -> None:
         self.database = database
         self.home = home
-        self.talk = talk
+        self.dialogue = dialogue
         self.context = context
         self.kit = DigestOptions(
             home=home, zone=ZONE, github_url="", github_token="", allow_private=True
@@ -71,24 +73,24 @@ class Desk:
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     database = await Database.open(tmp_path / "state.db")
 
-    def begin(connection: Connection) -> tuple[Person, Talk, TurnId]:
+    def begin(connection: Connection) -> tuple[Person, Dialogue, TurnId]:
         person = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
-        talk = add_talk(connection, person, key="job:1:1")
-        return person, talk, TurnId(add_turn(connection, talk, now=NOW))
+        dialogue = add_dialogue(connection, person, key="job:1:1")
+        return person, dialogue, TurnId(add_turn(connection, dialogue, now=NOW))
 
-    person, talk, turn = await database.write("begin", begin)
+    person, dialogue, turn = await database.write("begin", begin)
     context = ToolContext(
         person_id=person.id,
         owner_id=person.id,
         memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
-        conversation_id=talk.conversation.id,
-        scope=talk.conversation.scope,
+        conversation_id=dialogue.conversation.id,
+        scope=dialogue.conversation.scope,
         turn_id=turn,
         call_id=CallId("c1"),
         now=NOW,
         evidence="",
     )
-    yield Desk(database, tmp_path, talk, context)
+    yield Desk(database, tmp_path, dialogue, context)
     await database.close()
 
 

@@ -19,7 +19,7 @@ from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.memory.conftest import Desk
-from tests.agent_core.state.rows import add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_turn
 
 TURN = Origin(actor="turn:1", now=5, evidence="remember this", call_key="1:call")
 
@@ -169,14 +169,14 @@ async def test_a_change_rests_on_what_people_said_in_its_turn(notebook: Notebook
     said = [Message(role="user", parts=(TextPart(text=text),)) for text in ("a", "b")]
     answer = Message(role="assistant", parts=(TextPart(text="noted"),))
 
-    def talk(connection: Connection) -> tuple[TurnId, list[MessageId]]:
-        place = add_talk(connection, notebook.person)
+    def dialogue(connection: Connection) -> tuple[TurnId, list[MessageId]]:
+        place = add_dialogue(connection, notebook.person)
         turn_id = add_turn(connection, place)
         memory_list = place.shelf(turn_id)
         ids = messages.append(connection, memory_list, [said[0], answer, said[1]], now=1)
         return turn_id, [ids[0], ids[2]]
 
-    turn_id, ids = await notebook.database.write("talk", talk)
+    turn_id, ids = await notebook.database.write("talk", dialogue)
     origin = Origin(actor=f"turn:{turn_id}", now=5)
     await notebook.store.change(notebook.person.id, "ann", add("one"), origin)
     (row,) = await notebook.rows()

@@ -27,7 +27,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools.untrusted_text import escape
 from agent_core.transcript import Message, user_message
 from tests.agent_core.memory.conftest import Desk
-from tests.agent_core.state.rows import add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_turn
 
 
 def facts(author: str) -> str:
@@ -48,13 +48,13 @@ class Notebook:
         """Say something in a turn of one's own, and let the last of it be noted."""
         spoken = [user_message(words, facts=facts(self.person.name)) for words in said]
 
-        def talk(connection: Connection) -> tuple[int, list[MessageId]]:
-            place = add_talk(connection, self.person)
+        def dialogue(connection: Connection) -> tuple[int, list[MessageId]]:
+            place = add_dialogue(connection, self.person)
             turn_id = add_turn(connection, place)
             memory_list = replace(place.shelf(turn_id), audience=audience)
             return turn_id, messages.append(connection, memory_list, spoken, now=60_000)
 
-        turn_id, ids = await self.database.write("talk", talk)
+        turn_id, ids = await self.database.write("talk", dialogue)
         edit = Edit(action="add", target="memory", text=said[-1])
         origin = Origin(actor=f"turn:{turn_id}", now=61_000, evidence=said[-1])
         await self.store.change(self.person.id, self.person.slug, edit, origin)
@@ -188,16 +188,16 @@ async def test_numbers_that_are_not_there_have_no_reason(notebook: Notebook) -> 
     "name", ["Ann", 'An "n"', "From: Bob", "Jörg\nFrom: Eve", "<facts>", "x" * 60]
 )
 def test_who_spoke_is_read_from_the_facts_whatever_they_are_called(name: str) -> None:
-    found = find_author(_ground(user_message("hello", facts=facts(name))))
+    found = find_author(_evidence(user_message("hello", facts=facts(name))))
     assert found == escape(name)
 
 
-@pytest.mark.parametrize("lead", ["", "From: ", "From: 7", "From: [", "Said by Ann"])
-def test_where_the_facts_name_nobody_nobody_is_named(lead: str) -> None:
-    assert find_author(_ground(user_message('From: "Eve"', facts=lead))) == ""
+@pytest.mark.parametrize("slot", ["", "From: ", "From: 7", "From: [", "Said by Ann"])
+def test_where_the_facts_name_nobody_nobody_is_named(slot: str) -> None:
+    assert find_author(_evidence(user_message('From: "Eve"', facts=slot))) == ""
 
 
-def _ground(message: Message) -> Evidence:
+def _evidence(message: Message) -> Evidence:
     return Evidence(
         id=MessageId(1),
         turn_id=TurnId(1),

@@ -16,7 +16,7 @@ from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 BENS, ANNS = AccountId(2), AccountId(1)
 
@@ -35,7 +35,7 @@ class Desk:
         self.ann, self.ben = await self.database.write("people", _add_people)
         return self
 
-    async def tell(self, person: Person, text: str, actor: str = "hand", **edit: object) -> None:
+    async def report(self, person: Person, text: str, actor: str = "hand", **edit: object) -> None:
         change = Edit(**{"action": "add", "target": "memory", "text": text, **edit})  # type: ignore[arg-type]
         origin = Origin(actor=actor, evidence=f"because {text}", now=0)
         assert isinstance(
@@ -90,8 +90,8 @@ class Desk:
         """An actor: a turn that somebody asked for by an account."""
 
         def work(connection: Connection) -> str:
-            talk = add_talk(connection, self.ann, key="direct:1")
-            turn_id = add_turn(connection, talk)
+            dialogue = add_dialogue(connection, self.ann, key="direct:1")
+            turn_id = add_turn(connection, dialogue)
             connection.execute(
                 "UPDATE turns SET account_id = :account WHERE id = :id",
                 {"account": account, "id": turn_id},
@@ -124,9 +124,9 @@ async def small(database: Database, tmp_path: Path) -> Desk:
 
 
 async def test_a_merge_keeps_every_entry_with_its_origin(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "Has a dog", actor="turn:9")
-    await desk.tell(desk.ben, "Is 40", target="user")
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "Has a dog", actor="turn:9")
+    await desk.report(desk.ben, "Is 40", target="user")
     assert await desk.merge() == 0
     assert await desk.lists(desk.ann) == ("Likes tea", "Has a dog", "Is 40")
     added = (await desk.rows(desk.ann))[-1]
@@ -136,16 +136,16 @@ async def test_a_merge_keeps_every_entry_with_its_origin(desk: Desk) -> None:
 
 
 async def test_what_is_said_already_is_not_added_twice(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes  Tea")
-    await desk.tell(desk.ben, "likes tea")
+    await desk.report(desk.ann, "Likes  Tea")
+    await desk.report(desk.ben, "likes tea")
     assert await desk.merge() == 0
     assert await desk.lists(desk.ann) == ("Likes  Tea",)
     assert await desk.left() == []
 
 
-async def test_the_file_of_the_keeper_shows_it_at_the_next_look(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "Has a dog")
+async def test_the_file_of_the_owner_shows_it_at_the_next_look(desk: Desk) -> None:
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "Has a dog")
     await desk.merge()
     await desk.lists(desk.ann)
     assert desk.file(desk.ann).read_text() == "- Likes tea\n- Has a dog\n"
@@ -153,8 +153,8 @@ async def test_the_file_of_the_keeper_shows_it_at_the_next_look(desk: Desk) -> N
 
 
 async def test_what_was_edited_by_hand_and_not_read_yet_is_taken_in_first(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "Has a dog")
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "Has a dog")
     desk.file(desk.ann).write_text("- Likes coffee\n")
     desk.file(desk.ben).write_text("- Has a dog\n- Has a cat\n")
     await desk.merge()
@@ -164,22 +164,22 @@ async def test_what_was_edited_by_hand_and_not_read_yet_is_taken_in_first(desk: 
 async def test_a_hand_that_writes_between_the_merge_and_the_new_file_loses_nothing(
     desk: Desk,
 ) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "Has a dog")
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "Has a dog")
     await desk.merge()
     desk.file(desk.ann).write_text("- Likes tea\n- Plays chess\n- Sings\n")
     assert set(await desk.lists(desk.ann)) == {"Likes tea", "Has a dog", "Plays chess", "Sings"}
 
 
 async def test_an_untouched_memory_is_merged_into_as_well(desk: Desk) -> None:
-    await desk.tell(desk.ben, "Has a dog")
+    await desk.report(desk.ben, "Has a dog")
     await desk.merge()
     assert await desk.lists(desk.ann) == ("Has a dog",)
     assert desk.file(desk.ann).read_text() == "- Has a dog\n"
 
 
 async def test_a_file_that_cannot_be_read_stops_the_merge(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
+    await desk.report(desk.ann, "Likes tea")
     desk.file(desk.ann).unlink()
     desk.file(desk.ann).mkdir()
     with pytest.raises(OSError, match="directory"):
@@ -187,9 +187,9 @@ async def test_a_file_that_cannot_be_read_stops_the_merge(desk: Desk) -> None:
 
 
 async def test_what_does_not_fit_is_left_out_and_found_again(small: Desk) -> None:
-    await small.tell(small.ann, "Likes tea")
+    await small.report(small.ann, "Likes tea")
     for text in ("Has a dog", "Plays chess at the club"):
-        await small.tell(small.ben, text)
+        await small.report(small.ben, text)
     assert await small.merge() == 1
     assert await small.lists(small.ann) == ("Likes tea", "Has a dog")
     assert await small.left() == ["Plays chess at the club"]
@@ -199,37 +199,37 @@ async def test_what_does_not_fit_is_left_out_and_found_again(small: Desk) -> Non
 async def test_the_rest_is_taken_in_over_the_limit_and_the_list_may_then_only_shrink(
     small: Desk,
 ) -> None:
-    await small.tell(small.ann, "Likes tea")
-    await small.tell(small.ben, "Has a dog")
-    await small.tell(small.ben, "Plays chess at clubs")
+    await small.report(small.ann, "Likes tea")
+    await small.report(small.ben, "Has a dog")
+    await small.report(small.ben, "Plays chess at clubs")
     await small.merge()
     assert await small.take_rest() == 1
     assert await small.left() == []
     assert await small.take_rest() == 0
     assert len(await small.lists(small.ann)) == 3
     with pytest.raises(AssertionError):
-        await small.tell(small.ann, "x")
-    await small.tell(small.ann, "", action="remove", old="Likes tea")
+        await small.report(small.ann, "x")
+    await small.report(small.ann, "", action="remove", old="Likes tea")
 
 
 async def test_who_may_see_an_entry_goes_along_and_a_twin_stays_as_private_as_it_was(
     desk: Desk,
 ) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "likes tea", is_for_anyone=True)
-    await desk.tell(desk.ben, "Write short", is_for_anyone=True)
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "likes tea", is_for_anyone=True)
+    await desk.report(desk.ben, "Write short", is_for_anyone=True)
     await desk.merge()
     shared = await desk.database.read(lambda c: shares.list_of(c, person_id=desk.ann.id))
     assert shared == [Share(target="memory", entry="Write short", audience="everyone")]
 
 
 async def test_parting_gives_back_what_came_and_still_stands(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
+    await desk.report(desk.ann, "Likes tea")
     for text in ("Has a dog", "Has a cat", "Sings"):
-        await desk.tell(desk.ben, text)
+        await desk.report(desk.ben, text)
     await desk.merge()
-    await desk.tell(desk.ann, "", action="remove", old="Has a cat")
-    await desk.tell(desk.ann, "Sings well", action="replace", old="Sings")
+    await desk.report(desk.ann, "", action="remove", old="Has a cat")
+    await desk.report(desk.ann, "Sings well", action="replace", old="Sings")
     assert await desk.divide() == 1
     assert await desk.lists(desk.ann) == ("Likes tea", "Sings well")
     assert await desk.lists(desk.ben) == ("Has a dog",), "what was forgotten does not come back"
@@ -238,8 +238,8 @@ async def test_parting_gives_back_what_came_and_still_stands(desk: Desk) -> None
 
 async def test_parting_takes_along_what_was_learned_by_that_account(desk: Desk) -> None:
     await desk.merge()
-    await desk.tell(desk.ann, "Learned by Ben", actor=await desk.turn(BENS))
-    await desk.tell(desk.ann, "Learned by Ann", actor=await desk.turn(ANNS))
+    await desk.report(desk.ann, "Learned by Ben", actor=await desk.turn(BENS))
+    await desk.report(desk.ann, "Learned by Ann", actor=await desk.turn(ANNS))
     assert await desk.divide() == 1
     assert await desk.lists(desk.ann) == ("Learned by Ann",)
     assert await desk.lists(desk.ben) == ("Learned by Ben",)
@@ -250,9 +250,9 @@ async def test_parting_takes_along_what_was_learned_by_that_account(desk: Desk) 
 
 
 async def test_what_was_left_out_comes_back_by_itself(small: Desk) -> None:
-    await small.tell(small.ann, "Likes tea")
-    await small.tell(small.ben, "Has a dog")
-    await small.tell(small.ben, "Plays chess at clubs")
+    await small.report(small.ann, "Likes tea")
+    await small.report(small.ben, "Has a dog")
+    await small.report(small.ben, "Plays chess at clubs")
     await small.merge()
     await small.divide()
     assert await small.lists(small.ann) == ("Likes tea",)
@@ -260,8 +260,8 @@ async def test_what_was_left_out_comes_back_by_itself(small: Desk) -> None:
 
 
 async def test_a_twin_stays_on_both_sides(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "likes tea")
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "likes tea")
     await desk.merge()
     await desk.divide()
     assert await desk.lists(desk.ann) == ("Likes tea",)
@@ -271,8 +271,8 @@ async def test_a_twin_stays_on_both_sides(desk: Desk) -> None:
 async def test_an_account_that_was_nobody_takes_its_own_notes_to_a_new_person(
     desk: Desk,
 ) -> None:
-    await desk.tell(desk.ann, "Learned by Ben", actor=await desk.turn(BENS))
-    await desk.tell(desk.ann, "Likes tea")
+    await desk.report(desk.ann, "Learned by Ben", actor=await desk.turn(BENS))
+    await desk.report(desk.ann, "Likes tea")
     new = await desk.database.write("new", lambda c: add_person(c, "new"))
     assert await desk.divide(new, is_last=False) == 1
     assert await desk.lists(desk.ann) == ("Likes tea",)
@@ -280,7 +280,7 @@ async def test_an_account_that_was_nobody_takes_its_own_notes_to_a_new_person(
 
 
 async def test_what_no_account_said_goes_with_the_last_that_leaves(desk: Desk) -> None:
-    await desk.tell(desk.ben, "Written by hand")
+    await desk.report(desk.ben, "Written by hand")
     await desk.merge()
     new = await desk.database.write("new", lambda c: add_person(c, "new"))
     assert await desk.divide(is_last=False) == 0
@@ -292,7 +292,7 @@ async def test_what_no_account_said_goes_with_the_last_that_leaves(desk: Desk) -
 
 
 async def test_what_was_made_private_meanwhile_stays_private_after_parting(desk: Desk) -> None:
-    await desk.tell(desk.ben, "Write short", is_for_anyone=True)
+    await desk.report(desk.ben, "Write short", is_for_anyone=True)
     await desk.merge()
 
     def hide(connection: Connection) -> None:
@@ -305,8 +305,8 @@ async def test_what_was_made_private_meanwhile_stays_private_after_parting(desk:
 
 
 async def test_joined_and_parted_again_and_again_nothing_is_lost_or_doubled(desk: Desk) -> None:
-    await desk.tell(desk.ann, "Likes tea")
-    await desk.tell(desk.ben, "Has a dog")
+    await desk.report(desk.ann, "Likes tea")
+    await desk.report(desk.ben, "Has a dog")
     for _ in range(3):
         await desk.merge()
         assert await desk.lists(desk.ann) == ("Likes tea", "Has a dog")

@@ -208,7 +208,7 @@ async def test_the_same_call_changes_once(
     assert await memory.is_made(shared, origin)
 
 
-async def test_a_house_without_blocks_asks_once_whether_there_are_any(
+async def test_a_gateway_without_blocks_asks_once_whether_there_are_any(
     database: Database, folder: Path, ann: Person
 ) -> None:
     memory = SharedMemory(database, MemoryStore(database, folder))

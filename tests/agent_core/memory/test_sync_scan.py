@@ -25,7 +25,7 @@ def store(database: Database, folder: Path) -> MemoryStore:
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def reported(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, logger="agent_core.memory.sync")
     return caplog
 
@@ -50,7 +50,7 @@ async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line
     ann: Person,
     bob: Person,
     desk: Desk,
-    told: pytest.LogCaptureFixture,
+    reported: pytest.LogCaptureFixture,
 ) -> None:
     await store.change(ann.id, ann.slug, add("one"), TURN)
     desk.save(ann, "- one\n- two\n- three\n")
@@ -58,7 +58,7 @@ async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line
     await go_round(store, database)
     assert [row.origin.actor for row in await rows(database, ann)] == ["turn:1", "hand", "hand"]
     assert [row.change.after for row in await rows(database, bob)] == ["of bob"]
-    assert [record.message for record in told.records] == [
+    assert [record.message for record in reported.records] == [
         f"{desk.path(ann)} was edited by hand: added 2 new rows to the ledger",
         f"{desk.path(bob)} was edited by hand: added 1 new row to the ledger",
         "compared the memory files of 2 owners with the ledger",
@@ -71,7 +71,7 @@ async def test_a_missing_and_a_torn_file_are_written_anew(
     ann: Person,
     bob: Person,
     desk: Desk,
-    told: pytest.LogCaptureFixture,
+    reported: pytest.LogCaptureFixture,
 ) -> None:
     for person in (ann, bob):
         await store.change(person.id, person.slug, add("one"), TURN)
@@ -80,7 +80,7 @@ async def test_a_missing_and_a_torn_file_are_written_anew(
     await go_round(store, database)
     assert desk.read(ann) == desk.read(bob) == "- one\n"
     assert len(await rows(database, bob)) == 1
-    assert [record.message for record in told.records][:2] == [
+    assert [record.message for record in reported.records][:2] == [
         f"{desk.path(person)} was missing or torn; rewrote it from the ledger"
         for person in (ann, bob)
     ]
@@ -92,14 +92,14 @@ async def test_one_line_is_logged_when_everything_agrees(
     ann: Person,
     bob: Person,
     desk: Desk,
-    told: pytest.LogCaptureFixture,
+    reported: pytest.LogCaptureFixture,
 ) -> None:
     await store.change(ann.id, ann.slug, add("one"), TURN)
     then = desk.path(ann).stat().st_mtime_ns
     await go_round(store, database)
     assert desk.path(ann).stat().st_mtime_ns == then
     assert not desk.path(bob).exists()
-    assert [record.message for record in told.records] == [
+    assert [record.message for record in reported.records] == [
         "compared the memory files of 2 owners with the ledger"
     ]
 
@@ -127,7 +127,7 @@ async def test_what_can_t_be_compared_is_logged_and_hinders_nobody_else(
     ann: Person,
     bob: Person,
     desk: Desk,
-    told: pytest.LogCaptureFixture,
+    reported: pytest.LogCaptureFixture,
 ) -> None:
     cleo = await database.write(
         "cleo", lambda c: people.insert(c, slug="cleo", name="Cleo", role="member", now=0)
@@ -137,8 +137,8 @@ async def test_what_can_t_be_compared_is_logged_and_hinders_nobody_else(
     desk.path(bob).mkdir(parents=True)
     desk.save(cleo, "- by hand\n")
     await go_round(store, database)
-    assert "memory of ann: row 1 of the ledger is damaged" in told.text
-    assert "can't read a memory file" in told.text
+    assert "memory of ann: row 1 of the ledger is damaged" in reported.text
+    assert "can't read a memory file" in reported.text
     assert [row.change.after for row in await rows(database, cleo)] == ["by hand"]
 
 

@@ -19,7 +19,7 @@ from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
 from tests.agent_core.memory.conftest import Desk
-from tests.agent_core.state.rows import add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_turn
 
 
 class Notebook:
@@ -273,12 +273,12 @@ async def leave(notebook: Notebook, *texts: str) -> None:
 async def learn(notebook: Notebook, account_id: int, text: str) -> int:
     """Note something in a turn that was asked for by an account."""
 
-    def talk(connection: Connection) -> int:
-        turn_id = add_turn(connection, add_talk(connection, notebook.person))
+    def dialogue(connection: Connection) -> int:
+        turn_id = add_turn(connection, add_dialogue(connection, notebook.person))
         connection.execute("UPDATE turns SET account_id = ? WHERE id = ?", (account_id, turn_id))
         return turn_id
 
-    turn_id = await notebook.database.write("talk", talk)
+    turn_id = await notebook.database.write("talk", dialogue)
     edit = Edit(action="add", target="memory", text=text)
     notebook.now += 1
     origin = Origin(actor=f"turn:{turn_id}", now=notebook.now)

@@ -56,7 +56,7 @@ by_tool = st.lists(
 
 
 @dataclass
-class Told:
+class Reported:
     """What a row does, told without places: `name` is its entry's, for as long as it lives."""
 
     action: str
@@ -70,17 +70,17 @@ class Told:
 class Model:
     """The rows as they were told, and the order of all entries there ever were."""
 
-    told: list[Told] = field(default_factory=list)
+    reported: list[Reported] = field(default_factory=list)
     order: dict[Target, list[str]] = field(default_factory=lambda: {"memory": [], "user": []})
 
     def counts(self, number: int) -> bool:
-        takers = [taker for taker, row in enumerate(self.told) if row.undoes == number]
+        takers = [taker for taker, row in enumerate(self.reported) if row.undoes == number]
         return not any(self.counts(taker) for taker in takers)
 
     def replay(self, target: Target) -> tuple[str, ...]:
         """The list, of the rows that are not taken back."""
         words: dict[str, str] = {}
-        for number, row in enumerate(self.told):
+        for number, row in enumerate(self.reported):
             if row.target != target or row.action == "undo" or not self.counts(number):
                 continue
             if row.action == "add" or (row.name in words and row.action == "reword"):
@@ -92,7 +92,7 @@ class Model:
     def replay_edits(self, target: Target) -> tuple[str, ...]:
         """The same for rows that a tool made, by making its edits again one by one."""
         entries: tuple[str, ...] = ()
-        for number, row in enumerate(self.told):
+        for number, row in enumerate(self.reported):
             if row.target != target or row.action == "undo" or not self.counts(number):
                 continue
             action = {"add": "add", "reword": "replace", "drop": "remove"}[row.action]
@@ -157,7 +157,7 @@ class Life:
             await self._save(step.target, (*current[:place], words, *current[place:]))
         else:
             await self._edit(Edit(action="add", target=step.target, text=words))
-        await self._tell(Told("add", step.target, name, words))
+        await self._report(Reported("add", step.target, name, words))
 
     async def _change(self, step: Step, entry: str, current: tuple[str, ...]) -> None:
         name = entry.split()[0]
@@ -171,7 +171,7 @@ class Life:
             await self._edit(edit)
         else:
             await self._edit(Edit(action="remove", target=step.target, old=name))
-        await self._tell(Told(step.action, step.target, name, words))
+        await self._report(Reported(step.action, step.target, name, words))
 
     async def _undo(self, number: int) -> None:
         undone = await self.store.undo(
@@ -184,8 +184,8 @@ class Life:
         (one,) = undone
         assert one.undone.id == self.ids[number]
         before = {target: self.model.replay(target) for target in TARGETS}
-        row = self.model.told[number]
-        await self._tell(Told("undo", row.target, row.name, undoes=number))
+        row = self.model.reported[number]
+        await self._report(Reported("undo", row.target, row.name, undoes=number))
         self._check_change(one, before)
 
     def _check_change(self, undone: UndoneChange, before: dict[Target, tuple[str, ...]]) -> None:
@@ -212,10 +212,10 @@ class Life:
         path.write_text(render(entries))
         await self.entries(target)
 
-    async def _tell(self, told: Told) -> None:
-        self.model.told.append(told)
+    async def _report(self, reported: Reported) -> None:
+        self.model.reported.append(reported)
         self.ids = [row.id for row in await self.rows()]
-        assert len(self.ids) == len(self.model.told), "each step is one row"
+        assert len(self.ids) == len(self.model.reported), "each step is one row"
 
     async def check(self) -> None:
         """Memory, its files and the lives of its entries are what the model says."""

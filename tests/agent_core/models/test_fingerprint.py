@@ -49,10 +49,10 @@ def ask(said: tuple[Message, ...], **fields: object) -> ModelRequest:
 
 
 @given(st.lists(transcripts, min_size=1, max_size=6))
-def test_what_was_digested_before_changes_nothing(talk: list[tuple[Message, ...]]) -> None:
+def test_what_was_digested_before_changes_nothing(dialogue: list[tuple[Message, ...]]) -> None:
     """Transcripts that grow, are cut, are changed in the middle, or are another's."""
     known = Fingerprints()
-    for said in talk:
+    for said in dialogue:
         assert known.take(TALK, "p", ask(said)) == Fingerprints().take(TALK, "p", ask(said))
         assert known.take(TALK, "p", ask(said)) == digest(said).seal("p", ("m", 10), ())
 
@@ -82,18 +82,21 @@ def test_everything_that_is_sent_counts() -> None:
     assert known.take(TALK, "p", both) == known.take(TALK, "p", turned)
 
 
-def test_a_call_in_a_long_talk_costs_what_is_new_in_it() -> None:
+def test_a_call_in_a_long_conversation_costs_what_is_new_in_it() -> None:
     """300 turns: some 0.02 ms a call. The bound leaves room for a busy machine."""
-    known, talk = Fingerprints(), [user_message("word " * 40, facts="<facts>") for _ in range(600)]
-    known.take(TALK, "p", ask(tuple(talk)))
+    known, dialogue = (
+        Fingerprints(),
+        [user_message("word " * 40, facts="<facts>") for _ in range(600)],
+    )
+    known.take(TALK, "p", ask(tuple(dialogue)))
     taken = []
     for _ in range(50):
-        talk += [user_message("word " * 40, facts="<facts>") for _ in range(2)]
-        request = ask(tuple(talk))
+        dialogue += [user_message("word " * 40, facts="<facts>") for _ in range(2)]
+        request = ask(tuple(dialogue))
         began = time.perf_counter()
         known.take(TALK, "p", request)
         taken.append(time.perf_counter() - began)
-    whole = ask(tuple(talk))
+    whole = ask(tuple(dialogue))
     began = time.perf_counter()
     Fingerprints().take(TALK, "p", whole)
     anew = time.perf_counter() - began

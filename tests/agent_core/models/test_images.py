@@ -35,9 +35,9 @@ def test_a_picture_is_stored_by_its_key_and_is_no_words() -> None:
     assert load_parts(dump_parts(message.parts)) == message.parts
 
 
-def test_all_pictures_of_a_talk_are_shown_while_they_fit() -> None:
-    talk = [shows(picture("a"), picture("b")), says("two"), shows(picture("a"), picture("c"))]
-    assert choose(talk) == ("a", "b", "c")
+def test_all_pictures_of_a_conversation_are_shown_while_they_fit() -> None:
+    dialogue = [shows(picture("a"), picture("b")), says("two"), shows(picture("a"), picture("c"))]
+    assert choose(dialogue) == ("a", "b", "c")
     assert choose([user_message("hi")]) == ()
 
 
@@ -87,22 +87,22 @@ def test_a_picture_that_is_shown_counts_as_its_tokens() -> None:
 
 
 def test_a_refused_picture_is_spared_and_those_that_were_taken_are_not() -> None:
-    sight = ImageSupport()
+    visibility = ImageSupport()
     first = ask(shows(picture("a")), images={"a": b"1"})
-    sight.take(first)
+    visibility.take(first)
     both = ask(shows(picture("a"), picture("b")), images={"a": b"1", "b": b"2"})
-    assert sight.spare(both) is both
-    sight.refuse(both)
-    assert dict(sight.spare(both).images) == {"a": b"1"}
-    sight.refuse(sight.spare(both))
-    assert dict(sight.spare(both).images) == {}
+    assert visibility.spare(both) is both
+    visibility.refuse(both)
+    assert dict(visibility.spare(both).images) == {"a": b"1"}
+    visibility.refuse(visibility.spare(both))
+    assert dict(visibility.spare(both).images) == {}
 
 
 def test_what_one_model_refused_another_may_see() -> None:
-    sight = ImageSupport()
-    sight.refuse(ask(shows(picture()), images={"k1": b"1"}, model="blind"))
+    visibility = ImageSupport()
+    visibility.refuse(ask(shows(picture()), images={"k1": b"1"}, model="blind"))
     seeing = ask(shows(picture()), images={"k1": b"1"}, model="seeing")
-    assert sight.spare(seeing) is seeing
+    assert visibility.spare(seeing) is seeing
 
 
 def test_errors_about_pictures_are_known_by_their_words() -> None:

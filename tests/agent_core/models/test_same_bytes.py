@@ -64,7 +64,7 @@ class Wire:
             await model.close()
 
 
-def long_talk(model: str) -> ModelRequest:
+def long_dialogue(model: str) -> ModelRequest:
     """Everything that a transcript can hold."""
     thought = {"type": "thinking", "thinking": "Hm.", "signature": sign("Hm.", model)}
     picture = ImagePart(file_key="k", media_type="image/png", size=len(PICTURE))
@@ -101,7 +101,7 @@ def read_back(request: ModelRequest) -> ModelRequest:
 async def test_the_same_request_is_the_same_bytes(provider: str) -> None:
     """Whatever else the client sent before, and in whatever process."""
     wire = Wire(provider)
-    request = long_talk(MODELS[provider])
+    request = long_dialogue(MODELS[provider])
     async with wire.api:
         async with wire.client() as first:
             await complete(first, request)
@@ -119,7 +119,7 @@ async def test_the_same_request_is_the_same_bytes(provider: str) -> None:
 async def test_every_part_of_a_request_reaches_the_wire(provider: str) -> None:
     """Nothing that the fingerprint counts is lost on the way, so other requests are other bytes."""
     wire = Wire(provider)
-    request = long_talk(MODELS[provider])
+    request = long_dialogue(MODELS[provider])
     first, *rest = request.messages
     turned = replace(first, parts=(*first.parts[:-1], DocumentPart(name="a.txt", text="other")))
     call = next(part for part in rest[0].parts if isinstance(part, ToolCallPart))

@@ -21,7 +21,7 @@ PROMPT = PromptHash("0" * 64)
 
 
 @dataclass(frozen=True)
-class Talk:
+class Dialogue:
     """One conversation of one person."""
 
     person: Person
@@ -48,7 +48,7 @@ class Archive:
             ),
         )
 
-    async def open(self, person: Person, *, room: str = "", platform: str = "telegram") -> Talk:
+    async def open(self, person: Person, *, room: str = "", platform: str = "telegram") -> Dialogue:
         def work(connection: Connection) -> Conversation:
             sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
             key = room or f"{platform}:{person.slug}"
@@ -57,29 +57,31 @@ class Archive:
             )
 
         conversation = await self.database.write("open", work)
-        return Talk(person=person, conversation=conversation, platform=platform)
+        return Dialogue(person=person, conversation=conversation, platform=platform)
 
-    async def say(self, talk: Talk, *texts: str, role: Role = "user") -> list[MessageId]:
+    async def say(self, dialogue: Dialogue, *texts: str, role: Role = "user") -> list[MessageId]:
         said: list[MessageId] = []
         for text in texts:
             message = Message(role=role, parts=(TextPart(text=text),))
-            said += await self.keep(talk, message)
+            said += await self.keep(dialogue, message)
         return said
 
-    async def keep(self, talk: Talk, *kept: Message) -> list[MessageId]:
+    async def keep(self, dialogue: Dialogue, *kept: Message) -> list[MessageId]:
         self._now += MINUTE
         now = self._now
 
         def work(connection: Connection) -> list[MessageId]:
-            session_id = sessions.insert(connection, conversation_id=talk.conversation.id, now=now)
+            session_id = sessions.insert(
+                connection, conversation_id=dialogue.conversation.id, now=now
+            )
             turn_id = turns.insert(
                 connection,
-                conversation=talk.conversation,
+                conversation=dialogue.conversation,
                 session_id=session_id,
                 request=TurnRequest(
-                    person_id=talk.person.id,
+                    person_id=dialogue.person.id,
                     account_id=None,
-                    place=(talk.platform, "{}", None),
+                    place=(dialogue.platform, "{}", None),
                 ),
                 prompt_hash=PROMPT,
                 now=now,
@@ -87,9 +89,9 @@ class Archive:
             shelf = TranscriptPlace(
                 session_id=session_id,
                 turn_id=turn_id,
-                person_id=talk.conversation.person_id,
-                conversation_id=talk.conversation.id,
-                platform=talk.platform,
+                person_id=dialogue.conversation.person_id,
+                conversation_id=dialogue.conversation.id,
+                platform=dialogue.platform,
             )
             return messages.append(connection, shelf, kept, now=now)
 
@@ -112,10 +114,10 @@ async def archive(tmp_path: Path) -> AsyncIterator[Archive]:
 
 
 @pytest.fixture
-async def ann(archive: Archive) -> Talk:
+async def ann(archive: Archive) -> Dialogue:
     return await archive.open(await archive.meet("ann"))
 
 
 @pytest.fixture
-async def bob(archive: Archive, ann: Talk) -> Talk:
+async def bob(archive: Archive, ann: Dialogue) -> Dialogue:
     return await archive.open(await archive.meet("bob"))

@@ -13,16 +13,18 @@ from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import Message, TextPart, user_message
-from tests.agent_core.recall.conftest import Archive, Talk
+from tests.agent_core.recall.conftest import Archive, Dialogue
 
 
-async def recall(archive: Archive, talk: Talk, turn: int = 999_999, **arguments: object) -> str:
+async def recall(
+    archive: Archive, dialogue: Dialogue, turn: int = 999_999, **arguments: object
+) -> str:
     context = ToolContext(
-        person_id=talk.person.id,
-        owner_id=talk.person.id,
+        person_id=dialogue.person.id,
+        owner_id=dialogue.person.id,
         memory_owner=None,
-        conversation_id=talk.conversation.id,
-        scope=talk.scope,
+        conversation_id=dialogue.conversation.id,
+        scope=dialogue.scope,
         turn_id=TurnId(turn),
         call_id=CallId("call"),
         now=1_780_000_000_000,
@@ -41,10 +43,10 @@ def said(role: str, text: str) -> Message:
     return Message(role=role, parts=(TextPart(text=text),))  # type: ignore[arg-type]
 
 
-async def chat(archive: Archive, talk: Talk, *texts: str, title: str = "") -> None:
+async def chat(archive: Archive, dialogue: Dialogue, *texts: str, title: str = "") -> None:
     """One conversation, in which the person and the assistant take turns."""
     speakers = ("user", "assistant")
-    await archive.keep(talk, *(said(speakers[n % 2], text) for n, text in enumerate(texts)))
+    await archive.keep(dialogue, *(said(speakers[n % 2], text) for n, text in enumerate(texts)))
 
     def name(connection: Connection) -> None:
         row = connection.execute("SELECT MAX(id) FROM sessions").fetchone()
@@ -54,7 +56,7 @@ async def chat(archive: Archive, talk: Talk, *texts: str, title: str = "") -> No
 
 
 async def test_a_hit_comes_with_its_conversation_s_title_beginning_and_end(
-    archive: Archive, ann: Talk
+    archive: Archive, ann: Dialogue
 ) -> None:
     await chat(archive, ann, "Hello", "Hi", "My dog is called Rex", "Nice", title="Of dogs")
     await archive.say(ann, "Rex barks")
@@ -67,7 +69,7 @@ async def test_a_hit_comes_with_its_conversation_s_title_beginning_and_end(
 
 
 async def test_the_answer_after_a_question_is_shown_although_it_has_none_of_its_words(
-    archive: Archive, ann: Talk
+    archive: Archive, ann: Dialogue
 ) -> None:
     await chat(archive, ann, "Which vet did you take the cat to?", "Dr Sandhu in Mill Road")
     await archive.say(ann, *["something else entirely"] * 5)
@@ -76,7 +78,7 @@ async def test_the_answer_after_a_question_is_shown_although_it_has_none_of_its_
     assert '+ 2026-02-02 02:41, you, telegram: "Dr Sandhu in Mill Road"' in found
 
 
-async def test_time_platform_and_role_narrow_a_search(archive: Archive, ann: Talk) -> None:
+async def test_time_platform_and_role_narrow_a_search(archive: Archive, ann: Dialogue) -> None:
     slack = await archive.open(ann.person, platform="slack")
     await archive.say(ann, "Rex one")
     await archive.say(slack, "Rex two")
@@ -96,7 +98,7 @@ async def test_time_platform_and_role_narrow_a_search(archive: Archive, ann: Tal
 
 
 async def test_around_a_time_stands_what_was_said_before_and_after(
-    archive: Archive, ann: Talk, bob: Talk
+    archive: Archive, ann: Dialogue, bob: Dialogue
 ) -> None:
     await chat(archive, ann, "not this")
     await chat(archive, bob, "of somebody else")
@@ -109,7 +111,7 @@ async def test_around_a_time_stands_what_was_said_before_and_after(
     assert "No messages around" in await recall(archive, ann, around="2020-01-01")
 
 
-async def test_the_running_turn_is_in_no_window(archive: Archive, ann: Talk) -> None:
+async def test_the_running_turn_is_in_no_window(archive: Archive, ann: Dialogue) -> None:
     (message,) = await archive.say(ann, "what did I say just now")
     turn = await archive.turn_of(message)
     found = await recall(archive, ann, turn, around="2026-02-02")
@@ -118,7 +120,7 @@ async def test_the_running_turn_is_in_no_window(archive: Archive, ann: Talk) -> 
 
 
 async def test_the_latest_conversations_come_with_their_titles(
-    archive: Archive, ann: Talk, bob: Talk
+    archive: Archive, ann: Dialogue, bob: Dialogue
 ) -> None:
     await chat(archive, ann, "Hello", "Hi", title="First")
     await chat(archive, bob, "of somebody else")
@@ -134,7 +136,7 @@ async def test_the_latest_conversations_come_with_their_titles(
     assert await recall(archive, ann, since="2027") == "No conversations there yet."
 
 
-async def test_a_room_browses_and_reads_only_itself(archive: Archive, ann: Talk) -> None:
+async def test_a_room_browses_and_reads_only_itself(archive: Archive, ann: Dialogue) -> None:
     room = await archive.open(ann.person, room="telegram:room:1")
     await chat(archive, ann, "in private")
     await chat(archive, room, "in public")
@@ -144,7 +146,7 @@ async def test_a_room_browses_and_reads_only_itself(archive: Archive, ann: Talk)
         assert "in private" not in found
 
 
-async def test_facts_are_in_no_window(archive: Archive, ann: Talk) -> None:
+async def test_facts_are_in_no_window(archive: Archive, ann: Dialogue) -> None:
     await archive.keep(ann, user_message("tell me", facts="<facts>zebra</facts>"))
     assert "zebra" not in await recall(archive, ann, around="2026-02-02")
     assert "zebra" not in await recall(archive, ann)
@@ -153,7 +155,7 @@ async def test_facts_are_in_no_window(archive: Archive, ann: Talk) -> None:
 @pytest.mark.parametrize(
     "text", ["yesterday", "", "2026-13", "2026-02-30", "0000", "9999-12-31 24:00"]
 )
-async def test_a_time_that_is_none_is_refused(archive: Archive, ann: Talk, text: str) -> None:
+async def test_a_time_that_is_none_is_refused(archive: Archive, ann: Dialogue, text: str) -> None:
     with pytest.raises(ToolArgumentError, match="`around` is not a time"):
         await recall(archive, ann, around=text)
 

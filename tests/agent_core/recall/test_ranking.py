@@ -15,14 +15,14 @@ def say(
     number: int,
     text: str,
     *,
-    talk: int = 0,
+    dialogue: int = 0,
     by: str = "ann",
     role: Speaker = "user",
     at: str = "2026-02-02",
 ) -> FoundMessage:
     return FoundMessage(
         id=MessageId(number),
-        session_id=SessionId(talk or number),
+        session_id=SessionId(dialogue or number),
         role=role,
         platform="telegram",
         said_at=int(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000),
@@ -50,27 +50,31 @@ def test_of_equals_the_newest_comes_first() -> None:
 
 
 def test_what_stands_around_a_message_counts_in_it_a_little() -> None:
-    near = [say(1, "the flight", talk=1), say(2, "a dog", talk=1)]
+    near = [say(1, "the flight", dialogue=1), say(2, "a dog", dialogue=1)]
     assert order("dog flight", near, [say(9, "a dog")])[:2] == [2, 1]
     assert order("dog flight", near, [say(9, "dog flight")])[0] == 9
 
 
 def test_nearer_counts_more() -> None:
-    window = [say(n, text, talk=1) for n, text in enumerate(("x", "y", "dog", "z"), start=1)]
+    window = [say(n, text, dialogue=1) for n, text in enumerate(("x", "y", "dog", "z"), start=1)]
     assert order("dog", window) == [3, 4, 2, 1]
 
 
 def test_the_answer_comes_before_the_question_and_what_was_said_before_it() -> None:
     window = [
-        say(1, "hello", talk=1),
-        say(2, "which vet was it?", talk=1),
-        say(3, "the vet was dr sandhu", talk=1),
+        say(1, "hello", dialogue=1),
+        say(2, "which vet was it?", dialogue=1),
+        say(3, "the vet was dr sandhu", dialogue=1),
     ]
     assert order("vet", window) == [3, 2, 1]
 
 
 def test_an_answer_without_the_words_comes_before_other_neighbours() -> None:
-    window = [say(1, "hm", talk=1), say(2, "which vet?", talk=1), say(3, "dr sandhu", talk=1)]
+    window = [
+        say(1, "hm", dialogue=1),
+        say(2, "which vet?", dialogue=1),
+        say(3, "dr sandhu", dialogue=1),
+    ]
     found = order("vet", window)
     assert found.index(3) < found.index(1)
 
@@ -88,8 +92,8 @@ def test_words_side_by_side_as_asked_come_first() -> None:
 
 
 def test_a_conversation_that_is_about_it_is_a_weak_reason() -> None:
-    about = [say(n, "dog", talk=1) for n in (1, 2, 3)]
-    lone = [say(4, "dog", talk=2)]
+    about = [say(n, "dog", dialogue=1) for n in (1, 2, 3)]
+    lone = [say(4, "dog", dialogue=2)]
     apart = [[one] for one in about]
     assert order("dog", *apart, lone) == [3, 2, 1, 4]
 
@@ -117,15 +121,15 @@ def test_the_very_day_counts_more_than_its_month() -> None:
 
 
 def test_asked_when_what_tells_a_time_comes_first() -> None:
-    told, untold = [say(1, "a dog, last friday")], [say(2, "a dog, really")]
-    assert order("when dog", told, untold) == [1, 2]
-    assert order("dog", told, untold) == [2, 1]
+    reported, untold = [say(1, "a dog, last friday")], [say(2, "a dog, really")]
+    assert order("when dog", reported, untold) == [1, 2]
+    assert order("dog", reported, untold) == [2, 1]
 
 
 def test_what_may_not_be_shown_is_not_in_the_order_but_counts_beside() -> None:
-    hidden = say(1, "the flight", talk=1)
+    hidden = say(1, "the flight", dialogue=1)
     hidden = FoundMessage(
         **{name: getattr(hidden, name) for name in FoundMessage.__slots__ if name != "is_within"},
         is_within=False,
     )
-    assert order("dog flight", [hidden, say(2, "a dog", talk=1)], [say(3, "a dog")]) == [2, 3]
+    assert order("dog flight", [hidden, say(2, "a dog", dialogue=1)], [say(3, "a dog")]) == [2, 3]

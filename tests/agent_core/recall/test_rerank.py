@@ -14,7 +14,7 @@ from agent_core.state.search.search import Speaker
 from agent_core.state.tokenizer import cut
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import user_message
-from tests.agent_core.recall.conftest import Archive, Talk
+from tests.agent_core.recall.conftest import Archive, Dialogue
 from tests.agent_core.recall.embedders import HashedWords
 
 SAME = dict(zip(cut("dog"), cut("beagle"), strict=True))
@@ -47,13 +47,15 @@ def numbers(hits: tuple[Ranked, ...] | list[Ranked]) -> list[int]:
     return [one.message.id for one in hits]
 
 
-async def recall(archive: Archive, talk: Talk, query: str, reranker: Reranker | None = None) -> str:
+async def recall(
+    archive: Archive, dialogue: Dialogue, query: str, reranker: Reranker | None = None
+) -> str:
     context = ToolContext(
-        person_id=talk.person.id,
-        owner_id=talk.person.id,
+        person_id=dialogue.person.id,
+        owner_id=dialogue.person.id,
         memory_owner=None,
-        conversation_id=talk.conversation.id,
-        scope=talk.scope,
+        conversation_id=dialogue.conversation.id,
+        scope=dialogue.scope,
         turn_id=TurnId(999_999),
         call_id=CallId("call"),
         now=1_770_000_000_000,
@@ -64,7 +66,7 @@ async def recall(archive: Archive, talk: Talk, query: str, reranker: Reranker | 
 
 
 async def test_what_means_the_same_comes_first_of_what_shares_as_many_words(
-    archive: Archive, ann: Talk
+    archive: Archive, ann: Dialogue
 ) -> None:
     await archive.say(ann, "my beagle sleeps in the kitchen", "my carpet is in the kitchen")
     await archive.say(ann, "my window is in the kitchen", "my lamp is in the kitchen")
@@ -78,7 +80,7 @@ async def test_what_means_the_same_comes_first_of_what_shares_as_many_words(
 
 
 async def test_only_what_a_search_may_show_is_ever_read(
-    archive: Archive, ann: Talk, bob: Talk
+    archive: Archive, ann: Dialogue, bob: Dialogue
 ) -> None:
     await archive.say(ann, "tea in the morning", "more tea at noon")
     await archive.say(bob, "tea is my secret", "and coffee, too")
@@ -97,7 +99,7 @@ async def test_only_what_a_search_may_show_is_ever_read(
     assert not [text for text in embedder.read if "secret" in text or "coffee" in text]
 
 
-async def test_browsing_and_scrolling_ask_no_model(archive: Archive, ann: Talk) -> None:
+async def test_browsing_and_scrolling_ask_no_model(archive: Archive, ann: Dialogue) -> None:
     await archive.say(ann, "tea", "tea")
     embedder = HashedWords()
     tool = RecallTool(archive.database, reranker=Reranker(embedder))
@@ -143,7 +145,9 @@ def test_a_message_is_read_with_who_says_it_and_with_the_end_of_what_was_said_be
     assert write(hit(1, "y" * 5000)) == f"ann: {'y' * rerank.LONGEST}"
 
 
-async def test_the_search_itself_gives_what_was_said_before(archive: Archive, ann: Talk) -> None:
+async def test_the_search_itself_gives_what_was_said_before(
+    archive: Archive, ann: Dialogue
+) -> None:
     await archive.keep(ann, *[user_message(text) for text in ("which city?", "Lisbon, Lisbon")])
     await archive.say(ann, "Lisbon is far")
     embedder = HashedWords()

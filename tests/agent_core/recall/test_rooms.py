@@ -12,20 +12,20 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.tools.contract import ToolContext
-from tests.agent_core.recall.conftest import Archive, Talk
+from tests.agent_core.recall.conftest import Archive, Dialogue
 
 PEOPLE = 20
 ROOMS = ("kitchen", "garden", "attic")
 EVERYWHERE = ("canary", "tea", "the canary likes tea", "茶とカナリア")
 
 
-async def recall(archive: Archive, talk: Talk, asker: Person, query: str) -> str:
+async def recall(archive: Archive, dialogue: Dialogue, asker: Person, query: str) -> str:
     context = ToolContext(
         person_id=asker.id,
-        owner_id=talk.conversation.person_id,
+        owner_id=dialogue.conversation.person_id,
         memory_owner=None,
-        conversation_id=talk.conversation.id,
-        scope=talk.scope,
+        conversation_id=dialogue.conversation.id,
+        scope=dialogue.scope,
         turn_id=TurnId(999_999),
         call_id=CallId("call"),
         now=1_770_000_000_000,
@@ -36,7 +36,7 @@ async def recall(archive: Archive, talk: Talk, asker: Person, query: str) -> str
     return result.text
 
 
-async def share(archive: Archive, name: str, asker: Person) -> Talk:
+async def share(archive: Archive, name: str, asker: Person) -> Dialogue:
     """The one talk of everyone in a room, in which `asker` speaks."""
 
     def work(connection: Connection) -> Conversation:
@@ -53,38 +53,38 @@ async def share(archive: Archive, name: str, asker: Person) -> Talk:
         )
 
     conversation = await archive.database.write("share", work)
-    return Talk(person=asker, conversation=conversation, platform="telegram")
+    return Dialogue(person=asker, conversation=conversation, platform="telegram")
 
 
-async def test_no_room_ever_finds_a_word_of_a_direct_talk(archive: Archive) -> None:
+async def test_no_room_ever_finds_a_word_of_a_direct_conversation(archive: Archive) -> None:
     """Twenty people say the same words in private and in three rooms, alone and shared."""
     people = [await archive.meet(f"person-{number}") for number in range(PEOPLE)]
     direct = [await archive.open(person) for person in people]
-    for talk in direct:
-        await archive.say(talk, *(f"{words} in private" for words in EVERYWHERE))
-    talks = [
+    for dialogue in direct:
+        await archive.say(dialogue, *(f"{words} in private" for words in EVERYWHERE))
+    dialogues = [
         (person, await archive.open(person, room=f"room:{name}:{person.id}"), f"{name} {person.id}")
         for person in people
         for name in ROOMS
     ]
-    talks += [
+    dialogues += [
         (person, await share(archive, name, person), name)
         for person in people[:3]
         for name in ROOMS
     ]
-    for _, talk, sign in talks:
-        await archive.say(talk, f"the canary has tea, {sign}", f"茶とカナリア, {sign}")
-    for person, talk, sign in talks:
+    for _, dialogue, sign in dialogues:
+        await archive.say(dialogue, f"the canary has tea, {sign}", f"茶とカナリア, {sign}")
+    for person, dialogue, sign in dialogues:
         for query in ("canary tea", "canary", "likes tea in private", "茶", "カナリア"):
-            found = await recall(archive, talk, person, query)
+            found = await recall(archive, dialogue, person, query)
             assert "private" not in found.partition("\n")[2], sign
             hits = found.splitlines()[1:]
             assert hits
             assert all(hit.rstrip('"').endswith(sign) for hit in hits), sign
 
 
-async def test_everyone_in_a_shared_talk_finds_what_the_others_said_and_who(
-    archive: Archive, ann: Talk, bob: Talk
+async def test_everyone_in_a_shared_conversation_finds_what_the_others_said_and_who(
+    archive: Archive, ann: Dialogue, bob: Dialogue
 ) -> None:
     await archive.say(await share(archive, "den", ann.person), "I feed Rex")
     there = await share(archive, "den", bob.person)
@@ -107,16 +107,16 @@ async def test_everyone_in_a_shared_talk_finds_what_the_others_said_and_who(
 )
 @pytest.mark.parametrize("where", ["room:den", ""])
 async def test_what_others_say_elsewhere_moves_no_hit(
-    archive: Archive, bob: Talk, elsewhere: tuple[str, ...], where: str
+    archive: Archive, bob: Dialogue, elsewhere: tuple[str, ...], where: str
 ) -> None:
     """BM25 would put first whatever word is rarer in all that anybody ever said."""
     cleo = await archive.meet("cleo")
-    talk = await archive.open(cleo, room=where)
+    dialogue = await archive.open(cleo, room=where)
     await archive.say(bob, *elsewhere)
     await archive.say(
-        talk, "a flight, long and dear", "Lisbon is far", "Lisbon by flight", "flight"
+        dialogue, "a flight, long and dear", "Lisbon is far", "Lisbon by flight", "flight"
     )
-    found = await recall(archive, talk, cleo, "flight Lisbon")
+    found = await recall(archive, dialogue, cleo, "flight Lisbon")
     lines = [re.sub(r"2026-\S+ \S+, ", "", line) for line in found.splitlines()[1:]]
     assert lines == [
         '- person, telegram: "Lisbon by flight"',
@@ -126,12 +126,12 @@ async def test_what_others_say_elsewhere_moves_no_hit(
     ]
 
 
-async def test_a_room_s_rows_are_no_person_s(archive: Archive, ann: Talk) -> None:
+async def test_a_room_s_rows_are_no_person_s(archive: Archive, ann: Dialogue) -> None:
     """The id of whose talk it is stands in the query, should a scope ever be mixed up."""
     there = await share(archive, "den", ann.person)
     await archive.say(ann, "Rex")
     await archive.say(there, "Rex")
-    mixed = Talk(person=ann.person, conversation=there.conversation, platform="telegram")
+    mixed = Dialogue(person=ann.person, conversation=there.conversation, platform="telegram")
     context = ToolContext(
         person_id=ann.person.id,
         owner_id=PersonId(ann.person.id),

@@ -17,7 +17,7 @@ from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import UNINDEXED, cut
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import migrate
 
 PEOPLE = 20
@@ -36,12 +36,12 @@ class Said:
 
     id: MessageId
     turn_id: TurnId
-    talk: Talk
+    dialogue: Dialogue
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Town:
+class Deployment:
     """A database full of talk, and what a just search would know of it."""
 
     connection: sqlite3.Connection
@@ -50,20 +50,20 @@ class Town:
     def fields(self, chance: random.Random) -> tuple[SearchFilter, set[int]]:
         """A random field with the ids of all messages that may be found in it."""
         one = chance.choice(self.said)
-        scope = one.talk.conversation.scope
+        scope = one.dialogue.conversation.scope
         found = {
             said.id
             for said in self.said
-            if said.talk.person == one.talk.person
-            and (scope.startswith("p") or said.talk == one.talk)
+            if said.dialogue.person == one.dialogue.person
+            and (scope.startswith("p") or said.dialogue == one.dialogue)
             and said.turn_id != one.turn_id
         }
-        person_id = PersonId(one.talk.person.id)
+        person_id = PersonId(one.dialogue.person.id)
         return SearchFilter(person_id=person_id, scope=scope, except_turn=one.turn_id), found
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("town")
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
     migrate(connection)
@@ -72,21 +72,23 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     connection.execute("BEGIN")
     for number in range(PEOPLE):
         person = add_person(connection, f"person-{number}")
-        talks = [
-            add_talk(connection, person),
-            add_talk(connection, person, key=f"room-{number}", room=True),
+        dialogues = [
+            add_dialogue(connection, person),
+            add_dialogue(connection, person, key=f"room-{number}", room=True),
         ]
         for _ in range(SAYINGS):
-            talk = chance.choice(talks)
+            dialogue = chance.choice(dialogues)
             text = " ".join(chance.choices(WORDS, k=chance.randint(1, 6)))
-            turn_id = add_turn(connection, talk)
+            turn_id = add_turn(connection, dialogue)
             message = Message(
                 role=chance.choice(["user", "assistant"]), parts=(TextPart(text=text),)
             )
-            (message_id,) = messages.append(connection, talk.shelf(turn_id), [message], now=number)
-            said.append(Said(id=message_id, turn_id=turn_id, talk=talk, text=text))
+            (message_id,) = messages.append(
+                connection, dialogue.shelf(turn_id), [message], now=number
+            )
+            said.append(Said(id=message_id, turn_id=turn_id, dialogue=dialogue, text=text))
     connection.execute("COMMIT")
-    yield Town(connection=connection, said=said)
+    yield Deployment(connection=connection, said=said)
     connection.close()
 
 
@@ -94,13 +96,13 @@ def _clock(moment: int) -> datetime:
     return datetime.fromtimestamp(moment / 1000, UTC)
 
 
-def test_a_search_finds_what_the_person_said_and_nothing_else(town: Town) -> None:
+def test_a_search_finds_what_the_person_said_and_nothing_else(deployment: Deployment) -> None:
     """The index alone, and all of it with the messages around: every word, every stranger."""
     chance = random.Random(11)
-    texts = {said.id: set(cut(said.text)) - UNINDEXED for said in town.said}
+    texts = {said.id: set(cut(said.text)) - UNINDEXED for said in deployment.said}
     found_in_all = Counter[bool]()
     for _ in range(QUERIES):
-        field, allowed = town.fields(chance)
+        field, allowed = deployment.fields(chance)
         query = read_query(" ".join(chance.choices(WORDS, k=chance.randint(1, 3))))
         expected = {
             one
@@ -109,7 +111,7 @@ def test_a_search_finds_what_the_person_said_and_nothing_else(town: Town) -> Non
             if any(word.startswith(term.word) for word in texts[one])
             and (term.is_start or term.word in texts[one])
         }
-        found = search_messages(town.connection, field, query, limit=1000, clock=_clock)
+        found = search_messages(deployment.connection, field, query, limit=1000, clock=_clock)
         ids = {hit.message.id for hit in found.hits}
         assert ids <= allowed
         if query.terms:
@@ -119,21 +121,21 @@ def test_a_search_finds_what_the_person_said_and_nothing_else(town: Town) -> Non
     assert found_in_all[True] > QUERIES / 2, "the queries must find something to be a test"
 
 
-def test_the_order_and_the_count_are_the_same_whatever_others_say(town: Town) -> None:
+def test_the_order_and_the_count_are_the_same_whatever_others_say(deployment: Deployment) -> None:
     """A person's search in the full town, and in a town where nobody else ever spoke."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    for line in town.connection.execute(
+    for line in deployment.connection.execute(
         "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB '*_search_*'"
     ).fetchall():
         connection.execute(line[0])
-    person = town.said[0].talk.person.id
+    person = deployment.said[0].dialogue.person.id
     for table in ("people", "turns", "sessions", "conversations", "messages"):
         where = f"WHERE {'id' if table == 'people' else 'person_id'} = {person}"
         where = "" if table == "sessions" else where
-        rows = town.connection.execute(f"SELECT * FROM {table} {where}").fetchall()
+        rows = deployment.connection.execute(f"SELECT * FROM {table} {where}").fetchall()
         marks = ", ".join("?" * len(rows[0]))
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-    indexed = town.connection.execute(
+    indexed = deployment.connection.execute(
         "SELECT id, scope, role, platform, created_at, text FROM messages WHERE person_id = ?",
         (person,),
     ).fetchall()
@@ -145,39 +147,39 @@ def test_the_order_and_the_count_are_the_same_whatever_others_say(town: Town) ->
         query = read_query(" ".join(chance.choices(WORDS, k=3)))
         one, two = (
             search_messages(place, field, query, limit=20, clock=_clock)
-            for place in (town.connection, connection)
+            for place in (deployment.connection, connection)
         )
         assert one == two
         assert one.hits or not query.terms or one.count == 0
     connection.close()
 
 
-def test_a_scope_of_another_person_finds_nothing(town: Town) -> None:
+def test_a_scope_of_another_person_finds_nothing(deployment: Deployment) -> None:
     """Even a mistake of the caller, who mixes one's id with another's scope, shows nothing."""
     for stranger in range(2, PEOPLE + 1):
         field = SearchFilter(person_id=PersonId(1), scope=f"p{stranger}", except_turn=TurnId(0))
         for term in (Term(word="tea"), Term(word="東", is_start=True), None):
-            assert search.count_holders(town.connection, field=field, term=term, most=9) == 0
+            assert search.count_holders(deployment.connection, field=field, term=term, most=9) == 0
 
 
-def test_a_changed_row_is_left_out(town: Town) -> None:
-    one = next(said for said in town.said if "honey" in said.text.split())
+def test_a_changed_row_is_left_out(deployment: Deployment) -> None:
+    one = next(said for said in deployment.said if "honey" in said.text.split())
     field = SearchFilter(
-        person_id=one.talk.person.id, scope=f"p{one.talk.person.id}", except_turn=TurnId(0)
+        person_id=one.dialogue.person.id, scope=f"p{one.dialogue.person.id}", except_turn=TurnId(0)
     )
 
     def ids() -> set[int]:
         found = search_messages(
-            town.connection, field, read_query("honey"), limit=1000, clock=_clock
+            deployment.connection, field, read_query("honey"), limit=1000, clock=_clock
         )
         return {hit.message.id for hit in found.hits if hit.holds}
 
     assert one.id in ids()
     before = ids()
     where = (one.id,)
-    town.connection.execute("UPDATE messages SET text = text || ' more' WHERE id = ?", where)
+    deployment.connection.execute("UPDATE messages SET text = text || ' more' WHERE id = ?", where)
     assert ids() == before - {one.id}
-    town.connection.execute(
+    deployment.connection.execute(
         "UPDATE messages SET text = substr(text, 1, length(text) - 5) WHERE id = ?", where
     )
     assert ids() == before

@@ -13,7 +13,7 @@ from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, search_mess
 from agent_core.state.conversations import messages
 from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import migrate
 
 
@@ -27,16 +27,16 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @pytest.fixture
-def talk(connection: sqlite3.Connection) -> Talk:
-    return add_talk(connection, add_person(connection))
+def dialogue(connection: sqlite3.Connection) -> Dialogue:
+    return add_dialogue(connection, add_person(connection))
 
 
 def say(
-    connection: sqlite3.Connection, talk: Talk, *texts: str, at: str = "1970-01-01"
+    connection: sqlite3.Connection, dialogue: Dialogue, *texts: str, at: str = "1970-01-01"
 ) -> list[MessageId]:
     now = int(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000)
     connection.execute("BEGIN")
-    shelf = talk.shelf(add_turn(connection, talk))
+    shelf = dialogue.shelf(add_turn(connection, dialogue))
     said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
     ids = messages.append(connection, shelf, said, now=now)
     connection.execute("COMMIT")
@@ -55,11 +55,11 @@ def search(connection: sqlite3.Connection, query: str, limit: int = 5) -> Found:
 
 
 def test_two_frequent_words_are_found_together_however_long_ago_that_was(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    (both,) = say(connection, talk, "tea and coffee")
+    (both,) = say(connection, dialogue, "tea and coffee")
     for word in ("tea", "coffee"):
-        say(connection, talk, *[f"{word} again"] * (MOST_HOLDERS + 1))
+        say(connection, dialogue, *[f"{word} again"] * (MOST_HOLDERS + 1))
     found = search(connection, "coffee tea")
     assert found.hits[0].message.id == both
     assert not found.is_exact
@@ -67,29 +67,29 @@ def test_two_frequent_words_are_found_together_however_long_ago_that_was(
 
 
 def test_a_rare_word_beside_a_frequent_one_is_found_however_long_ago_that_was(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    (rare,) = say(connection, talk, "tea with marzipan")
-    say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1))
+    (rare,) = say(connection, dialogue, "tea with marzipan")
+    say(connection, dialogue, *["tea again"] * (MOST_HOLDERS + 1))
     assert search(connection, "tea marzipan").hits[0].message.id == rare
 
 
 def test_a_frequent_word_is_found_in_the_month_that_is_asked_for(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    say(connection, talk, *["tea again"] * 3, at="2023-05-31T23:59")
-    june = say(connection, talk, "tea by the sea", at="2023-06-30T23:59")
-    december = say(connection, talk, "tea by the fire", at="2023-12-31T23:59")
-    say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1), at="2024-06-15")
+    say(connection, dialogue, *["tea again"] * 3, at="2023-05-31T23:59")
+    june = say(connection, dialogue, "tea by the sea", at="2023-06-30T23:59")
+    december = say(connection, dialogue, "tea by the fire", at="2023-12-31T23:59")
+    say(connection, dialogue, *["tea again"] * (MOST_HOLDERS + 1), at="2024-06-15")
     for query, expected in (("tea in June 2023", june), ("tea 2023-12", december)):
         assert [search(connection, query).hits[0].message.id] == expected
     assert search(connection, "tea in June").hits[0].message.id not in june
 
 
 def test_a_month_that_is_asked_for_widens_no_span_of_time(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    say(connection, talk, "tea by the sea", at="2023-06-15")
+    say(connection, dialogue, "tea by the sea", at="2023-06-15")
     field = SearchFilter(
         person_id=PersonId(1), scope="p1", except_turn=TurnId(0), since=1_700_000_000_000
     )
@@ -100,25 +100,27 @@ def test_a_month_that_is_asked_for_widens_no_span_of_time(
 
 
 def test_a_count_is_exact_where_all_could_be_looked_at(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    say(connection, talk, *["tea", "coffee", "tea and coffee", "milk"] * 3)
+    say(connection, dialogue, *["tea", "coffee", "tea and coffee", "milk"] * 3)
     found = search(connection, "tea coffee", limit=2)
     assert (found.count, found.is_exact, len(found.hits)) == (9, True, 2)
 
 
 def test_words_that_are_everywhere_are_looked_for_in_the_newest_messages(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    say(connection, talk, "to be or not to be")
-    (new, *_) = say(connection, talk, "not to be", *["milk"] * 9)
+    say(connection, dialogue, "to be or not to be")
+    (new, *_) = say(connection, dialogue, "not to be", *["milk"] * 9)
     found = search(connection, "not to be")
     assert found.hits[0].message.id == new
     assert (found.count, found.is_exact) == (2, True)
-    say(connection, talk, *["milk"] * MOST_READ)
+    say(connection, dialogue, *["milk"] * MOST_READ)
     assert search(connection, "not to be") == Found(hits=(), count=0, is_exact=False)
 
 
-def test_what_was_never_said_is_not_found(connection: sqlite3.Connection, talk: Talk) -> None:
-    say(connection, talk, "tea")
+def test_what_was_never_said_is_not_found(
+    connection: sqlite3.Connection, dialogue: Dialogue
+) -> None:
+    say(connection, dialogue, "tea")
     assert search(connection, "coffee") == Found(hits=(), count=0)

@@ -18,7 +18,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.user_questions import Answer, UserPrompt
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
 NOW = 1_790_000_000_000
 """In September 2026."""
@@ -47,25 +47,25 @@ class Desk:
         )
 
     async def open(self) -> "Desk":
-        def work(connection: Connection) -> tuple[Talk, TurnId, Job]:
-            talk = add_talk(connection, add_person(connection))
+        def work(connection: Connection) -> tuple[Dialogue, TurnId, Job]:
+            dialogue = add_dialogue(connection, add_person(connection))
             request = JobRequest(
                 kind="message", body="Good morning.", timing=read_cron("0 8 * * *")
             )
-            whose = JobOwner(person_id=talk.person.id, room_id=None, actor="test")
+            whose = JobOwner(person_id=dialogue.person.id, room_id=None, actor="test")
             job = job_editor.draft_job(request, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
             made = job_editor.create_job(connection, job, rules=RULES, now=NOW)
-            return talk, add_turn(connection, talk), made
+            return dialogue, add_turn(connection, dialogue), made
 
-        self._talk, self._turn_id, self.job = await self.database.write("open", work)
+        self._dialogue, self._turn_id, self.job = await self.database.write("open", work)
         return self
 
     async def asks(self, action: str, call_id: str = "c1") -> str:
         context = ToolContext(
-            person_id=self._talk.person.id,
-            owner_id=self._talk.person.id,
+            person_id=self._dialogue.person.id,
+            owner_id=self._dialogue.person.id,
             memory_owner=None,
-            conversation_id=self._talk.conversation.id,
+            conversation_id=self._dialogue.conversation.id,
             scope="",
             turn_id=self._turn_id,
             call_id=CallId(call_id),

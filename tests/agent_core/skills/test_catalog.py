@@ -160,9 +160,9 @@ def test_a_name_that_is_no_text_is_shown_as_one(
     place = write_skill(folder, "plain").rename(folder / os.fsdecode(name))
     (place / os.fsdecode(b"\xff")).symlink_to("/")
     (found,) = shelf.list_own()
-    for told in (found.name, found.fault):
-        assert "\ufffd" in told
-        assert told.isprintable()
+    for reported in (found.name, found.fault):
+        assert "\ufffd" in reported
+        assert reported.isprintable()
     (place / os.fsdecode(b"\xff")).unlink()
     assert "must have the name of its folder" in shelf.list_own()[0].fault
     with pytest.raises(SkillMissing):

@@ -105,11 +105,11 @@ def test_a_fault_is_told_once_and_again_when_it_is_another() -> None:
         Step(kind="see", name="tidy"),
         Step(kind="tell", name="tidy", fault=FAULT),
     ]
-    told = replace(ROW, told_fault=hash_fault(FAULT))
-    assert look(told, [BROKEN]) == []
+    reported = replace(ROW, told_fault=hash_fault(FAULT))
+    assert look(reported, [BROKEN]) == []
     other = replace(BROKEN, fault="skill tidy says nothing")
-    assert [step.kind for step in look(told, [other])] == ["tell"]
-    assert [step.kind for step in look(told, [GOOD])] == ["repaired"]
+    assert [step.kind for step in look(reported, [other])] == ["tell"]
+    assert [step.kind for step in look(reported, [GOOD])] == ["repaired"]
 
 
 def test_what_was_moved_by_hand_is_noted() -> None:

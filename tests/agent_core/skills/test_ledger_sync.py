@@ -65,7 +65,7 @@ def rows_of(connection: Connection, name: str) -> list[LedgerEntry]:
     return skill_changes.list_later(connection, person_id=team, skill_id=row.id, after=0)
 
 
-def told(connection: Connection, name: str) -> list[tuple[str, str]]:
+def reported(connection: Connection, name: str) -> list[tuple[str, str]]:
     return [(row.change.operation, row.origin.actor) for row in rows_of(connection, name)]
 
 
@@ -103,7 +103,7 @@ def test_what_stays_as_it_was_is_no_row(store: Connection, folder: Path) -> None
     write_skill(folder, "tidy")
     for _ in range(3):
         compare(store, folder)
-    assert told(store, "tidy") == [("add", "hand")]
+    assert reported(store, "tidy") == [("add", "hand")]
     assert rows_of(store, "tidy")[0].origin.evidence == "found at the start"
 
 
@@ -114,11 +114,11 @@ def test_a_move_that_a_crash_cut_off_is_healed_at_the_next_look(
     compare(store, folder)
     ledger_sync.archive_folder(folder, "tidy")
     compare(store, folder)
-    assert told(store, "tidy") == [("add", "hand"), ("remove", "hand")]
+    assert reported(store, "tidy") == [("add", "hand"), ("remove", "hand")]
     assert state_of(store, "tidy") == "archived"
     ledger_sync.restore_folder(folder, "tidy")
     compare(store, folder)
-    assert told(store, "tidy")[2:] == [("add", "hand")]
+    assert reported(store, "tidy")[2:] == [("add", "hand")]
     assert state_of(store, "tidy") == "active"
 
 
@@ -146,7 +146,7 @@ def test_a_skill_that_came_again_after_it_was_gone_has_the_same_rows(
     assert [row.name for row in skills.list_present(store)] == []
     write_skill(folder, "tidy", "Second.")
     compare(store, folder)
-    assert told(store, "tidy") == [("add", "hand"), ("remove", "hand"), ("add", "hand")]
+    assert reported(store, "tidy") == [("add", "hand"), ("remove", "hand"), ("add", "hand")]
     assert state_of(store, "tidy") == "active"
 
 
@@ -157,7 +157,7 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
     compare(store, folder)
     text = write_text(place, "tidy", "Second.")
     assert ledger_sync.archive_skill(store, folder, "tidy", CURATOR) == "tidy"
-    assert told(store, "tidy") == [("add", "hand"), ("replace", "hand"), ("remove", "curator")]
+    assert reported(store, "tidy") == [("add", "hand"), ("replace", "hand"), ("remove", "curator")]
     last = rows_of(store, "tidy")[-1]
     assert last.origin.evidence == "not used for 90 days; archived as tidy"
     assert (last.change.before, last.change.after) == (text, None)

@@ -15,7 +15,7 @@ PROMPT = PromptHash("f" * 64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class Dialogue:
     """One person's conversation with its open session."""
 
     person: Person
@@ -37,7 +37,9 @@ def add_person(connection: Connection, slug: str = "ann") -> Person:
     return people.insert(connection, slug=slug, name=slug.title(), role="member", now=0)
 
 
-def add_talk(connection: Connection, person: Person, *, key: str = "", room: bool = False) -> Talk:
+def add_dialogue(
+    connection: Connection, person: Person, *, key: str = "", room: bool = False
+) -> Dialogue:
     conversation = sessions.ensure_conversation(
         connection,
         key=key or f"telegram:{person.slug}",
@@ -46,17 +48,17 @@ def add_talk(connection: Connection, person: Person, *, key: str = "", room: boo
         now=0,
     )
     session_id = sessions.insert(connection, conversation_id=conversation.id, now=0)
-    return Talk(person=person, conversation=conversation, session_id=session_id)
+    return Dialogue(person=person, conversation=conversation, session_id=session_id)
 
 
-def add_turn(connection: Connection, talk: Talk, *, now: int = 0) -> TurnId:
+def add_turn(connection: Connection, dialogue: Dialogue, *, now: int = 0) -> TurnId:
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
     return turns.insert(
         connection,
-        conversation=talk.conversation,
-        session_id=talk.session_id,
+        conversation=dialogue.conversation,
+        session_id=dialogue.session_id,
         request=TurnRequest(
-            person_id=talk.conversation.person_id,
+            person_id=dialogue.conversation.person_id,
             account_id=None,
             place=("telegram", "chat", None),
         ),

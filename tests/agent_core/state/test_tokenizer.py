@@ -73,8 +73,8 @@ def test_whatever_is_looked_for_is_in_the_text_it_was_taken_from(text: str) -> N
 
 
 def test_an_entry_has_the_person_in_front_of_every_word() -> None:
-    told = index_text("p1 c2", "user", "tele-gram", 1_770_000_000_000, "The dogs of Rex")
-    assert told == "p1_dog p1_rex p1__c2 p1__ru p1__otelegram p1__m202602"
+    reported = index_text("p1 c2", "user", "tele-gram", 1_770_000_000_000, "The dogs of Rex")
+    assert reported == "p1_dog p1_rex p1__c2 p1__ru p1__otelegram p1__m202602"
 
 
 @pytest.mark.parametrize(

@@ -132,15 +132,15 @@ def test_the_corpus_is_large_and_holds_nothing_twice() -> None:
     assert len({arguments for arguments, _ in MALFORMED}) == len(MALFORMED)
 
 
-@pytest.mark.parametrize(("arguments", "told"), MALFORMED, ids=range(len(MALFORMED)))
+@pytest.mark.parametrize(("arguments", "reported"), MALFORMED, ids=range(len(MALFORMED)))
 async def test_a_malformed_call_is_told_in_one_sentence_what_to_change(
-    arguments: str, told: str
+    arguments: str, reported: str
 ) -> None:
     tool = FakeTool("keep", schema=SCHEMA)
     call = ToolCallPart(call_id=CallId("c1"), name="keep", arguments=arguments)
     result = await Toolbox([tool]).run(call, CONTEXT)
     assert result.is_error
-    assert told in result.text
+    assert reported in result.text
     assert result.text.startswith("`keep` was not run: ")
     assert result.text.endswith(".")
     assert "\n" not in result.text

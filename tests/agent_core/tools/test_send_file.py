@@ -13,7 +13,7 @@ from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.send_file import MOST_BYTES, MOST_FILES, SendFileTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 
 class Desk:
@@ -52,20 +52,20 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     database = await Database.open(tmp_path / "state.db")
-    person, talk, turn = await database.write(
+    person, dialogue, turn = await database.write(
         "begin",
         lambda c: (
             person := add_person(c),
-            talk := add_talk(c, person),
-            TurnId(add_turn(c, talk)),
+            dialogue := add_dialogue(c, person),
+            TurnId(add_turn(c, dialogue)),
         ),
     )
     context = ToolContext(
         person_id=person.id,
         owner_id=person.id,
         memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
-        conversation_id=talk.conversation.id,
-        scope=talk.conversation.scope,
+        conversation_id=dialogue.conversation.id,
+        scope=dialogue.conversation.scope,
         turn_id=turn,
         call_id=CallId(""),
         now=5,

@@ -26,7 +26,7 @@ ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=No
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "reported"),
     [
         ("time_zone", "europe/vienna", "time zone Europe/Vienna"),
         ("time_zone", "America/New York", "time zone America/New_York"),
@@ -40,7 +40,7 @@ ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=No
         ("verbosity", "", "verbosity normal"),
     ],
 )
-def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: str) -> None:
+def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, reported: str) -> None:
     before = replace(
         ANN,
         time_zone="Asia/Tokyo",
@@ -49,7 +49,7 @@ def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: st
         quiet_until=120,
         verbosity="quiet",
     )
-    assert told in describe_settings(apply_setting(before, name, value))
+    assert reported in describe_settings(apply_setting(before, name, value))
 
 
 @pytest.mark.parametrize(

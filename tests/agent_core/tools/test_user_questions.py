@@ -58,12 +58,12 @@ async def test_the_question_is_that_of_this_call_with_its_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [("interrupted", "They did not choose, but wrote"), ("late", "No answer came.")],
 )
-async def test_why_there_is_no_choice_is_told(answer: Answer, told: str) -> None:
+async def test_why_there_is_no_choice_is_told(answer: Answer, reported: str) -> None:
     result = await use(Toolbox([AskTool(FakeInquirer(answer))]), "ask", GOOD)
-    assert result.text.startswith(told)
+    assert result.text.startswith(reported)
     assert not result.is_error
 
 
@@ -100,7 +100,7 @@ async def test_a_store_that_refuses_is_told() -> None:
     assert result == ToolResult(text="`ask` failed: full.", is_error=True)
 
 
-async def test_a_house_that_goes_out_is_no_answer() -> None:
+async def test_a_gateway_that_goes_out_is_no_answer() -> None:
     with pytest.raises(QuestionPending):
         await use(Toolbox([AskTool(FakeInquirer(QuestionPending()))]), "ask", GOOD)
 
@@ -125,7 +125,7 @@ async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         (1, "`send` was not run. The person refused."),
         ("interrupted", "`send` was not run. They did not choose"),
@@ -134,7 +134,7 @@ async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown
     ],
 )
 async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
-    answer: int | Answer | Exception, told: str
+    answer: int | Answer | Exception, reported: str
 ) -> None:
     tool = Sender("send")
 
@@ -145,7 +145,7 @@ async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
     toolbox = Toolbox([tool], prompter=FakeInquirer(answer))
     result = await toolbox.run(call, CONTEXT, begin)
     assert result.is_error
-    assert result.text.startswith(told)
+    assert result.text.startswith(reported)
     assert tool.asked == []
 
 

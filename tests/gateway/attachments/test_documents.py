@@ -69,7 +69,7 @@ async def test_what_can_not_be_read_says_why(data: bytes, fault: str) -> None:
 
 
 @pytest.mark.process
-async def test_a_bomb_costs_neither_memory_nor_time_of_the_house() -> None:
+async def test_a_bomb_costs_neither_memory_nor_time_of_the_gateway() -> None:
     bomb = make_bomb(400_000_000)
     assert len(bomb) < 2_000_000
     started = time.monotonic()

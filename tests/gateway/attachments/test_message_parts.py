@@ -68,7 +68,7 @@ forged = st.lists(
 
 
 @given(forged, forged)
-def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_house(name: str, text: str) -> None:
+def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_gateway(name: str, text: str) -> None:
     attachment = Attachment(kind="document", file_id="1", name=name)
     (part,) = parts_of([Words(name=attachments.name_attachment(attachment), text=text)])
     assert isinstance(part, DocumentPart)
@@ -82,8 +82,8 @@ def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_house(name: str, tex
 
 def test_people_are_told_what_was_not_read_and_what_was_cut() -> None:
     cut = Words(name="“b”", text="x", extent="the first 1,000 of 2,000 characters")
-    told = sentences_of([PICTURE, FILE, LOST, cut, LOST])
-    assert told == (
+    reported = sentences_of([PICTURE, FILE, LOST, cut, LOST])
+    assert reported == (
         "I can't open archives.",
         "“b”: this is longer than I can read at once. I read the first 1,000 of 2,000 characters.",
     )

@@ -36,9 +36,9 @@ def _make_old_knot() -> weakref.ref[Knot]:
 def test_old_objects_are_left_alone_in_a_rush() -> None:
     garbage_collection.freeze_all()
     knot = _make_old_knot()
-    crowd = [[number] for number in range(200_000)]
+    population = [[number] for number in range(200_000)]
     assert knot() is not None
-    assert len(crowd) == 200_000
+    assert len(population) == 200_000
 
 
 async def test_old_garbage_goes_in_a_quiet_moment() -> None:

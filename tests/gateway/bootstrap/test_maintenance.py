@@ -76,7 +76,7 @@ async def until(database: Database, *wanted: tuple[str, int]) -> None:
             await asyncio.sleep(0.002)
 
 
-async def test_what_is_owed_is_done_once_oldest_first(database: Database, time: Time) -> None:
+async def test_what_is_queued_is_done_once_oldest_first(database: Database, time: Time) -> None:
     done: list[str] = []
 
     async def knit(task: Task) -> None:

@@ -21,20 +21,20 @@ class Refused(FakeChat):
 
 async def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
     chat = Refused()
-    house = Platforms({"fake": chat})
+    harness = Platforms({"fake": chat})
     async with asyncio.timeout(45):
-        await house.keep("fake", FakeInlet())
+        await harness.keep("fake", FakeInlet())
     assert chat.runs == 1
-    assert house.stopped() == {"fake": "the token is wrong"}
-    assert house.health()["fake"].state == "stopped"
+    assert harness.stopped() == {"fake": "the token is wrong"}
+    assert harness.health()["fake"].state == "stopped"
 
 
 async def test_a_refusal_out_of_the_blue_is_doubted() -> None:
     clock = iter([0.0, 61.0, 61.0, 61.0])
     policy = RestartPolicy(first_pause=0.0, good_run=60.0)
     chat = Refused()
-    house = Platforms({"fake": chat}, policy, clock=lambda: next(clock))
+    harness = Platforms({"fake": chat}, policy, clock=lambda: next(clock))
     async with asyncio.timeout(45):
-        await house.keep("fake", FakeInlet())
+        await harness.keep("fake", FakeInlet())
     assert chat.runs == 2
-    assert house.stopped() == {"fake": "the token is wrong"}
+    assert harness.stopped() == {"fake": "the token is wrong"}

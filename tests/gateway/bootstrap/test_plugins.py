@@ -78,7 +78,7 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
     assert loaded_sdks(code) == ""
 
 
-def test_no_module_of_the_hall_imports_an_sdk() -> None:
+def test_no_module_of_the_gateway_imports_an_sdk() -> None:
     names = [
         module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for module in list_modules(("gateway",))

@@ -99,9 +99,9 @@ def test_a_log_that_can_not_be_written_is_told_once(
     with logging_to(LogSettings(), tmp_path, hidden=[], to_stderr=False):
         logging.getLogger("gateway").warning("first")
         logging.getLogger("gateway").warning("second")
-    told = capfd.readouterr().err
-    assert told.count("can't be written") == 1
-    assert "Traceback" not in told
+    reported = capfd.readouterr().err
+    assert reported.count("can't be written") == 1
+    assert "Traceback" not in reported
 
 
 def test_logging_is_as_it_was_afterwards(tmp_path: Path) -> None:

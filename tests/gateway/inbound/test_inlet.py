@@ -111,7 +111,7 @@ async def test_events_and_marks_are_stored_together_or_not_at_all(rig: Rig, tabl
     assert (await rig.stored(), await inlet.marks(), rig.taken) == ([], {}, [])
 
 
-async def test_a_closed_house_takes_nothing(rig: Rig) -> None:
+async def test_a_closed_gateway_takes_nothing(rig: Rig) -> None:
     rig.is_open = False
     with pytest.raises(Unreachable, match="shutting down"):
         await rig.inlet().take([event("a")])

@@ -93,13 +93,13 @@ def test_a_pressed_button_presses_once_and_all_are_gone_with_the_outcome() -> No
 
 
 def test_buttons_go_on_working_when_a_press_decided_nothing() -> None:
-    *_, told = run(
+    *_, reported = run(
         *START,
         hears("Sure?", "Allow"),
         ("press", "Allow"),
         hears("That is not for you to allow.", name="k2"),
     )
-    assert buttons(told, 0) == {"Allow": ["choice", "good"]}
+    assert buttons(reported, 0) == {"Allow": ["choice", "good"]}
 
 
 def test_a_press_is_repeated_until_it_is_stored() -> None:
@@ -183,7 +183,7 @@ def test_the_eyes_stand_beside_a_message_while_it_is_looked_at() -> None:
     assert unseen["messages"][0]["marks"] == []
 
 
-def test_the_house_does_not_seem_at_work_while_it_waits_for_its_person() -> None:
+def test_the_gateway_does_not_seem_at_work_while_it_waits_for_its_person() -> None:
     typing = ("hear", {"type": "typing"})
     *_, asked, pressed, working = run(
         *START, hears("Sure?", "Allow"), typing, ("press", "Allow"), typing

@@ -100,7 +100,7 @@ async def test_what_a_terminal_shows_has_nothing_in_it_that_the_terminal_would_o
     assert [choice.label for choice in news.choices] == ["Red[1m or so", "Blue"]
 
 
-async def test_a_press_is_repeated_until_the_house_has_stored_it(wire: Wire) -> None:
+async def test_a_press_is_repeated_until_the_gateway_has_stored_it(wire: Wire) -> None:
     wire.inlet.refusals = 1
     asked = await wire.adapter.send(ASKED)
     await wire.link.press(asked, "b:1")

@@ -98,7 +98,7 @@ async def until_state(database: Database, row: OutboxRow, wanted: str) -> Outbox
     return found
 
 
-async def test_messages_of_a_chat_arrive_in_the_order_they_were_owed(database: Database) -> None:
+async def test_messages_of_a_chat_arrive_in_the_order_they_were_queued(database: Database) -> None:
     chat = FakeChat()
     async with delivering(database, chat) as dispatcher:
         rows = [await enqueue(database, f"part {number}") for number in range(5)]
@@ -213,16 +213,16 @@ async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: D
     chat = FakeChat()
     chat.plan(RateLimited("slow", retry_after=600))
     async with delivering(database, chat) as dispatcher:
-        held = await enqueue(database, "held")
-        dispatcher.enqueue([held])
-        await until_state(database, held, "owed")
+        deferred = await enqueue(database, "held")
+        dispatcher.enqueue([deferred])
+        await until_state(database, deferred, "owed")
         await until_idle(dispatcher)
         dispatcher.wake("fake", CHAT)  # a person who writes does not shorten it
         free = await enqueue(database, "free", OTHER)
         dispatcher.enqueue([free])
         await until_sent(database, free)
         await until_idle(dispatcher)
-        assert (await state(database, held)).state == "owed"
+        assert (await state(database, deferred)).state == "owed"
         assert [shown.text for shown in chat.shown] == ["free"]
 
 
@@ -233,12 +233,12 @@ async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
     chat.plan(Unreachable("nobody is there"))
     slow = DeliveryTimings(first_pause=600, longest_pause=600)
     async with delivering(database, chat, slow) as dispatcher:
-        held = await enqueue(database, "held")
-        dispatcher.enqueue([held])
-        await until_state(database, held, "owed")
+        deferred = await enqueue(database, "held")
+        dispatcher.enqueue([deferred])
+        await until_state(database, deferred, "owed")
         await until_idle(dispatcher)
         dispatcher.wake("fake", CHAT)
-        await until_sent(database, held)
+        await until_sent(database, deferred)
 
 
 async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
@@ -420,7 +420,7 @@ def _row_of(live: LiveMessage) -> OutboxRow:
     return live.row
 
 
-async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
+async def test_what_is_queued_while_a_line_is_held_waits_for_what_it_is_held_for(
     database: Database,
 ) -> None:
     chat = FakeChat()

@@ -231,7 +231,7 @@ async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled
     assert await claim(identity, code, "6") == general.CODE_INVALID()
 
 
-async def test_an_account_of_a_person_talks_as_long_as_one_of_theirs_is_let_in_by_itself(
+async def test_an_account_of_a_person_conversations_as_long_as_one_of_theirs_is_let_in_by_itself(
     meet: Callable[..., Identity], database: Database
 ) -> None:
     ana = await meet("telegram:5").identify("telegram", sender())
@@ -290,7 +290,7 @@ async def test_a_room_can_be_talked_full_of_codes_only_so_often(
     assert [row is not None for row in said] == [True] * 5 + [False] * 3
 
 
-async def test_a_member_with_a_talk_of_their_own_keeps_it_when_they_claim(
+async def test_a_member_with_a_conversation_of_their_own_keeps_it_when_they_claim(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet("telegram:5")
@@ -310,8 +310,8 @@ async def test_a_stranger_is_told_once_an_hour_how_to_be_let_in(
 ) -> None:
     identity = meet()
     await identity.identify("console", sender("local"))
-    told = await identity.handle_stranger("telegram", message(), InboxId(1))
-    assert code_in(told)
+    reported = await identity.handle_stranger("telegram", message(), InboxId(1))
+    assert code_in(reported)
     assert await identity.handle_stranger("telegram", message(), InboxId(2)) is None
     time.now += HOUR
     assert await identity.handle_stranger("telegram", message(), InboxId(3))
@@ -323,9 +323,9 @@ async def test_a_stranger_in_a_room_gets_silence(meet: Callable[..., Identity]) 
 
 
 async def test_without_an_owner_a_stranger_is_told_to_claim(meet: Callable[..., Identity]) -> None:
-    told = await meet().handle_stranger("telegram", message(), InboxId(1))
-    assert told
-    assert "/claim" in told.body
+    reported = await meet().handle_stranger("telegram", message(), InboxId(1))
+    assert reported
+    assert "/claim" in reported.body
 
 
 async def test_an_approved_code_lets_exactly_its_account_in(

@@ -38,7 +38,7 @@ ACCOUNTS = 5
 STEPS = 60
 
 
-class Town:
+class Deployment:
     """What was said by each account, beside the database that has to know it."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path, seed: int) -> None:
@@ -78,24 +78,24 @@ class Town:
         account = self.chance.choice(self.accounts())
         person, is_direct = self.person(account), self.chance.random() < 0.6
         key = f"direct:{person.id}" if is_direct else f"room:p:1::{person.id}"
-        talk = sessions.ensure_conversation(
+        dialogue = sessions.ensure_conversation(
             self.connection, key=key, person_id=person.id, is_direct=is_direct, now=self.now
         )
         if self.chance.random() < 0.3:
-            sessions.end(self.connection, conversation_id=talk.id, now=self.now)
-        opened = sessions.find_open(self.connection, conversation_id=talk.id)
+            sessions.end(self.connection, conversation_id=dialogue.id, now=self.now)
+        opened = sessions.find_open(self.connection, conversation_id=dialogue.id)
         session_id = (
             opened.id
             if opened
             else sessions.insert(
-                self.connection, conversation_id=talk.id, account_id=account.id, now=self.now
+                self.connection, conversation_id=dialogue.id, account_id=account.id, now=self.now
             )
         )
         sessions.insert_prompt(self.connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
         sessions.touch(self.connection, session_id=session_id, prompt_hash=PROMPT, now=self.now)
         turn_id = turns.insert(
             self.connection,
-            conversation=talk,
+            conversation=dialogue,
             session_id=session_id,
             request=TurnRequest(
                 person_id=person.id, account_id=account.id, place=("p", account.user_id, None)
@@ -108,7 +108,7 @@ class Town:
             session_id=session_id,
             turn_id=turn_id,
             person_id=person.id,
-            conversation_id=talk.id,
+            conversation_id=dialogue.id,
             platform="p",
         )
         said = Message(role="user", parts=(TextPart(text=f"tea {word}"),))
@@ -244,25 +244,25 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 def test_whatever_is_joined_and_split_each_account_keeps_what_it_began(
     connection: sqlite3.Connection, tmp_path: Path, seed: int, undoes: bool
 ) -> None:
-    town = Town(connection, tmp_path / "memories", seed)
+    deployment = Deployment(connection, tmp_path / "memories", seed)
     for _ in range(STEPS):
-        town.now += 10
-        deed = town.chance.random()
+        deployment.now += 10
+        deed = deployment.chance.random()
         if deed < 0.5:
-            town.speak()
+            deployment.speak()
         elif deed < 0.58:
-            town.forget()
+            deployment.forget()
         elif deed < 0.62:
-            town.keep()
+            deployment.keep()
         elif undoes and deed < 0.66:
-            town.undo()
+            deployment.undo()
         elif deed < 0.85:
-            town.join()
+            deployment.join()
         else:
-            town.unlink(town.chance.choice(town.accounts()))
-        town.check()
+            deployment.unlink(deployment.chance.choice(deployment.accounts()))
+        deployment.check()
     for _ in range(ACCOUNTS):
-        for account in town.accounts():
-            town.unlink(account)
-    town.check()
-    assert len({account.person_id for account in town.accounts()}) == ACCOUNTS
+        for account in deployment.accounts():
+            deployment.unlink(account)
+    deployment.check()
+    assert len({account.person_id for account in deployment.accounts()}) == ACCOUNTS

@@ -35,7 +35,7 @@ def message(address: Address = ROOM, title: str | None = "The Den") -> InboundMe
 
 
 @dataclass
-class Hall:
+class Deployment:
     """The rooms of a house with one owner and one member."""
 
     database: Database
@@ -70,7 +70,7 @@ class Hall:
 
 
 @pytest.fixture
-async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
+async def deployment(tmp_path: Path) -> AsyncIterator[Deployment]:
     database = await Database.open(tmp_path / "state.db")
 
     def work(connection: Connection) -> tuple[Person, Person]:
@@ -80,120 +80,140 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
         )
 
     ann, bob = await database.write("people", work)
-    yield Hall(database, ann, bob)
+    yield Deployment(database, ann, bob)
     await database.close()
 
 
-async def test_a_direct_message_belongs_to_its_person_and_to_no_room(hall: Hall) -> None:
-    talk = await hall.place(address=DIRECT)
-    assert talk == RoomConversation(
-        key=f"direct:{hall.ann.id}", owner_id=hall.ann.id, is_direct=True
+async def test_a_direct_message_belongs_to_its_person_and_to_no_room(
+    deployment: Deployment,
+) -> None:
+    dialogue = await deployment.place(address=DIRECT)
+    assert dialogue == RoomConversation(
+        key=f"direct:{deployment.ann.id}", owner_id=deployment.ann.id, is_direct=True
     )
-    assert talk.room_id_of is None
+    assert dialogue.room_id_of is None
 
 
-async def test_in_a_room_with_others_everyone_has_a_talk_of_their_own(hall: Hall) -> None:
-    mine, his = await hall.place(hall.ann), await hall.place(hall.bob)
-    room = await hall.find()
+async def test_in_a_room_with_others_everyone_has_a_conversation_of_their_own(
+    deployment: Deployment,
+) -> None:
+    mine, his = await deployment.place(deployment.ann), await deployment.place(deployment.bob)
+    room = await deployment.find()
     assert (mine.key, his.key) == (
-        f"room:fake:den::{hall.ann.id}",
-        f"room:fake:den::{hall.bob.id}",
+        f"room:fake:den::{deployment.ann.id}",
+        f"room:fake:den::{deployment.bob.id}",
     )
-    assert (mine.owner_id, mine.is_direct, mine.room_id_of) == (hall.ann.id, False, room.id)
-    thread = await hall.place(address=replace(ROOM, thread_id="7"))
-    assert (thread.key, thread.room_id_of) == (f"room:fake:den:7:{hall.ann.id}", room.id)
+    assert (mine.owner_id, mine.is_direct, mine.room_id_of) == (deployment.ann.id, False, room.id)
+    thread = await deployment.place(address=replace(ROOM, thread_id="7"))
+    assert (thread.key, thread.room_id_of) == (f"room:fake:den:7:{deployment.ann.id}", room.id)
 
 
-async def test_a_shared_room_has_one_talk_that_is_its_own(hall: Hall) -> None:
-    await hall.set("room")
-    mine, his = await hall.place(hall.ann), await hall.place(hall.bob)
-    room = await hall.find()
+async def test_a_shared_room_has_one_conversation_that_is_its_own(deployment: Deployment) -> None:
+    await deployment.set("room")
+    mine, his = await deployment.place(deployment.ann), await deployment.place(deployment.bob)
+    room = await deployment.find()
     assert mine == his
     assert (mine.key, mine.owner_id) == ("room:fake:den::all", room.person_id)
     assert (mine.is_direct, mine.room_id_of) == (False, room.id)
 
 
-async def test_full_lets_an_owner_s_whole_talk_go_on_and_nobody_else_s(hall: Hall) -> None:
-    await hall.set("full")
-    mine, his = await hall.place(hall.ann), await hall.place(hall.bob)
-    assert (mine.key, mine.is_direct, mine.room_id_of) == (f"direct:{hall.ann.id}", True, None)
-    assert mine.room == await hall.find()
-    assert (his.key, his.is_direct) == (f"room:fake:den::{hall.bob.id}", False)
+async def test_full_lets_an_owner_s_whole_conversation_go_on_and_nobody_else_s(
+    deployment: Deployment,
+) -> None:
+    await deployment.set("full")
+    mine, his = await deployment.place(deployment.ann), await deployment.place(deployment.bob)
+    assert (mine.key, mine.is_direct, mine.room_id_of) == (
+        f"direct:{deployment.ann.id}",
+        True,
+        None,
+    )
+    assert mine.room == await deployment.find()
+    assert (his.key, his.is_direct) == (f"room:fake:den::{deployment.bob.id}", False)
 
 
-async def test_off_asks_for_silence(hall: Hall) -> None:
-    await hall.set("off")
-    assert (await hall.place(hall.ann)).is_off
-    assert (await hall.place(hall.bob)).is_off
-    assert not (await hall.place(address=DIRECT)).is_off
+async def test_off_asks_for_silence(deployment: Deployment) -> None:
+    await deployment.set("off")
+    assert (await deployment.place(deployment.ann)).is_off
+    assert (await deployment.place(deployment.bob)).is_off
+    assert not (await deployment.place(address=DIRECT)).is_off
 
 
-async def test_who_is_alone_with_the_bot_has_their_whole_talk_there(hall: Hall) -> None:
-    hall.chat.people = 1
-    for person in (hall.ann, hall.bob):
-        talk = await hall.place(person)
-        assert (talk.key, talk.is_direct) == (f"direct:{person.id}", True)
-        assert talk.room
+async def test_who_is_alone_with_the_bot_has_their_whole_conversation_there(
+    deployment: Deployment,
+) -> None:
+    deployment.chat.people = 1
+    for person in (deployment.ann, deployment.bob):
+        dialogue = await deployment.place(person)
+        assert (dialogue.key, dialogue.is_direct) == (f"direct:{person.id}", True)
+        assert dialogue.room
 
 
-async def test_a_second_person_in_a_room_is_noticed_at_once(hall: Hall) -> None:
-    hall.chat.people = 1
-    assert (await hall.place()).is_direct
-    hall.chat.people = 2
-    assert not (await hall.place()).is_direct
-    hall.chat.people = 1
-    assert not (await hall.place()).is_direct, "that they left may be noticed later"
+async def test_a_second_person_in_a_room_is_noticed_at_once(deployment: Deployment) -> None:
+    deployment.chat.people = 1
+    assert (await deployment.place()).is_direct
+    deployment.chat.people = 2
+    assert not (await deployment.place()).is_direct
+    deployment.chat.people = 1
+    assert not (await deployment.place()).is_direct, "that they left may be noticed later"
 
 
 @pytest.mark.parametrize("mode", ["person", "room", "off"])
-async def test_what_an_owner_chose_holds_for_who_is_alone_too(hall: Hall, mode: Mode) -> None:
-    await hall.set(mode)
-    hall.chat.people = 1
-    hall.rooms = hall.open(hall.chat)
-    assert not (await hall.place(hall.ann)).is_direct
+async def test_what_an_owner_chose_holds_for_who_is_alone_too(
+    deployment: Deployment, mode: Mode
+) -> None:
+    await deployment.set(mode)
+    deployment.chat.people = 1
+    deployment.rooms = deployment.open(deployment.chat)
+    assert not (await deployment.place(deployment.ann)).is_direct
 
 
-@pytest.mark.parametrize("told", [None, 0, 2, 900])
-async def test_any_other_count_than_one_is_not_alone(hall: Hall, told: int | None) -> None:
-    hall.chat.people = told
-    assert not (await hall.place()).is_direct
+@pytest.mark.parametrize("reported", [None, 0, 2, 900])
+async def test_any_other_count_than_one_is_not_alone(
+    deployment: Deployment, reported: int | None
+) -> None:
+    deployment.chat.people = reported
+    assert not (await deployment.place()).is_direct
 
 
 @pytest.mark.parametrize("error", [Unreachable("down"), ChatGone("gone")])
-async def test_a_count_that_fails_is_not_alone(hall: Hall, error: Unreachable | ChatGone) -> None:
-    hall.chat.people = 1
-    hall.chat.plan(error)
-    assert not (await hall.place()).is_direct
+async def test_a_count_that_fails_is_not_alone(
+    deployment: Deployment, error: Unreachable | ChatGone
+) -> None:
+    deployment.chat.people = 1
+    deployment.chat.plan(error)
+    assert not (await deployment.place()).is_direct
 
 
-async def test_a_count_that_takes_too_long_is_not_alone(hall: Hall) -> None:
-    hall.chat.people = 1
-    hall.chat.gate = asyncio.Event()
-    assert not (await hall.place()).is_direct
+async def test_a_count_that_takes_too_long_is_not_alone(deployment: Deployment) -> None:
+    deployment.chat.people = 1
+    deployment.chat.gate = asyncio.Event()
+    assert not (await deployment.place()).is_direct
 
 
-async def test_on_a_platform_that_can_not_count_nobody_is_alone(hall: Hall) -> None:
-    hall.rooms = hall.open(PlainChat())
-    assert not (await hall.place()).is_direct
+async def test_on_a_platform_that_can_not_count_nobody_is_alone(deployment: Deployment) -> None:
+    deployment.rooms = deployment.open(PlainChat())
+    assert not (await deployment.place()).is_direct
 
 
-async def test_a_mode_is_read_afresh_once_it_was_forgotten(hall: Hall) -> None:
-    await hall.place()
-    room = await hall.find()
-    await hall.database.write(
-        "mode", lambda c: rooms.set_mode(c, room_id=room.id, mode="off", by=hall.ann.id)
+async def test_a_mode_is_read_afresh_once_it_was_forgotten(deployment: Deployment) -> None:
+    await deployment.place()
+    room = await deployment.find()
+    await deployment.database.write(
+        "mode", lambda c: rooms.set_mode(c, room_id=room.id, mode="off", by=deployment.ann.id)
     )
-    assert not (await hall.place()).is_off
-    hall.rooms.forget_known()
-    assert (await hall.place()).is_off
+    assert not (await deployment.place()).is_off
+    deployment.rooms.forget_known()
+    assert (await deployment.place()).is_off
 
 
-async def test_a_room_learns_its_new_title_and_keeps_it_where_none_is_told(hall: Hall) -> None:
-    await hall.place(title=None)
-    assert (await hall.find()).title == ""
-    await hall.place(title="The Den")
-    await hall.place(title=None)
-    assert (await hall.find()).title == "The Den"
-    assert (await hall.find()).slug == "fake-den"
-    await hall.place(title="The New Den")
-    assert (await hall.find()).title == "The New Den"
+async def test_a_room_learns_its_new_title_and_keeps_it_where_none_is_told(
+    deployment: Deployment,
+) -> None:
+    await deployment.place(title=None)
+    assert (await deployment.find()).title == ""
+    await deployment.place(title="The Den")
+    await deployment.place(title=None)
+    assert (await deployment.find()).title == "The Den"
+    assert (await deployment.find()).slug == "fake-den"
+    await deployment.place(title="The New Den")
+    assert (await deployment.find()).title == "The New Den"

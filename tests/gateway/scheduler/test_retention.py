@@ -17,7 +17,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.transcript import ImagePart, Message, TextPart
 from gateway.config import RetentionSettings
 from gateway.scheduler.retention import Sweeper
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
 NOW = 1000 * DAY
 OLD = NOW - 500 * DAY
@@ -37,7 +37,7 @@ class Old:
     """A house with one person, and a sweeper of it."""
 
     database: Database
-    talk: Talk
+    dialogue: Dialogue
     renewed: int = 0
 
     async def do(self, work: object) -> object:
@@ -58,8 +58,8 @@ class Old:
 @pytest.fixture
 async def old(tmp_path: Path) -> AsyncIterator[Old]:
     database = await Database.open(tmp_path / "state.db")
-    talk = await database.write("talk", lambda c: add_talk(c, add_person(c)))
-    yield Old(database, talk)
+    dialogue = await database.write("talk", lambda c: add_dialogue(c, add_person(c)))
+    yield Old(database, dialogue)
     await database.close()
 
 
@@ -83,7 +83,7 @@ async def test_an_event_that_is_done_loses_its_payload_and_is_still_known(old: O
 
 async def test_a_message_that_was_sent_keeps_only_where_it_is(old: Old) -> None:
     def work(connection: Connection) -> None:
-        person_id = old.talk.person.id
+        person_id = old.dialogue.person.id
         question = questions.ask(
             connection,
             NewQuestion(
@@ -129,9 +129,9 @@ async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_a
             files.store(connection, data=name.encode(), media_type="image/png", now=now)
         keys = dict(connection.execute("SELECT CAST(data AS TEXT), key FROM files").fetchall())
         picture = ImagePart(file_key=keys["shown"], media_type="image/png", size=5)
-        turn_id = add_turn(connection, old.talk)
+        turn_id = add_turn(connection, old.dialogue)
         message = Message(role="user", parts=(picture,))
-        messages.append(connection, old.talk.shelf(turn_id), [message], now=NOW)
+        messages.append(connection, old.dialogue.shelf(turn_id), [message], now=NOW)
         outgoing = NewOutboxMessage(platform="p", chat="c", body="", file=(keys["owed"], "a.png"))
         outbox.enqueue(connection, outgoing, now=OLD)
 
@@ -176,9 +176,11 @@ async def test_an_export_does_not_stay_in_the_database(old: Old) -> None:
 
 async def test_the_calls_of_a_day_become_one_row_and_cost_the_same(old: Old) -> None:
     def work(connection: Connection) -> None:
-        turn_id = add_turn(connection, old.talk)
+        turn_id = add_turn(connection, old.dialogue)
         for now in (OLD, OLD + 1, OLD + DAY, NOW):
-            usage.insert(connection, SPENT, person_id=old.talk.person.id, turn_id=turn_id, now=now)
+            usage.insert(
+                connection, SPENT, person_id=old.dialogue.person.id, turn_id=turn_id, now=now
+            )
 
     await old.do(work)
     sums = "SELECT SUM(micro_dollars) || ' ' || SUM(input_tokens) FROM usage"
@@ -192,9 +194,9 @@ async def test_the_calls_of_a_day_become_one_row_and_cost_the_same(old: Old) -> 
 async def test_messages_stay_for_ever_unless_days_are_set(old: Old) -> None:
     def work(connection: Connection) -> None:
         for now in (OLD, NOW):
-            turn_id = add_turn(connection, old.talk, now=now)
+            turn_id = add_turn(connection, old.dialogue, now=now)
             said = Message(role="user", parts=(TextPart(text=f"canary at {now}"),))
-            messages.append(connection, old.talk.shelf(turn_id), [said], now=now)
+            messages.append(connection, old.dialogue.shelf(turn_id), [said], now=now)
             turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=now)
 
     await old.do(work)

@@ -47,7 +47,7 @@ async def test_no_more_than_the_limit_are_inside() -> None:
             channel.set()
 
 
-async def test_one_persons_crowd_does_not_fill_the_house() -> None:
+async def test_one_persons_crowd_does_not_fill_the_gateway() -> None:
     yard = Yard(FairSemaphore(at_once=3, per_person=2))
     async with asyncio.TaskGroup() as group:
         for _ in range(5):

@@ -20,12 +20,12 @@ from gateway.config import load
 from gateway.errors import StartError
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration import harness
-from tests.integration.harness import House
+from tests.integration import harness as harnesses
+from tests.integration.harness import Harness
 
 RECALL = call("recall", '{"query": "tea"}')
 AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
-running = partial(harness.running, timings=harness.quick(first_words=0.0))
+running = partial(harnesses.running, timings=harnesses.quick(first_words=0.0))
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ class SlowChat(FakeChat):
         return message_id
 
 
-async def counts(house: House) -> tuple[int, int, int]:
+async def counts(harness: Harness) -> tuple[int, int, int]:
     """(events not done, turns running, messages not sent)."""
 
     def look(connection: Connection) -> tuple[int, ...]:
@@ -76,7 +76,7 @@ async def counts(house: House) -> tuple[int, int, int]:
             )
         )
 
-    one, two, three = await house.read(look)
+    one, two, three = await harness.read(look)
     return one, two, three
 
 
@@ -87,10 +87,10 @@ async def test_a_live_message_goes_on_in_the_next_process(tmp_path: Path) -> Non
         await chat.says("tea?", id=100)
         await chat.sees_text("Looking")
         asyncio.get_running_loop().call_later(0.02, gate.open.set)
-    async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as harness:
         await chat.sees_text("Green.")
-        await house.at_rest()
-        assert await counts(house) == (0, 0, 0)
+        await harness.at_rest()
+        assert await counts(harness) == (0, 0, 0)
     assert [shown.text for shown in chat.shown] == ["Green."]
 
 
@@ -104,10 +104,10 @@ async def test_an_opening_that_was_under_way_at_the_end_is_found_and_goes_on(
         await chat.says("tea?", id=100)
         await chat.sent.wait()
     chat.answer.set()
-    async with running(tmp_path, FakeModel([words, answer], say("Green.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel([words, answer], say("Green.")), chat=chat) as harness:
         await chat.sees_text("Green.")
-        await house.at_rest()
-        assert await counts(house) == (0, 0, 0)
+        await harness.at_rest()
+        assert await counts(harness) == (0, 0, 0)
     assert [shown.text for shown in chat.shown] == ["Green."]
     assert chat.looked == ["Looking for tea"]
 
@@ -119,17 +119,17 @@ async def test_an_opening_that_never_left_is_dropped_and_the_answer_comes_once(
     chat.gate = asyncio.Event()
     words, answer = ask(RECALL, text="Looking for tea")
     never = asyncio.Event()
-    async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE) as house:
+    async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE) as harness:
         await chat.says("tea?", id=100)
-        await house.until(lambda: not house.gateway.dispatcher.is_idle())
+        await harness.until(lambda: not harness.gateway.dispatcher.is_idle())
         async with asyncio.timeout(45):
-            while (await counts(house))[2] == 0:
+            while (await counts(harness))[2] == 0:
                 await asyncio.sleep(0.002)
     chat.gate.set()
-    async with running(tmp_path, FakeModel([words, answer], say("Green.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel([words, answer], say("Green.")), chat=chat) as harness:
         await chat.sees_text("Green.")
-        await house.at_rest()
-        assert await counts(house) == (0, 0, 0)
+        await harness.at_rest()
+        assert await counts(harness) == (0, 0, 0)
     assert [shown.text for shown in chat.shown] == ["Green."]
 
 
@@ -139,20 +139,20 @@ async def test_an_answer_that_was_under_way_at_the_end_is_seen_once(tmp_path: Pa
         await chat.says("tea?", id=100)
         await chat.sent.wait()
     chat.answer.set()
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
-        await house.at_rest()
-        assert await counts(house) == (0, 0, 0)
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
+        await harness.at_rest()
+        assert await counts(harness) == (0, 0, 0)
     assert [shown.texts for shown in chat.shown] == [["Green."]]
 
 
 async def test_the_end_waits_for_an_answer_that_is_under_way(tmp_path: Path) -> None:
     chat = SlowChat()
-    async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as harness:
         await chat.says("tea?", id=100)
         await chat.sent.wait()
         asyncio.get_running_loop().call_later(0.05, chat.answer.set)
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
-        assert await counts(house) == (0, 0, 0)
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
+        assert await counts(harness) == (0, 0, 0)
     assert chat.looked == [], "there was never a doubt"
 
 
@@ -160,21 +160,21 @@ async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_pa
     chat = FakeChat()
     question = call("ask", '{"question": "Which?", "options": ["Red", "Blue"]}')
     async with asyncio.timeout(10):  # less than the grace time
-        async with running(tmp_path, FakeModel(ask(question)), chat=chat) as house:
+        async with running(tmp_path, FakeModel(ask(question)), chat=chat) as harness:
             await chat.says("tea?", id=100)
             await chat.sees_text("Which?")
-            await house.until(house.gateway.waits_for_people)
-    async with running(tmp_path, FakeModel(say("Blue.")), chat=chat) as house:
+            await harness.until(harness.gateway.waits_for_people)
+    async with running(tmp_path, FakeModel(say("Blue.")), chat=chat) as harness:
         await chat.press("Blue")
         await chat.sees_text("Blue.")
-        await house.at_rest()
-        assert await counts(house) == (0, 0, 0)
+        await harness.at_rest()
+        assert await counts(harness) == (0, 0, 0)
 
 
 async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
     tmp_path: Path, complaints: list[dict[str, Any]]
 ) -> None:
-    timings = harness.quick(first_words=0.0, first_indicator=0.0)
+    timings = harnesses.quick(first_words=0.0, first_indicator=0.0)
     before = asyncio.all_tasks()
     never = asyncio.Event()
     words = say("word ")[0]
@@ -194,7 +194,7 @@ async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
     assert complaints == []
 
 
-async def test_what_breaks_beside_the_house_ends_it_and_is_raised(tmp_path: Path) -> None:
+async def test_what_breaks_beside_the_gateway_ends_it_and_is_raised(tmp_path: Path) -> None:
     before = asyncio.all_tasks()
 
     async def fail(gateway: Gateway) -> None:
@@ -205,6 +205,6 @@ async def test_what_breaks_beside_the_house_ends_it_and_is_raised(tmp_path: Path
     with pytest.raises(StartError, match="port is taken"):
         await app.run(settings, stop=asyncio.Event(), companions=(fail,), extensions=extensions)
     assert asyncio.all_tasks() == before
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        await house.chat.says("still there?")
-        assert await house.chat.sees(1) == ["Yes?"]
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        await harness.chat.says("still there?")
+        assert await harness.chat.sees(1) == ["Yes?"]

@@ -15,7 +15,7 @@ from gateway.commands.registry import Call, Reply, make_menu
 from gateway.inbound.events import parse_command
 from gateway.texts import general
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 
 class Gate:
@@ -33,11 +33,11 @@ def heard(model: FakeModel) -> list[str]:
     return [m.text for m in model.requests[-1].messages if m.role == "user"]
 
 
-async def states(house: House, table: str) -> list[str]:
+async def states(harness: Harness, table: str) -> list[str]:
     def look(connection: Connection) -> list[str]:
         return [row[0] for row in connection.execute(f"SELECT state FROM {table} ORDER BY id")]
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
 @pytest.mark.parametrize(
@@ -91,58 +91,58 @@ def test_the_menu_shows_what_everybody_may_use() -> None:
 
 
 async def test_help_shows_an_owner_what_only_owners_may(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/help all")
-        shown = await house.chat.sees_text("/whoami")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/help all")
+        shown = await harness.chat.sees_text("/whoami")
         assert "/approve" not in shown.text
-        await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.sees_text(general.CLAIMED())
-        await house.chat.says("/help all")
-        await house.chat.sees_text("/approve")
+        await harness.chat.says(f"/claim {harness.gateway.claim_code}")
+        await harness.chat.sees_text(general.CLAIMED())
+        await harness.chat.says("/help all")
+        await harness.chat.sees_text("/approve")
 
 
 async def test_help_is_short_and_names_the_rest(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/start")
-        shown = await house.chat.sees_text("/help all")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/start")
+        shown = await harness.chat.sees_text("/help all")
         assert "/new: " in shown.text
         assert "/unlink" not in shown.text
         assert len(shown.text.splitlines()) < 12
 
 
-async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello Ben.")), TALARIA_ACCESS__ALLOW="") as house:
+async def test_who_is_approved_may_conversation_at_once(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello Ben.")), TALARIA_ACCESS__ALLOW="") as harness:
         ben = {"user": "2", "chat": "2", "name": "Ben"}
-        await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.sees_text(general.CLAIMED())
-        await house.chat.says("hello?", **ben)
-        asked = await house.chat.sees_text("Ask my owner")
+        await harness.chat.says(f"/claim {harness.gateway.claim_code}")
+        await harness.chat.sees_text(general.CLAIMED())
+        await harness.chat.says("hello?", **ben)
+        asked = await harness.chat.sees_text("Ask my owner")
         assert asked.chat_id == "2"
         found = re.search(r"/approve \S+", asked.text)
         assert found
-        await house.chat.says(found[0])
-        assert (await house.chat.sees_text("`Ben` can now talk")).chat_id == "1"
-        assert (await house.chat.sees_text(general.WELCOME())).chat_id == "2"
-        await house.chat.says("hello!", **ben)
-        assert (await house.chat.sees_text("Hello Ben.")).chat_id == "2"
-        await house.chat.says(found[0])
-        await house.chat.sees_text(general.CODE_INVALID())
-        assert len(await house.read(people.list_all)) == 2
+        await harness.chat.says(found[0])
+        assert (await harness.chat.sees_text("`Ben` can now talk")).chat_id == "1"
+        assert (await harness.chat.sees_text(general.WELCOME())).chat_id == "2"
+        await harness.chat.says("hello!", **ben)
+        assert (await harness.chat.sees_text("Hello Ben.")).chat_id == "2"
+        await harness.chat.says(found[0])
+        await harness.chat.sees_text(general.CODE_INVALID())
+        assert len(await harness.read(people.list_all)) == 2
 
 
 @pytest.mark.parametrize("command", ["approve", "claim"])
 async def test_a_code_that_is_missing_is_asked_for(tmp_path: Path, command: str) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.says(f"/{command}")
-        await house.chat.sees_text(f"for example: /{command} ABCD-EFGH")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says(f"/claim {harness.gateway.claim_code}")
+        await harness.chat.says(f"/{command}")
+        await harness.chat.sees_text(f"for example: /{command} ABCD-EFGH")
 
 
 async def test_whoami_tells_name_accounts_and_zone(tmp_path: Path) -> None:
     zone = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Madrid"}
-    async with running(tmp_path, FakeModel(), **zone) as house:
-        await house.chat.says("/whoami", user="42", name="Ana")
-        shown = await house.chat.sees_text("You are Ana (member)")
+    async with running(tmp_path, FakeModel(), **zone) as harness:
+        await harness.chat.says("/whoami", user="42", name="Ana")
+        shown = await harness.chat.sees_text("You are Ana (member)")
         assert "fake:42" in shown.text
         assert "Europe/Madrid" in shown.text
 
@@ -150,49 +150,49 @@ async def test_whoami_tells_name_accounts_and_zone(tmp_path: Path) -> None:
 async def test_retrying_twice_at_once_tries_once(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel(say("One."), [gate.hold, *say("Two.")])
-    async with running(tmp_path, model) as house:
-        await house.chat.says("do it")
-        await house.chat.sees_text("One.")
-        await house.at_rest()
-        await house.chat.says("/retry")
-        await house.chat.says("/retry")
-        await house.chat.sees_text(general.RETRY_RUNNING())
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("do it")
+        await harness.chat.sees_text("One.")
+        await harness.at_rest()
+        await harness.chat.says("/retry")
+        await harness.chat.says("/retry")
+        await harness.chat.sees_text(general.RETRY_RUNNING())
         gate.open.set()
-        await house.chat.sees_text("Two.")
-        await house.at_rest()
+        await harness.chat.sees_text("Two.")
+        await harness.at_rest()
         assert heard(model) == ["do it", "do it"]
-        assert await states(house, "inbox") == ["done"] * 3
+        assert await states(harness, "inbox") == ["done"] * 3
 
 
 async def test_retry_sends_again_what_could_not_be_delivered(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        house.chat.plan(ChatGone("blocked"))
-        await house.chat.says("do it")
-        await house.at_rest()
-        assert house.chat.shown == []
-        await house.chat.says("/status")
-        await house.chat.sees_text("1 message wasn't delivered")
-        await house.chat.says("/retry")
-        await house.chat.sees_text("One.")
-        await house.chat.says("/status")
-        await house.at_rest()
-        assert len(house.model.requests) == 1
-        assert "delivered" not in house.chat.shown[-1].text
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        harness.chat.plan(ChatGone("blocked"))
+        await harness.chat.says("do it")
+        await harness.at_rest()
+        assert harness.chat.shown == []
+        await harness.chat.says("/status")
+        await harness.chat.sees_text("1 message wasn't delivered")
+        await harness.chat.says("/retry")
+        await harness.chat.sees_text("One.")
+        await harness.chat.says("/status")
+        await harness.at_rest()
+        assert len(harness.model.requests) == 1
+        assert "delivered" not in harness.chat.shown[-1].text
 
 
-async def test_retry_in_an_empty_talk_says_so(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/retry")
-        await house.chat.sees_text(general.RETRY_NOTHING())
+async def test_retry_in_an_empty_conversation_says_so(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/retry")
+        await harness.chat.sees_text(general.RETRY_NOTHING())
 
 
-async def test_retry_never_reaches_into_somebody_elses_talk(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("mine", user="1", chat="room", direct=False)
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.chat.says("/retry", user="2", chat="room", direct=False)
-        await house.chat.sees_text(general.RETRY_NOTHING())
+async def test_retry_never_reaches_into_somebody_elses_conversation(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("mine", user="1", chat="room", direct=False)
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.chat.says("/retry", user="2", chat="room", direct=False)
+        await harness.chat.sees_text(general.RETRY_NOTHING())
 
 
 async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
@@ -200,17 +200,17 @@ async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
 ) -> None:
     gate = Gate()
     model = FakeModel(ask(call("recall", '{"query": "tea"}')), [gate.hold], say("Afresh."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("tea?")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("tea?")
         await gate.reached.wait()
-        await house.chat.says("/new")
-        await house.chat.says("and now?")
-        await house.chat.sees_text("Afresh.")
-        await house.at_rest()
+        await harness.chat.says("/new")
+        await harness.chat.says("and now?")
+        await harness.chat.sees_text("Afresh.")
+        await harness.at_rest()
         assert heard(model) == ["and now?"]
-        assert await states(house, "turns") == ["stopped", "answered"]
-        told = [shown.text for shown in house.chat.shown]
-        assert sorted(text.split(".")[0] for text in told) == [
+        assert await states(harness, "turns") == ["stopped", "answered"]
+        reported = [shown.text for shown in harness.chat.shown]
+        assert sorted(text.split(".")[0] for text in reported) == [
             "(Stopped",
             "Afresh",
             "I've started a new conversation",
@@ -220,33 +220,33 @@ async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
 async def test_what_waits_when_new_is_said_is_answered_in_the_new_session(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold], say("Afresh."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("first")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("first")
         await gate.reached.wait()
-        await house.chat.says("second")
-        await house.until(house.gateway.router.is_idle)
-        await house.chat.says("/new")
-        await house.chat.sees_text("Afresh.")
-        await house.at_rest()
+        await harness.chat.says("second")
+        await harness.until(harness.gateway.router.is_idle)
+        await harness.chat.says("/new")
+        await harness.chat.sees_text("Afresh.")
+        await harness.at_rest()
         assert heard(model) == ["second"]
-        assert await states(house, "inbox") == ["done"] * 3
+        assert await states(harness, "inbox") == ["done"] * 3
 
 
 async def test_queue_without_words_counts_what_waits(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("/queue")
-        await house.chat.sees_text("No message is waiting.")
-        await house.chat.says("first")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("/queue")
+        await harness.chat.sees_text("No message is waiting.")
+        await harness.chat.says("first")
         await gate.reached.wait()
-        await house.chat.says("/queue second")
-        await house.chat.says("/queue")
-        await house.chat.sees_text("1 message is waiting.")
-        await house.chat.says("/status")
-        await house.chat.sees_text("Waiting messages: 1")
+        await harness.chat.says("/queue second")
+        await harness.chat.says("/queue")
+        await harness.chat.sees_text("1 message is waiting.")
+        await harness.chat.says("/status")
+        await harness.chat.sees_text("Waiting messages: 1")
         gate.open.set()
-        await house.chat.sees_text("Two.")
+        await harness.chat.sees_text("Two.")
 
 
 async def test_queued_messages_are_turns_in_their_order_and_what_follows_joins_the_last(
@@ -254,28 +254,28 @@ async def test_queued_messages_are_turns_in_their_order_and_what_follows_joins_t
 ) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."), say("Three and four."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("1")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("1")
         await gate.reached.wait()
         for number in ("/queue 2", "/queue 3", "4"):
-            await house.chat.says(number)
-        await house.until(house.gateway.router.is_idle)
+            await harness.chat.says(number)
+        await harness.until(harness.gateway.router.is_idle)
         gate.open.set()
-        await house.chat.sees_text("Three and four.")
-        await house.at_rest()
+        await harness.chat.sees_text("Three and four.")
+        await harness.at_rest()
         assert heard(model) == ["1", "2", "3", "4"]
-        latest = await house.read(lambda c: turns.list_recent(c, limit=9))
+        latest = await harness.read(lambda c: turns.list_recent(c, limit=9))
         assert len(latest) == 3
 
 
 async def test_a_stop_ends_the_running_turn_and_not_what_is_queued(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("1")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("1")
         await gate.reached.wait()
-        await house.chat.says("/queue 2")
-        await house.chat.says("/stop")
-        await house.chat.sees_text("Two.")
-        await house.at_rest()
-        assert await states(house, "turns") == ["stopped", "answered"]
+        await harness.chat.says("/queue 2")
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("Two.")
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["stopped", "answered"]

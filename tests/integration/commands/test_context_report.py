@@ -9,8 +9,8 @@ from agent_core.models.catalog import estimate_input, estimate_messages
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
 from gateway.texts.usage import CONTEXT_EMPTY
 from tests.fakes.model import Play, ask, call, say
-from tests.integration.harness import House, running
-from tests.integration.turns.test_prompt_purity import Talker, talk
+from tests.integration.harness import Harness, running
+from tests.integration.turns.test_prompt_purity import Talker, dialogue
 
 
 class Counting(Talker):
@@ -30,13 +30,13 @@ class Counting(Talker):
                 yield piece
 
 
-async def look(house: House, **fields: object) -> tuple[str, dict[str, int]]:
+async def look(harness: Harness, **fields: object) -> tuple[str, dict[str, int]]:
     """The answer, and its numbers by their names."""
-    before = len(house.chat.shown)
-    await house.chat.says("/context", **fields)
-    await house.until(lambda: len(house.chat.shown) > before)
-    await house.at_rest()
-    text = house.chat.shown[-1].text
+    before = len(harness.chat.shown)
+    await harness.chat.says("/context", **fields)
+    await harness.until(lambda: len(harness.chat.shown) > before)
+    await harness.at_rest()
+    text = harness.chat.shown[-1].text
     found = re.findall(r"^- (.*): ([\d,]+)$", text, re.MULTILINE)
     return text, {name: int(number.replace(",", "")) for name, number in found}
 
@@ -52,19 +52,19 @@ async def test_the_numbers_are_those_of_what_was_sent(tmp_path: Path) -> None:
     search = call("recall", '{"query": "tea"}')
     model = Counting(say("Hello."), ask(search), say("Nothing is noted of tea. " * 20))
     folder = {"TALARIA_PROMPT__FOLDER": str(tmp_path)}
-    async with running(tmp_path / "home", model, **folder) as house:
-        text, _ = await look(house)
+    async with running(tmp_path / "home", model, **folder) as harness:
+        text, _ = await look(harness)
         assert text == CONTEXT_EMPTY()
-        await talk(house, "hi", "Hello.")
-        text, first = await look(house)
+        await dialogue(harness, "hi", "Hello.")
+        text, first = await look(harness)
         assert "1 model call; 9" in text
         assert "than for the answer before" not in text
         assert "Tool results" not in first
-        await talk(house, "tea? " * 50, "Nothing is noted")
-        text, parts = await look(house)
-        await house.chat.says("/settings context_cap 50000")
-        await house.at_rest()
-        capped, _ = await look(house)
+        await dialogue(harness, "tea? " * 50, "Nothing is noted")
+        text, parts = await look(harness)
+        await harness.chat.says("/settings context_cap 50000")
+        await harness.at_rest()
+        capped, _ = await look(harness)
     last = model.requests[-1]
     total = number(r"about ([\d,]+) of", text)
     sent = model.tokens[-1]
@@ -91,13 +91,13 @@ async def test_in_a_room_only_what_its_prompt_holds_is_counted(tmp_path: Path) -
         for word in ("secret", "hidden")
     ]
     model = Counting(*notes, say("Noted."), say("Afresh."), say("In the room."))
-    async with running(tmp_path, model) as house:
-        await talk(house, "remember", "Noted.")
-        await house.chat.says("/new")
-        await talk(house, "hi", "Afresh.")
-        _, alone = await look(house)
-        await talk(house, "hi all", "In the room.", chat="room", direct=False)
-        text, room = await look(house, chat="room", direct=False)
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "remember", "Noted.")
+        await harness.chat.says("/new")
+        await dialogue(harness, "hi", "Afresh.")
+        _, alone = await look(harness)
+        await dialogue(harness, "hi all", "In the room.", chat="room", direct=False)
+        text, room = await look(harness, chat="room", direct=False)
     assert room["Memory"] < alone["Memory"] / 2
     assert "hidden" not in text
     assert "hiddenhidden" not in model.requests[-1].system

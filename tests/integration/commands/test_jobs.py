@@ -24,8 +24,8 @@ from gateway.commands.jobs import JobCommands
 from gateway.texts import jobs as jobs_texts
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
-from tests.integration.roommates import Street
+from tests.integration.harness import Harness, running
+from tests.integration.shared_harness import SharedHarness
 from tests.integration.sides import Side
 
 ZONE = "Europe/Berlin"
@@ -33,17 +33,17 @@ PLACE = Target(kind="place", platform="fake", chat='["1",null,true]')
 
 
 @asynccontextmanager
-async def berlin(tmp_path: Path) -> AsyncIterator[tuple[House, Side, Clock]]:
+async def berlin(tmp_path: Path) -> AsyncIterator[tuple[Harness, Side, Clock]]:
     """A house in which Ana is known, at noon of a Friday."""
     clock = Clock(2026, 11, 20, 11, 0)
-    async with running(tmp_path, FakeModel(), now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as house:
-        side = Side(house, "1", "Ana")
+    async with running(tmp_path, FakeModel(), now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as harness:
+        side = Side(harness, "1", "Ana")
         await side.says("/whoami")
-        yield house, side, clock
+        yield harness, side, clock
 
 
 async def add(
-    house: House,
+    harness: Harness,
     clock: Clock,
     title: str = "Digest",
     *,
@@ -72,11 +72,13 @@ async def add(
         new = job_editor.draft_job(wish, whose, zone=ZONE, rules=rules, now=clock())
         return job_editor.create_job(connection, new, rules=rules, now=clock())
 
-    return await house.gateway.database.write("test", work)
+    return await harness.gateway.database.write("test", work)
 
 
-async def job(house: House, number: int) -> Job:
-    found = await house.read(lambda c: next((one for one in all_jobs(c) if one.id == number), None))
+async def job(harness: Harness, number: int) -> Job:
+    found = await harness.read(
+        lambda c: next((one for one in all_jobs(c) if one.id == number), None)
+    )
     assert found
     return found
 
@@ -87,9 +89,9 @@ def all_jobs(connection: Connection) -> list[Job]:
     return [one for one in found if one]
 
 
-async def runs(house: House, number: int) -> list[Run]:
-    one = await job(house, number)
-    return await house.read(lambda c: job_runs.list_of_job(c, job_id=one.id, limit=9))
+async def runs(harness: Harness, number: int) -> list[Run]:
+    one = await job(harness, number)
+    return await harness.read(lambda c: job_runs.list_of_job(c, job_id=one.id, limit=9))
 
 
 async def test_there_are_none_at_first(tmp_path: Path) -> None:
@@ -103,15 +105,15 @@ async def test_there_are_none_at_first(tmp_path: Path) -> None:
     "said", ["pause", "pause x", "please stop", "3 pause", "from", "drop 3 no", "pause 3 4", "²"]
 )
 async def test_what_is_not_understood_is_answered_with_how(tmp_path: Path, said: str) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        await add(harness, clock)
         assert await ana.says(f"/jobs {said}") == jobs_texts.USAGE()
 
 
 async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        first = await add(house, clock)
-        second = await add(house, clock, "Tea", zone="Asia/Tokyo")
+    async with berlin(tmp_path) as (harness, ana, clock):
+        first = await add(harness, clock)
+        second = await add(harness, clock, "Tea", zone="Asia/Tokyo")
         await ana.says(f"/jobs pause {second.id}")
         shown = await ana.says("/jobs")
         assert (
@@ -123,15 +125,15 @@ async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: 
             in shown
         )
         assert f"(times in {ZONE})" in shown
-        assert house.chat.shown[-1].labels == [
+        assert harness.chat.shown[-1].labels == [
             *(f"Pause {first.id}", f"Run {first.id} now", f"Drop {first.id}"),
             *(f"Resume {second.id}", f"Run {second.id} now", f"Drop {second.id}"),
         ]
 
 
 async def test_a_long_list_fits_into_a_message_and_goes_on(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = [await add(house, clock, f"{number} {'x' * 70}") for number in range(30)]
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = [await add(harness, clock, f"{number} {'x' * 70}") for number in range(30)]
         shown = await ana.says("/jobs")
         assert len(shown) < 2000
         seen, at = 0, "/jobs"
@@ -141,13 +143,13 @@ async def test_a_long_list_fits_into_a_message_and_goes_on(tmp_path: Path) -> No
             _, found, rest = shown.partition("more: ")
             at = rest.split("\n")[0] if found else ""
         assert seen == len(made)
-        assert len(house.chat.shown[-1].labels) <= 15
+        assert len(harness.chat.shown[-1].labels) <= 15
 
 
 async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
+    async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(
-            house,
+            harness,
             clock,
             kind="prompt",
             is_urgent=True,
@@ -176,7 +178,7 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
                     reason=reason,
                 )
 
-        await house.gateway.database.write("test", ran)
+        await harness.gateway.database.write("test", ran)
         shown = await ana.says(f"/jobs {made.id}")
         for line in (
             "At 08:00 on Monday. Next: Mon 2026-11-23 08:00; Mon 2026-11-30 08:00;",
@@ -196,84 +198,84 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
 
 
 async def test_pausing_and_resuming_is_written_down_and_wakes_the_clock(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
         said = await ana.says(f"/jobs pause {made.id}")
         assert said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} restarts it."
-        assert house.chat.shown[-1].labels[0] == f"Resume {made.id}"
-        clock.move(house, days=4)
-        await house.at_rest()
-        assert await runs(house, made.id) == []
+        assert harness.chat.shown[-1].labels[0] == f"Resume {made.id}"
+        clock.move(harness, days=4)
+        await harness.at_rest()
+        assert await runs(harness, made.id) == []
         said = await ana.says(f"/jobs resume {made.id}")
         assert said == f"**Digest** (job {made.id}) is active again. Next: Mon 2026-11-30 08:00."
-        assert (await job(house, made.id)).state == "active"
+        assert (await job(harness, made.id)).state == "active"
 
 
 async def test_a_run_asked_for_comes_at_once_and_its_times_stay(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
         said = await ana.says(f"/jobs run {made.id}")
         assert said.startswith(f"**Digest** (job {made.id}) is running now.")
-        await house.chat.sees_text("What Digest says.")
-        await house.at_rest()
-        assert [run.state for run in await runs(house, made.id)] == ["done"]
-        assert (await job(house, made.id)).next_slot == made.next_slot
+        await harness.chat.sees_text("What Digest says.")
+        await harness.at_rest()
+        assert [run.state for run in await runs(harness, made.id)] == ["done"]
+        assert (await job(harness, made.id)).next_slot == made.next_slot
         assert "12:00, on request: done" in await ana.says(f"/jobs {made.id}")
 
 
 async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
 
         def wait(connection: Connection) -> None:
             slot = ("s1", clock())
             job_runs.claim(connection, job_id=made.id, slot=slot, due_at=clock() + 60_000)
 
-        await house.gateway.database.write("test", wait)
+        await harness.gateway.database.write("test", wait)
         said = await ana.says(f"/jobs run {made.id}")
         assert said == f"**Digest** (job {made.id}) is already running."
-        assert len(await runs(house, made.id)) == 1
+        assert len(await runs(harness, made.id)) == 1
 
 
 async def test_an_event_that_comes_twice_runs_a_job_once(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
         for _ in range(2):
             await ana.says(f"/jobs run {made.id}", event="the same", id="m1")
-        await house.chat.sees_text("What Digest says.")
-        await house.at_rest()
-        assert len(await runs(house, made.id)) == 1
+        await harness.chat.sees_text("What Digest says.")
+        await harness.at_rest()
+        assert len(await runs(harness, made.id)) == 1
 
 
 async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
         assert await ana.says(f"/jobs drop {made.id}") == jobs_texts.describe_dropped(made)
-        other = await add(house, clock)
+        other = await add(harness, clock)
         assert await ana.says(f"/jobs delete {other.id}") == jobs_texts.describe_dropped(other)
-        assert house.chat.shown[-1].labels == []
+        assert harness.chat.shown[-1].labels == []
         assert await ana.says("/jobs") == jobs_texts.NONE()
         assert "There's no job" in await ana.says(f"/jobs {made.id}")
 
 
 async def test_one_whose_moment_is_past_can_not_go_on(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock, timing=read_every(3600, clock()))
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock, timing=read_every(3600, clock()))
 
         await ana.says(f"/jobs pause {made.id}")
-        one = await job(house, made.id)
+        one = await job(harness, made.id)
         past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
-        await house.gateway.database.write("test", lambda c: jobs.change(c, past))
+        await harness.gateway.database.write("test", lambda c: jobs.change(c, past))
         said = await ana.says(f"/jobs resume {made.id}")
         assert said == jobs_texts.describe_unfit("its time is past; change the schedule")
-        assert (await job(house, made.id)).state == "paused"
+        assert (await job(harness, made.id)).state == "paused"
 
 
 async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        made = await add(house, clock)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
         await ana.says("/jobs")
-        shown = house.chat.shown[-1]
+        shown = harness.chat.shown[-1]
         await ana.presses(f"Pause {made.id}")
         assert "Paused: as asked." in shown.text
         await ana.presses(f"Resume {made.id}")
@@ -281,7 +283,7 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         await ana.presses(f"Drop {made.id}")
         assert shown.text == jobs_texts.ask_to_drop(made)
         await ana.presses(jobs_texts.KEEP())
-        assert (await job(house, made.id)).state == "active"
+        assert (await job(harness, made.id)).state == "active"
         await ana.presses(f"Drop {made.id}")
         await ana.presses(jobs_texts.DROP())
         assert shown.text == f"I've deleted **Digest** (job {made.id}).\n\n{jobs_texts.NONE()}"
@@ -289,31 +291,31 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
 
 
 async def test_nobody_sees_or_changes_what_is_somebody_elses(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, _, clock):
-        made = await add(house, clock)
-        bob = Side(house, "2", "Bob")
+    async with berlin(tmp_path) as (harness, _, clock):
+        made = await add(harness, clock)
+        bob = Side(harness, "2", "Bob")
         assert await bob.says("/jobs") == jobs_texts.NONE()
         for said in ("", "pause ", "resume ", "run ", "drop "):
             assert "There's no job" in await bob.says(f"/jobs {said}{made.id}")
-        assert (await job(house, made.id)) == made
+        assert (await job(harness, made.id)) == made
 
 
 async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
     tmp_path: Path,
 ) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
-        here = Street(house=house, model=house.model, home=tmp_path)
+    async with berlin(tmp_path) as (harness, ana, clock):
+        here = SharedHarness(harness=harness, model=harness.model, home=tmp_path)
         await here.says("2", "/jobs", room="den")
-        own = await add(house, clock, "Own")
+        own = await add(harness, clock, "Own")
 
         def find(connection: Connection) -> RoomId:
             found = rooms.find(connection, platform="fake", chat_id="den")
             assert found
             return found.id
 
-        den = await house.read(find)
+        den = await harness.read(find)
         await here.says("3", "/whoami")
-        made = await add(house, clock, "Rent", room=den)
+        made = await add(harness, clock, "Rent", room=den)
         listed = await here.says("2", "/jobs", room="den")
         assert "This group's jobs" in listed
         assert "**Rent**" in listed
@@ -321,7 +323,7 @@ async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
         assert "There's no job" in await here.says("1", f"/jobs {own.id}", room="den")
         refused = await here.says("2", f"/jobs pause {made.id}", room="den")
         assert refused == f"Someone else made job {made.id}. Only they or an owner can change it."
-        assert (await job(house, made.id)).state == "active"
+        assert (await job(harness, made.id)).state == "active"
         await here.make_owner("3")
         assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
         assert "is active again" in await here.says("1", f"/jobs resume {made.id}", room="den")
@@ -329,8 +331,8 @@ async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
 
 
 async def test_a_press_in_a_room_by_somebody_else_leaves_the_list(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, _, clock):
-        here = Street(house=house, model=house.model, home=tmp_path)
+    async with berlin(tmp_path) as (harness, _, clock):
+        here = SharedHarness(harness=harness, model=harness.model, home=tmp_path)
         await here.says("1", "/jobs", room="den")
 
         def find(connection: Connection) -> RoomId:
@@ -338,56 +340,56 @@ async def test_a_press_in_a_room_by_somebody_else_leaves_the_list(tmp_path: Path
             assert found
             return found.id
 
-        made = await add(house, clock, "Rent", room=await house.read(find))
+        made = await add(harness, clock, "Rent", room=await harness.read(find))
         await here.says("1", "/jobs", room="den")
-        shown = house.chat.shown[-1]
-        await house.chat.press(f"Drop {made.id}", user="2", name="Bob", direct=False)
-        await house.at_rest()
+        shown = harness.chat.shown[-1]
+        await harness.chat.press(f"Drop {made.id}", user="2", name="Bob", direct=False)
+        await harness.at_rest()
         assert "Someone else made job" in shown.text
         assert "**Rent**" in shown.text
         assert f"Drop {made.id}" in shown.labels
-        assert (await job(house, made.id)).state == "active"
+        assert (await job(harness, made.id)).state == "active"
 
 
-async def home_of(house: House, user: str = "1") -> tuple[str, str] | None:
+async def home_of(harness: Harness, user: str = "1") -> tuple[str, str] | None:
     def look(connection: Connection) -> tuple[str, str] | None:
         person = people.find_by_account(connection, platform="fake", user_id=user)
         assert person
         return delivery_targets.find(connection, person_id=person.id).place
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
 async def test_home_is_where_it_is_said_and_can_be_taken_back(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, _):
+    async with berlin(tmp_path) as (harness, ana, _):
         assert await ana.says("/sethome") == jobs_texts.HOME_HERE()
-        assert await home_of(house) == ("fake", '["1",null,true]')
+        assert await home_of(harness) == ("fake", '["1",null,true]')
         assert await ana.says("/sethome there") == jobs_texts.HOME_USAGE()
         assert await ana.says("/sethome off") == jobs_texts.HOME_OFF()
-        assert await home_of(house) is None
+        assert await home_of(harness) is None
 
 
 async def test_a_ticket_that_is_good_for_one_answer_is_no_part_of_a_home(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, _):
+    async with berlin(tmp_path) as (harness, ana, _):
         await ana.says("/sethome", ticket="t1")
-        assert await home_of(house) == ("fake", '["1",null,true]')
+        assert await home_of(harness) == ("fake", '["1",null,true]')
 
 
 async def test_a_room_is_a_home_for_owners_only(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, _, _clock):
-        here = Street(house=house, model=house.model, home=tmp_path)
+    async with berlin(tmp_path) as (harness, _, _clock):
+        here = SharedHarness(harness=harness, model=harness.model, home=tmp_path)
         said = await here.says("1", "/sethome", room="den")
         assert said == jobs_texts.HOME_NOT_IN_GROUP()
-        assert await home_of(house) is None
+        assert await home_of(harness) is None
         await here.make_owner("1")
         assert await here.says("1", "/sethome", room="den") == jobs_texts.HOME_IN_GROUP()
-        place = await home_of(house)
+        place = await home_of(harness)
         assert place
         assert place[1].startswith('["den"')
         assert await here.says("1", "/sethome off", room="den") == jobs_texts.HOME_OFF()
 
 
-async def hold(house: House, until: int) -> None:
+async def hold(harness: Harness, until: int) -> None:
     def work(connection: Connection) -> None:
         person = people.find_by_account(connection, platform="fake", user_id="1")
         assert person
@@ -401,57 +403,57 @@ async def hold(house: House, until: int) -> None:
         )
         deferred_messages.defer(connection, one, now=0)
 
-    await house.gateway.database.write("test", work)
+    await harness.gateway.database.write("test", work)
 
 
 async def test_what_is_held_comes_once_quiet_hours_are_taken_back(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
+    async with berlin(tmp_path) as (harness, ana, clock):
         await ana.says("/settings quiet_hours 11:00-18:00")
-        await hold(house, clock() + 6 * 3_600_000)
+        await hold(harness, clock() + 6 * 3_600_000)
         await ana.says("/settings quiet_hours off")
-        await house.chat.sees_text("Bread is ready.")
+        await harness.chat.sees_text("Bread is ready.")
 
 
 async def test_what_is_held_waits_for_quiet_hours_that_end_sooner(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
+    async with berlin(tmp_path) as (harness, ana, clock):
         await ana.says("/settings quiet_hours 11:00-18:00")
-        await hold(house, clock() + 6 * 3_600_000)
+        await hold(harness, clock() + 6 * 3_600_000)
         await ana.says("/settings quiet_hours 11:00-14:00")
-        assert await house.read(deferred_messages.find_next_at) == clock() + 2 * 3_600_000
-        clock.move(house, hours=2)
-        await house.chat.sees_text("Bread is ready.")
+        assert await harness.read(deferred_messages.find_next_at) == clock() + 2 * 3_600_000
+        clock.move(harness, hours=2)
+        await harness.chat.sees_text("Bread is ready.")
 
 
 async def test_what_is_held_for_a_day_off_comes_once_it_is_none(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
+    async with berlin(tmp_path) as (harness, ana, clock):
         await ana.says("/settings days_off fri")
-        await hold(house, clock() + 12 * 3_600_000)
+        await hold(harness, clock() + 12 * 3_600_000)
         await ana.says("/settings verbosity quiet")
-        assert await house.read(deferred_messages.find_next_at) == clock() + 12 * 3_600_000
+        assert await harness.read(deferred_messages.find_next_at) == clock() + 12 * 3_600_000
         await ana.says("/settings days_off weekend")
-        await house.chat.sees_text("Bread is ready.")
+        await harness.chat.sees_text("Bread is ready.")
 
 
 async def test_what_is_held_comes_once_the_model_takes_quiet_hours_back(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 11, 0)
     model = FakeModel(ask(call("settings", '{"quiet_hours": ""}')), say("Done."))
-    async with running(tmp_path, model, now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as house:
-        ana = Side(house, "1", "Ana")
+    async with running(tmp_path, model, now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as harness:
+        ana = Side(harness, "1", "Ana")
         await ana.says("/settings quiet_hours 11:00-18:00")
-        await hold(house, clock() + 6 * 3_600_000)
+        await hold(harness, clock() + 6 * 3_600_000)
         await ana.says("no quiet hours any more")
-        await house.chat.sees_text("Bread is ready.")
+        await harness.chat.sees_text("Bread is ready.")
 
 
 async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, ana, clock):
+    async with berlin(tmp_path) as (harness, ana, clock):
         assert jobs_texts.NO_DIGESTS() in await ana.says("/home")
-        await add(house, clock)
+        await add(harness, clock)
         assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
 
 
 async def test_both_are_in_the_menu(tmp_path: Path) -> None:
-    async with berlin(tmp_path) as (house, _, _):
-        handled = JobCommands(house.gateway.database).handlers()
+    async with berlin(tmp_path) as (harness, _, _):
+        handled = JobCommands(harness.gateway.database).handlers()
     assert list(handled) == ["jobs", "sethome"]
     assert [spec.name for spec in COMMANDS if spec.name in handled] == ["jobs", "sethome"]

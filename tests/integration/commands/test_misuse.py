@@ -12,14 +12,14 @@ from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side, code_in, count
 
 LATER = 10**15
 
 
-def two(house: House) -> tuple[Side, Side]:
-    return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+def two(harness: Harness) -> tuple[Side, Side]:
+    return Side(harness, "1", "Ana"), Side(harness, "2", "Ana at work")
 
 
 def find_ana(connection: Connection) -> PersonId:
@@ -32,8 +32,8 @@ def find_ana(connection: Connection) -> PersonId:
 async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memory(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         await home.says("/help")
         await work.says("/help")
         for slug, note in (("ana", "Drinks tea"), ("ana-at-work", "Has a desk")):
@@ -53,14 +53,14 @@ async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memor
                 now=LATER,
             )
 
-        await house.gateway.database.write("owe", enqueue)
+        await harness.gateway.database.write("owe", enqueue)
         await home.joins(work)
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "due", lambda c: c.execute("UPDATE tasks SET due_at = 0").rowcount
         )
-    async with running(tmp_path, FakeModel()) as house:
-        home, _ = two(house)
-        while await count(house, "tasks", "state <> 'done'"):
+    async with running(tmp_path, FakeModel()) as harness:
+        home, _ = two(harness)
+        while await count(harness, "tasks", "state <> 'done'"):
             pass
         listed = await home.says("/memory", id="later")
         assert "Drinks tea" in listed
@@ -69,8 +69,8 @@ async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memor
 
 async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> None:
     model = FakeModel(say("That is a code."), say("Somebody agrees."))
-    async with running(tmp_path, model) as house:
-        mallory, ana = Side(house, "66", "Mallory"), Side(house, "1", "Ana")
+    async with running(tmp_path, model) as harness:
+        mallory, ana = Side(harness, "66", "Mallory"), Side(harness, "1", "Ana")
         code = await mallory.makes_code()
         assert await ana.says(f"/link {code}", forwarded="Mallory") == "That is a code."
         assert mallory.asked() is None
@@ -80,8 +80,8 @@ async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> 
 
 
 async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        ana, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        ana, work = two(harness)
         code = await ana.makes_code()
         room = {"chat": "den", "direct": False, "forwarded": "Ana"}
         assert await work.says(f"/link {code}", **room) == people_texts.LINK_IN_GROUP()
@@ -90,24 +90,24 @@ async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_pa
 
 async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_path: Path) -> None:
     chat = FakeChat()
-    async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as house:
-        ana = Side(house, "1", "Ana")
+    async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as harness:
+        ana = Side(harness, "1", "Ana")
         room = {"chat": "den", "direct": False}
         assert await ana.says("hello", **room) == "The answer."
         answer = next(shown for shown in chat.shown if shown.text == "The answer.")
         await chat.press_key("c:whoami", answer.id, user="66", name="Mallory", **room)
-        await house.at_rest()
+        await harness.at_rest()
         assert answer.texts == ["The answer."]
 
 
 async def test_in_a_room_whoami_names_no_account_of_elsewhere(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         await home.says("/help")
         await home.joins(work)
-        told = await home.says("/whoami", chat="den", direct=False)
-        assert "fake:1" in told
-        assert "fake:2" not in told
+        reported = await home.says("/whoami", chat="den", direct=False)
+        assert "fake:1" in reported
+        assert "fake:2" not in reported
         assert "fake:2" in await home.says("/whoami")
 
 
@@ -115,22 +115,22 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
     """In a talk that a room shares, to where only they can read it."""
     released = asyncio.Event()
     model = FakeModel([released.wait, *say("For all of you.")])
-    async with running(tmp_path, model) as house:
-        ana = Side(house, "1", "Ana")
+    async with running(tmp_path, model) as harness:
+        ana = Side(harness, "1", "Ana")
         await ana.says("/help")
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
-        house.gateway.router.forget_known()
+        harness.gateway.router.forget_known()
         room: dict[str, object] = {"chat": "den", "direct": False}
         await ana.says("/room room", **room)
-        await house.chat.says("a long one", user="1", name="Ana", **room)
-        await house.until(lambda: model.streaming == 1)
-        await house.chat.says("/here", user="2", name="Bob", ticket="for Bob alone", **room)
-        refused = await house.chat.sees_text(general.MOVE_NOT_YOURS())
+        await harness.chat.says("a long one", user="1", name="Ana", **room)
+        await harness.until(lambda: model.streaming == 1)
+        await harness.chat.says("/here", user="2", name="Bob", ticket="for Bob alone", **room)
+        refused = await harness.chat.sees_text(general.MOVE_NOT_YOURS())
         assert refused.ticket == "for Bob alone"
         released.set()
-        answer = await house.chat.sees_text("For all of you.")
+        answer = await harness.chat.sees_text("For all of you.")
         assert answer.ticket is None
 
 
@@ -138,15 +138,15 @@ async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_
     tmp_path: Path,
 ) -> None:
     """Two accounts of Ana were joined to Kim; one left, and is joined to Zoe by now."""
-    async with running(tmp_path, FakeModel()) as house:
-        kim, zoe = Side(house, "10", "Kim"), Side(house, "11", "Zoe")
-        first, second = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        kim, zoe = Side(harness, "10", "Kim"), Side(harness, "11", "Zoe")
+        first, second = two(harness)
         for side in (kim, zoe, first):
             await side.says("/help")
         ana = await first.person()
         assert ana
         account = NewAccount(platform="fake", user_id="2", display_name="Ana", admitted_by="list")
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "attach", lambda c: people.attach_account(c, account, person_id=ana.id, now=0)
         )
         await kim.joins(first)
@@ -158,18 +158,18 @@ async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_
         assert other
         assert other.id != ana.id
         assert await first.person() == await zoe.person()
-        assert await count(house, "people", "joined_to IS NOT NULL") == 1
+        assert await count(harness, "people", "joined_to IS NOT NULL") == 1
 
 
 async def test_a_name_that_a_stranger_chose_is_no_markdown_for_the_owner(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        ana = Side(house, "1", "Ana")
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        ana = Side(harness, "1", "Ana")
         await ana.says("/help")
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
-        house.gateway.router.forget_known()
-        mallory = Side(house, "66", "[your code](https://evil.example)")
+        harness.gateway.router.forget_known()
+        mallory = Side(harness, "66", "[your code](https://evil.example)")
         code = code_in(await mallory.says("hello"))
-        told = await ana.says(f"/approve {code}")
-        assert told.startswith("`[your code](https://evil.example)`")
+        reported = await ana.says(f"/approve {code}")
+        assert reported.startswith("`[your code](https://evil.example)`")

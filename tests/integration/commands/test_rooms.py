@@ -13,10 +13,10 @@ from agent_core.state.people.rooms import Mode
 from gateway.texts import general
 from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
-from tests.integration.roommates import Street, street
+from tests.integration.shared_harness import SharedHarness, shared_harness
 
 
-async def deeds(here: Street, who: str) -> list[AuditEntry]:
+async def deeds(here: SharedHarness, who: str) -> list[AuditEntry]:
     """What was done about a person, or about a room of this name, oldest first."""
 
     def look(connection: Connection) -> list[AuditEntry]:
@@ -26,20 +26,20 @@ async def deeds(here: Street, who: str) -> list[AuditEntry]:
         assert about
         return audit.list_of(connection, person_id=about, limit=9)[::-1]
 
-    return await here.house.read(look)
+    return await here.harness.read(look)
 
 
-async def shared(here: Street, who: str) -> list[Share]:
+async def shared(here: SharedHarness, who: str) -> list[Share]:
     def look(connection: Connection) -> list[Share]:
         person = people.find_by_account(connection, platform="fake", user_id=who)
         assert person
         return shares.list_of(connection, person_id=person.id)
 
-    return await here.house.read(look)
+    return await here.harness.read(look)
 
 
 async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         said = await here.says("ann", "/room", room="den")
         assert said.startswith("Everyone has a separate conversation with me here (/room person)")
         assert "To change this" not in said
@@ -67,12 +67,12 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
 
 
 async def test_room_tells_who_is_alone_that_they_are(tmp_path: Path) -> None:
-    async with street(tmp_path, chat=FakeChat(people=1)) as here:
+    async with shared_harness(tmp_path, chat=FakeChat(people=1)) as here:
         assert "You're the only one here" in await here.says("bob", "/room", room="den")
 
 
 async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         assert await here.says("ann", "/memory") == rooms_texts.MEMORY_EMPTY()
         here.remember("ann", "Has a cat", "Has a dog", "Has a debt")
         await here.says("ann", "/memory")
@@ -90,7 +90,7 @@ async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> 
 
 
 async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat", "Has a dog")
         await here.says("ann", "/memory")
@@ -103,7 +103,7 @@ async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path
 
 
 async def test_a_share_in_a_room_prints_nothing_of_the_entry(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a canary")
         for text in ("/share 1", "/share 1 here", "/share 1 private", "/share 7", "/share 1 loud"):
@@ -130,7 +130,7 @@ async def test_a_share_in_a_room_prints_nothing_of_the_entry(tmp_path: Path) -> 
 async def test_what_is_unclear_shares_nothing(
     tmp_path: Path, text: str, room: str, said: str
 ) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat")
         assert await here.says("ann", text, room=room) == said
@@ -138,7 +138,7 @@ async def test_what_is_unclear_shares_nothing(
 
 
 async def test_nobody_shares_what_is_another_s(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat")
         await here.says("ann", "/memory")
@@ -147,8 +147,10 @@ async def test_nobody_shares_what_is_another_s(tmp_path: Path) -> None:
         assert await shared(here, "ann") == await shared(here, "bob") == []
 
 
-async def test_in_a_shared_room_retry_and_status_know_the_room_s_talk(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+async def test_in_a_shared_room_retry_and_status_know_the_room_s_conversation(
+    tmp_path: Path,
+) -> None:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         await here.says("ann", "/room room", room="den")

@@ -10,12 +10,12 @@ from agent_core.state.people.people import Person
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side, count
 
 
-async def person(house: House) -> Person:
-    found = await house.read(lambda c: people.find_by_account(c, platform="fake", user_id="1"))
+async def person(harness: Harness) -> Person:
+    found = await harness.read(lambda c: people.find_by_account(c, platform="fake", user_id="1"))
     assert found
     return found
 
@@ -24,17 +24,17 @@ def facts(model: FakeModel, request: int = -1) -> str:
     return str(model.requests[request].messages)
 
 
-async def says(house: House, text: str) -> str:
-    return await Side(house, "1", "Ana").says(text)
+async def says(harness: Harness, text: str) -> str:
+    return await Side(harness, "1", "Ana").says(text)
 
 
 async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as house:
-        shown = await says(house, "/settings")
+    async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as harness:
+        shown = await says(harness, "/settings")
         assert "Time zone: Europe/Paris (default; you haven't set yours)" in shown
         assert "Quiet hours: none" in shown
         assert "Days off: none" in shown
-        assert house.chat.shown[-1].labels == [
+        assert harness.chat.shown[-1].labels == [
             *(text() for text in general.VERBOSITIES.values()),
             general.QUIET_NIGHT(),
             general.WEEKENDS_OFF(),
@@ -54,19 +54,19 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
     ],
 )
 async def test_each_can_be_set_and_is_shown_then(tmp_path: Path, said: str, line: str) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        shown = await says(house, f"/settings {said}")
+    async with running(tmp_path, FakeModel()) as harness:
+        shown = await says(harness, f"/settings {said}")
         assert shown.startswith(general.SETTING_SAVED())
         assert line in shown
-        assert line in await says(house, "/settings")
+        assert line in await says(harness, "/settings")
 
 
-async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as house:
+async def test_what_is_taken_back_is_the_gateways_again(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as harness:
         for said in ("time_zone Asia/Tokyo", "language ja", "quiet_hours night", "days_off fri"):
-            await says(house, f"/settings {said}")
+            await says(harness, f"/settings {said}")
         for name in ("time_zone", "language", "quiet_hours", "days_off"):
-            shown = await says(house, f"/settings {name} off")
+            shown = await says(harness, f"/settings {name} off")
         assert "Time zone: Europe/Paris (default; you haven't set yours)" in shown
         assert "Language: the one you write in" in shown
         assert "Quiet hours: none" in shown
@@ -91,51 +91,51 @@ async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
 async def test_what_can_not_be_set_is_said_and_changes_nothing(
     tmp_path: Path, said: str, sentence: str
 ) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await says(house, "/settings language fr")
-        before = await person(house)
-        assert (await says(house, f"/settings {said}")).startswith(sentence)
-        assert await person(house) == before
+    async with running(tmp_path, FakeModel()) as harness:
+        await says(harness, "/settings language fr")
+        before = await person(harness)
+        assert (await says(harness, f"/settings {said}")).startswith(sentence)
+        assert await person(harness) == before
 
 
 async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await says(house, "/settings")
-        (message,) = house.chat.shown
-        ana = Side(house, "1", "Ana")
+    async with running(tmp_path, FakeModel()) as harness:
+        await says(harness, "/settings")
+        (message,) = harness.chat.shown
+        ana = Side(harness, "1", "Ana")
         await ana.presses(general.QUIET_NIGHT())
         assert "Quiet hours: 22:00-07:00" in message.text
         assert message.labels[-2] == general.QUIET_OFF()
         await ana.presses(general.VERBOSITIES["verbose"]())
         await ana.presses(general.QUIET_OFF())
-        assert house.chat.shown == [message]
+        assert harness.chat.shown == [message]
         assert "Progress: Every step" in message.text
         styles = [button.style for button in message.keyboard]
         assert styles == ["plain", "plain", "good", "plain", "plain"]
-        found = await person(house)
+        found = await person(harness)
         assert (found.quiet_from, found.verbosity) == (None, "verbose")
 
 
 async def test_a_press_changes_its_own_setting_and_no_other(tmp_path: Path) -> None:
     """Also when the message is older than what was set in another way since."""
-    async with running(tmp_path, FakeModel()) as house:
-        await says(house, "/settings")
-        old: Shown = house.chat.shown[0]
+    async with running(tmp_path, FakeModel()) as harness:
+        await says(harness, "/settings")
+        old: Shown = harness.chat.shown[0]
 
         def change(connection: Connection) -> None:
             connection.execute("UPDATE people SET language = 'de', time_zone = 'Asia/Tokyo'")
 
-        await house.gateway.database.write("elsewhere", change)
-        await house.chat.press_key(old.keyboard[2].key, old.id)
-        await house.at_rest()
-        found = await person(house)
+        await harness.gateway.database.write("elsewhere", change)
+        await harness.chat.press_key(old.keyboard[2].key, old.id)
+        await harness.at_rest()
+        found = await person(harness)
         assert (found.language, found.time_zone) == ("de", "Asia/Tokyo")
         assert found.verbosity == "verbose"
         assert "Sprache: de" in old.text
 
 
 async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
+    async with running(tmp_path, FakeModel()) as harness:
         for said, wanted in (
             ("/verbose", "verbose"),
             ("/verbose", "normal"),
@@ -143,73 +143,73 @@ async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
             ("/verbose on", "verbose"),
             ("/verbose off", "normal"),
         ):
-            await says(house, said)
-            assert (await person(house)).verbosity == wanted
-        assert await says(house, "/verbose perhaps") == general.VERBOSE_USAGE()
+            await says(harness, said)
+            assert (await person(harness)).verbosity == wanted
+        assert await says(harness, "/verbose perhaps") == general.VERBOSE_USAGE()
 
 
 async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -> None:
     model = FakeModel(ask(call("settings", '{"language": "de"}')), say("Gut."), say("Ja."))
-    async with running(tmp_path, model) as house:
-        await says(house, "speak German with me")
-        await says(house, "truly?")
-        assert (await person(house)).language == "de"
-        assert "Sprache: de" in await says(house, "/settings")
+    async with running(tmp_path, model) as harness:
+        await says(harness, "speak German with me")
+        await says(harness, "truly?")
+        assert (await person(harness)).language == "de"
+        assert "Sprache: de" in await says(harness, "/settings")
 
 
 async def test_what_is_not_set_is_asked_for_once(tmp_path: Path) -> None:
     chat = FakeChat()
     model = FakeModel(say("One."), say("Two."))
-    async with running(tmp_path, model, chat=chat) as house:
-        await says(house, "hello")
-        await says(house, "hello again")
+    async with running(tmp_path, model, chat=chat) as harness:
+        await says(harness, "hello")
+        await says(harness, "hello again")
         assert "quiet hours" in facts(model, 0)
         assert facts(model, 1).count("quiet hours") == 1, "in the first message still"
     chat.inlet = None
     model = FakeModel(say("Three."))
-    async with running(tmp_path, model, chat=chat) as house:
-        await says(house, "and again")
+    async with running(tmp_path, model, chat=chat) as harness:
+        await says(harness, "and again")
         assert facts(model).count("quiet hours") == 1
-        assert await count(house, "people", "asked_at IS NOT NULL") == 1
+        assert await count(harness, "people", "asked_at IS NOT NULL") == 1
 
 
 async def test_nothing_is_asked_for_in_a_room(tmp_path: Path) -> None:
     model = FakeModel(say("One."), say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("hello", chat="room", direct=False)
-        await house.chat.sees_text("One.")
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("hello", chat="room", direct=False)
+        await harness.chat.sees_text("One.")
+        await harness.at_rest()
         assert "quiet hours" not in facts(model)
-        await says(house, "hello")
+        await says(harness, "hello")
         assert "quiet hours" in facts(model), "but at the first chance in private"
 
 
 async def test_who_has_set_everything_is_asked_for_nothing(tmp_path: Path) -> None:
     model = FakeModel(say("One."))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         for said in ("time_zone UTC", "language fr", "quiet_hours night"):
-            await says(house, f"/settings {said}")
-        await says(house, "hello")
+            await says(harness, f"/settings {said}")
+        await says(harness, "hello")
         assert "never asked" not in facts(model)
-        assert await count(house, "people", "asked_at IS NOT NULL") == 0
+        assert await count(harness, "people", "asked_at IS NOT NULL") == 0
 
 
 async def test_answers_do_not_ring_in_quiet_hours_and_do_again_after(tmp_path: Path) -> None:
     model = FakeModel(say("Shh."), say("Morning."))
-    async with running(tmp_path, model) as house:
-        await says(house, "/settings quiet_hours 00:00-23:59")
-        await says(house, "hello")
-        assert house.chat.shown[-1].is_silent
-        await says(house, "/settings quiet_hours off")
-        await says(house, "hello")
-        assert not house.chat.shown[-1].is_silent
+    async with running(tmp_path, model) as harness:
+        await says(harness, "/settings quiet_hours 00:00-23:59")
+        await says(harness, "hello")
+        assert harness.chat.shown[-1].is_silent
+        await says(harness, "/settings quiet_hours off")
+        await says(harness, "hello")
+        assert not harness.chat.shown[-1].is_silent
 
 
 async def test_a_person_reads_the_language_they_set(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        assert "Sprache: de" in await says(house, "/settings language de")
-        assert await says(house, "/queue") == (
+    async with running(tmp_path, FakeModel()) as harness:
+        assert "Sprache: de" in await says(harness, "/settings language de")
+        assert await says(harness, "/queue") == (
             "Keine Nachricht wartet. /queue mit einer Nachricht dahinter hebt sie auf, bis ich mit"
             " der aktuellen Antwort fertig bin."
         )
-        assert "Language: the one you write in" in await says(house, "/settings language auto")
+        assert "Language: the one you write in" in await says(harness, "/settings language auto")

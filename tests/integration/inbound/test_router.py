@@ -13,31 +13,31 @@ from agent_core.state.engine.database import Connection
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 SENTENCES = [f"sentence {number}" for number in range(40)]
 
 
-async def states(house: House) -> list[tuple[str, str]]:
+async def states(harness: Harness) -> list[tuple[str, str]]:
     def look(connection: Connection) -> list[tuple[str, str]]:
         return connection.execute("SELECT state, reason FROM inbox ORDER BY id").fetchall()
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
-async def take(house: House, *payloads: str) -> None:
-    assert house.chat.inlet
+async def take(harness: Harness, *payloads: str) -> None:
+    assert harness.chat.inlet
     events = [
         RawEvent(event_id=EventId(f"raw {number}"), payload=payload)
         for number, payload in enumerate(payloads)
     ]
-    await house.chat.inlet.take(events)
+    await harness.chat.inlet.take(events)
 
 
-async def refuse(house: House, event: str) -> Callable[[], Awaitable[None]]:
+async def refuse(harness: Harness, event: str) -> Callable[[], Awaitable[None]]:
     """Make the store refuse something, as a full disk would; gives what ends that."""
     trigger = f"CREATE TRIGGER no BEFORE {event} BEGIN SELECT RAISE(ABORT, 'no'); END"
-    database = house.gateway.database
+    database = harness.gateway.database
     await database.write("test", lambda c: c.execute(trigger))
 
     async def relent() -> None:
@@ -47,63 +47,63 @@ async def refuse(house: House, event: str) -> Callable[[], Awaitable[None]]:
 
 
 async def test_an_event_that_breaks_its_reader_is_parked(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        await take(house, "{}", "not even JSON")
-        await house.chat.says("hello")
-        assert await house.chat.sees(1) == ["Yes?"]
-        await house.at_rest()
-        assert [state for state, _ in await states(house)] == ["dead", "dead", "done"]
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        await take(harness, "{}", "not even JSON")
+        await harness.chat.says("hello")
+        assert await harness.chat.sees(1) == ["Yes?"]
+        await harness.at_rest()
+        assert [state for state, _ in await states(harness)] == ["dead", "dead", "done"]
 
 
 async def test_an_event_that_breaks_its_reader_does_not_break_the_next_start(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.gateway.database.write(
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.gateway.database.write(
             "test",
             lambda c: c.execute(
                 "INSERT INTO inbox (platform, event_id, payload, state, received_at)"
                 " VALUES ('fake', 'x', '{}', 'received', 0)"
             ),
         )
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        await house.chat.says("hello", id=2)
-        assert await house.chat.sees(1) == ["Yes?"]
-        await house.at_rest()
-        assert [state for state, _ in await states(house)] == ["dead", "done"]
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        await harness.chat.says("hello", id=2)
+        assert await harness.chat.sees(1) == ["Yes?"]
+        await harness.at_rest()
+        assert [state for state, _ in await states(harness)] == ["dead", "done"]
 
 
 async def test_what_can_not_be_stored_is_not_confirmed_and_comes_again(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        relent = await refuse(house, "INSERT ON inbox")
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        relent = await refuse(harness, "INSERT ON inbox")
         with pytest.raises(Unreachable):
-            await house.chat.says("hello", id=1)
+            await harness.chat.says("hello", id=1)
         await relent()
-        await house.chat.says("hello", id=1)
-        assert await house.chat.sees(1) == ["Yes?"]
-        await house.at_rest()
-        assert len(await states(house)) == 1
+        await harness.chat.says("hello", id=1)
+        assert await harness.chat.sees(1) == ["Yes?"]
+        await harness.at_rest()
+        assert len(await states(harness)) == 1
 
 
-async def test_nothing_is_taken_in_once_the_house_is_closing(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        house.gateway.router.close()
+async def test_nothing_is_taken_in_once_the_gateway_is_closing(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        harness.gateway.router.close()
         with pytest.raises(Unreachable, match="shutting down"):
-            await house.chat.says("hello")
-        assert await states(house) == []
+            await harness.chat.says("hello")
+        assert await states(harness) == []
 
 
 async def test_messages_of_one_chat_keep_their_order(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("One.")], say("Two."))) as house:
-        await house.chat.says("first")
-        await house.until(lambda: house.model.streaming == 1)
+    async with running(tmp_path, FakeModel([go.wait, *say("One.")], say("Two."))) as harness:
+        await harness.chat.says("first")
+        await harness.until(lambda: harness.model.streaming == 1)
         for sentence in SENTENCES:
-            await house.chat.says(sentence)
-        await house.until(house.gateway.router.is_idle)
+            await harness.chat.says(sentence)
+        await harness.until(harness.gateway.router.is_idle)
         go.set()
-        await house.at_rest()
-        said = [m.text for m in house.model.requests[-1].messages if m.role == "user"]
+        await harness.at_rest()
+        said = [m.text for m in harness.model.requests[-1].messages if m.role == "user"]
         assert said == ["first", *SENTENCES]
 
 
@@ -112,61 +112,61 @@ async def test_a_command_whose_reply_the_store_refuses_is_obeyed_once(
 ) -> None:
     go = asyncio.Event()
     model = FakeModel([go.wait, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("first")
-        await house.until(lambda: model.streaming == 1)
-        relent = await refuse(house, "INSERT ON outbox")
-        await house.chat.says("/queue second")
-        await house.until(lambda: "an event of fake waits" in caplog.text)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("first")
+        await harness.until(lambda: model.streaming == 1)
+        relent = await refuse(harness, "INSERT ON outbox")
+        await harness.chat.says("/queue second")
+        await harness.until(lambda: "an event of fake waits" in caplog.text)
         await relent()
-        await house.chat.sees_text("I'll start on that when")
+        await harness.chat.sees_text("I'll start on that when")
         go.set()
-        await house.chat.sees_text("Two.")
-        await house.at_rest()
-        assert len(house.chat.shown) == 3
-        assert [state for state, _ in await states(house)] == ["done", "done"]
+        await harness.chat.sees_text("Two.")
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 3
+        assert [state for state, _ in await states(harness)] == ["done", "done"]
 
 
 async def test_a_fault_in_our_own_code_is_told_to_whom_we_know(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        await house.chat.says("hello")
-        await house.chat.sees(1)
-        await house.chat.says(None)  # type: ignore[arg-type]
-        await house.chat.sees_text(general.INTERNAL_ERROR())
-        await house.at_rest()
-        (done, _), (dead, reason) = await states(house)
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees(1)
+        await harness.chat.says(None)  # type: ignore[arg-type]
+        await harness.chat.sees_text(general.INTERNAL_ERROR())
+        await harness.at_rest()
+        (done, _), (dead, reason) = await states(harness)
         assert (done, dead) == ("done", "dead")
         assert "AttributeError" in reason
 
 
 async def test_a_fault_that_a_stranger_meets_is_told_to_nobody(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        await house.chat.says(None, user="666")  # type: ignore[arg-type]
-        await house.at_rest()
-        assert house.chat.shown == []
-        assert [state for state, _ in await states(house)] == ["dead"]
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        await harness.chat.says(None, user="666")  # type: ignore[arg-type]
+        await harness.at_rest()
+        assert harness.chat.shown == []
+        assert [state for state, _ in await states(harness)] == ["dead"]
 
 
 async def test_an_edit_of_what_was_answered_is_done_in_silence(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        await house.chat.says("hello", id=1)
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.chat.says("", id=1, edit=True, event="the edit")
-        await house.at_rest()
-        assert len(house.chat.shown) == 1
-        assert [state for state, _ in await states(house)] == ["done", "done"]
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        await harness.chat.says("hello", id=1)
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.chat.says("", id=1, edit=True, event="the edit")
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 1
+        assert [state for state, _ in await states(harness)] == ["done", "done"]
 
 
 async def test_events_of_a_platform_that_is_off_wait_for_it(tmp_path: Path) -> None:
     chat = FakeChat()
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
-        await refuse(house, "INSERT ON turns")
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
+        await refuse(harness, "INSERT ON turns")
         await chat.says("hello")
-        await house.until(lambda: len(house.gateway.lanes) == 1)
-    async with running(tmp_path, FakeModel(), platform="elsewhere") as house:
-        await house.at_rest()
-        assert [state for state, _ in await states(house)] == ["received"]
-        await house.gateway.database.write("test", lambda c: c.execute("DROP TRIGGER no"))
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        assert await house.chat.sees(1) == ["Yes?"]
+        await harness.until(lambda: len(harness.gateway.lanes) == 1)
+    async with running(tmp_path, FakeModel(), platform="elsewhere") as harness:
+        await harness.at_rest()
+        assert [state for state, _ in await states(harness)] == ["received"]
+        await harness.gateway.database.write("test", lambda c: c.execute("DROP TRIGGER no"))
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        assert await harness.chat.sees(1) == ["Yes?"]

@@ -145,5 +145,7 @@ async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
         gateway.process.kill()
         await gateway.process.wait()
     assert (await talaria_beside(home, "check", "--live")).code == 1
-    told = (await talaria_beside(home, "check")).out
-    assert f"process {gateway.process.pid} opened the home directory and has not closed it" in told
+    reported = (await talaria_beside(home, "check")).out
+    assert (
+        f"process {gateway.process.pid} opened the home directory and has not closed it" in reported
+    )

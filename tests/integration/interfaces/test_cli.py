@@ -212,12 +212,12 @@ def test_a_bad_start_is_a_sentence_and_writes_nothing_over(
     assert done.code == 2
     assert done.out == ""
     assert "Traceback" not in done.err
-    assert sentence in told(done)
+    assert sentence in reported(done)
     after = bytes_below(home.parent)
     assert {path: after.get(path) for path in before} == before
 
 
-def told(done: Done) -> str:
+def reported(done: Done) -> str:
     """The sentence; only lines of the log may stand before it."""
     *log, sentence = done.err.splitlines()
     assert all(" INFO " in line or " WARNING " in line for line in log)
@@ -232,14 +232,14 @@ async def test_a_home_that_is_open_is_left_alone_and_its_process_named(home: Pat
     finally:
         await database.close()
     assert done.code == 2
-    assert f"is already open by process {os.getpid()}" in told(done)
+    assert f"is already open by process {os.getpid()}" in reported(done)
 
 
 async def test_a_second_gateway_says_so_before_it_looks_for_its_port(home: Path) -> None:
     async with running(home) as first:
         done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(first.port))
         assert done.code == 2
-        assert f"is already open by process {first.process.pid}" in told(done)
+        assert f"is already open by process {first.process.pid}" in reported(done)
         assert await first.stop() == 0
 
 
@@ -248,7 +248,7 @@ async def test_a_port_that_is_taken_is_named(home: Path) -> None:
         port = server.getsockname()[1]
         done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(port))
     assert done.code == 2
-    assert f"can't listen on 127.0.0.1 port {port}: Address already in use." in told(done)
+    assert f"can't listen on 127.0.0.1 port {port}: Address already in use." in reported(done)
 
 
 async def test_a_wrong_token_of_the_only_platform_stops_the_start(home: Path) -> None:
@@ -275,7 +275,7 @@ async def test_a_model_that_does_not_exist_stops_the_start(home: Path) -> None:
             TALARIA_MODEL__NAME="claude-nonesuch",
         )
     assert done.code == 2
-    assert "claude-nonesuch" in told(done)
+    assert "claude-nonesuch" in reported(done)
     assert KEY not in done.err
 
 
@@ -319,4 +319,4 @@ async def test_a_socket_left_by_a_killed_gateway_is_in_nobodys_way(home: Path) -
 def test_the_log_and_the_page_are_set_by_variables_too(home: Path) -> None:
     done = talaria(home, "run", TALARIA_LOG__LEVEL="loud", TALARIA_HTTP__PORT=str(free_port()))
     assert done.code == 2
-    assert "TALARIA_LOG__LEVEL must be one of" in told(done)
+    assert "TALARIA_LOG__LEVEL must be one of" in reported(done)

@@ -56,8 +56,8 @@ async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
         return await asyncio.to_thread(perform, home, operation, asked)
 
     if how == "running":
-        async with served(home) as house:
-            await house.gateway.database.write("fill", fill)
+        async with served(home) as harness:
+            await harness.gateway.database.write("fill", fill)
             yield ask
     else:
         database = await Database.open(home / DATABASE)
@@ -126,8 +126,8 @@ async def test_a_copy_is_whole_and_stands_nowhere_else(home: Path, how: str) -> 
 
 async def test_who_is_let_in_by_command_is_welcomed_at_once(home: Path) -> None:
     chat = FakeChat()
-    async with served(home, adapters={"fake": chat}) as house:
-        await house.gateway.database.write("fill", fill)
+    async with served(home, adapters={"fake": chat}) as harness:
+        await harness.gateway.database.write("fill", fill)
         done = await talaria_beside(home, "people", "approve", CODE)
         assert (done.code, done.out) == (0, "Ben may talk now.\n")
         async with asyncio.timeout(45):
@@ -138,8 +138,8 @@ async def test_who_is_let_in_by_command_is_welcomed_at_once(home: Path) -> None:
 
 async def test_who_was_a_stranger_is_known_after_the_command(home: Path) -> None:
     """The running house keeps people in mind; the command has to make it look again."""
-    async with served(home) as house:
-        database = house.gateway.database
+    async with served(home) as harness:
+        database = harness.gateway.database
         await database.write("fill", fill)
         await asyncio.to_thread(perform, home, "people.approve", {"code": CODE})
         person = await database.read(
@@ -163,8 +163,8 @@ async def test_turns_are_told_on_the_command_line(home: Path) -> None:
     missing = talaria(home, "turns", "show", "99")
     assert (missing.code, missing.err) == (1, "There is no turn 99.\n")
     assert talaria(home, "turns", "undelivered").out == "Every message was delivered.\n"
-    people_told = talaria(home, "people", "list").out
-    assert "(owner): console:local" in people_told
+    people_reported = talaria(home, "people", "list").out
+    assert "(owner): console:local" in people_reported
 
 
 def test_commands_before_the_first_start_make_nothing(home: Path) -> None:

@@ -26,9 +26,9 @@ STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
 
 
 @pytest.fixture
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
-    async with served(tmp_path_factory.mktemp("h") / "home") as house:
-        yield house
+async def harness(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    async with served(tmp_path_factory.mktemp("h") / "home") as harness:
+        yield harness
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ async def browser() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-async def status(browser: aiohttp.ClientSession, house: Served, path: str, **headers: str) -> int:
-    url = house.address.with_path(path)
+async def status(browser: aiohttp.ClientSession, harness: Served, path: str, **headers: str) -> int:
+    url = harness.address.with_path(path)
     async with browser.get(url, headers=headers, allow_redirects=False) as response:
         return response.status
 
 
-async def test_health_needs_no_token(house: Served, browser: aiohttp.ClientSession) -> None:
-    async with browser.get(house.address / "health") as response:
+async def test_health_needs_no_token(harness: Served, browser: aiohttp.ClientSession) -> None:
+    async with browser.get(harness.address / "health") as response:
         report = await response.json()
     assert (response.status, report["status"], report["problems"]) == (200, "ok", [])
     assert report["platforms"]["console"]["state"] == "connected"
@@ -57,11 +57,13 @@ async def test_health_needs_no_token(house: Served, browser: aiohttp.ClientSessi
     "path", ["/", "/console.js", "/console", "/nothing", "/control/people.list"]
 )
 async def test_everything_else_needs_the_token(
-    house: Served, browser: aiohttp.ClientSession, path: str
+    harness: Served, browser: aiohttp.ClientSession, path: str
 ) -> None:
-    assert await status(browser, house, path) == 401
-    assert await status(browser, house, path, Authorization="Bearer wrong") == 401
-    assert await status(browser, house, path, Cookie=f"talaria_{house.address.port}=wrong") == 401
+    assert await status(browser, harness, path) == 401
+    assert await status(browser, harness, path, Authorization="Bearer wrong") == 401
+    assert (
+        await status(browser, harness, path, Cookie=f"talaria_{harness.address.port}=wrong") == 401
+    )
 
 
 @pytest.mark.parametrize("path", ["/", "/health"])
@@ -77,50 +79,50 @@ async def test_everything_else_needs_the_token(
     ids=str,
 )
 async def test_the_foreign_are_refused_even_with_the_token(
-    house: Served, browser: aiohttp.ClientSession, path: str, headers: dict[str, str]
+    harness: Served, browser: aiohttp.ClientSession, path: str, headers: dict[str, str]
 ) -> None:
-    allowed = {"Authorization": f"Bearer {house.token}"}
-    assert await status(browser, house, path, **allowed) == 200
-    assert await status(browser, house, path, **allowed, **headers) == 403
+    allowed = {"Authorization": f"Bearer {harness.token}"}
+    assert await status(browser, harness, path, **allowed) == 200
+    assert await status(browser, harness, path, **allowed, **headers) == 403
 
 
 async def test_the_printed_address_becomes_a_cookie_and_leaves_the_address_bar(
-    house: Served, browser: aiohttp.ClientSession
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    async with browser.get(house.page, allow_redirects=False) as response:
+    async with browser.get(harness.page, allow_redirects=False) as response:
         assert (response.status, response.headers["Location"]) == (303, "/")
         cookie = response.headers["Set-Cookie"]
-    assert f"talaria_{house.address.port}={house.token}" in cookie
+    assert f"talaria_{harness.address.port}={harness.token}" in cookie
     for attribute in ("HttpOnly", "SameSite=Strict", "Path=/"):
         assert attribute in cookie
-    assert await status(browser, house, "/") == 200
+    assert await status(browser, harness, "/") == 200
 
 
 async def test_a_wrong_token_in_the_address_sets_no_cookie(
-    house: Served, browser: aiohttp.ClientSession
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    async with browser.get(house.page.with_query(token="x"), allow_redirects=False) as response:
+    async with browser.get(harness.page.with_query(token="x"), allow_redirects=False) as response:
         assert response.status == 401
         assert "Set-Cookie" not in response.headers
 
 
 async def test_the_page_comes_with_its_parts_and_may_load_nothing_else(
-    house: Served, browser: aiohttp.ClientSession
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    async with browser.get(house.page) as response:
+    async with browser.get(harness.page) as response:
         page = await response.text()
     policy = response.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self';")
     assert "unsafe" not in policy
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["Referrer-Policy"] == "no-referrer"
-    assert house.token not in page
+    assert harness.token not in page
     kinds = {"/console.css": "text/css", "/console.js": "text/javascript"}
     imported = {"/choices.js": "text/javascript", "/markdown.js": "text/javascript"}
     kinds |= {"/icon.svg": "image/svg+xml"} | imported
     for path, kind in kinds.items():
         assert path in page or path in imported
-        async with browser.get(house.address.with_path(path)) as part:
+        async with browser.get(harness.address.with_path(path)) as part:
             assert (part.status, part.content_type) == (200, kind)
             assert part.headers["X-Content-Type-Options"] == "nosniff"
 
@@ -156,12 +158,12 @@ class Line:
                     return dict(news)
 
 
-async def test_the_page_talks_through_its_websocket(
-    house: Served, browser: aiohttp.ClientSession
+async def test_the_page_conversations_through_its_websocket(
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    await browser.get(house.page)
-    origin = str(house.address.origin())
-    async with browser.ws_connect(house.address / "console", origin=origin) as websocket:
+    await browser.get(harness.page)
+    origin = str(harness.address.origin())
+    async with browser.ws_connect(harness.address / "console", origin=origin) as websocket:
         line = Line(websocket)
         await line.write(type="hello")
         name = uuid.uuid4().hex
@@ -177,15 +179,15 @@ async def test_the_page_talks_through_its_websocket(
 
 
 async def test_a_button_is_pressed_through_the_websocket_and_only_with_the_token(
-    house: Served, browser: aiohttp.ClientSession
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    foreign = {"Authorization": f"Bearer {house.token}", "Origin": "https://evil.example"}
+    foreign = {"Authorization": f"Bearer {harness.token}", "Origin": "https://evil.example"}
     for headers, code in (({}, 401), (foreign, 403)):
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await browser.ws_connect(house.address / "console", headers=headers)
+            await browser.ws_connect(harness.address / "console", headers=headers)
         assert refused.value.status == code
-    await browser.get(house.page)
-    async with browser.ws_connect(house.address / "console") as websocket:
+    await browser.get(harness.page)
+    async with browser.ws_connect(harness.address / "console") as websocket:
         line = Line(websocket)
         await line.write(type="hello", buttons=True)
         await line.write(type="message", id="m1", text="/settings")
@@ -199,10 +201,10 @@ async def test_a_button_is_pressed_through_the_websocket_and_only_with_the_token
 
 
 async def test_a_line_break_in_a_frame_makes_no_second_line(
-    house: Served, browser: aiohttp.ClientSession
+    harness: Served, browser: aiohttp.ClientSession
 ) -> None:
-    await browser.get(house.page)
-    async with browser.ws_connect(house.address / "console") as websocket:
+    await browser.get(harness.page)
+    async with browser.ws_connect(harness.address / "console") as websocket:
         line = Line(websocket)
         await websocket.send_str('{"type":\n"hello"}\n{"type": "message"')
         assert "JSON" in (await line.hear("error"))["text"]
@@ -210,12 +212,12 @@ async def test_a_line_break_in_a_frame_makes_no_second_line(
         assert (await line.hear("ack"))["id"] == "1"
 
 
-async def test_the_websocket_is_closed_when_the_house_closes(
+async def test_the_websocket_is_closed_when_the_gateway_closes(
     tmp_path_factory: pytest.TempPathFactory, browser: aiohttp.ClientSession
 ) -> None:
-    async with served(tmp_path_factory.mktemp("h")) as house:
-        await browser.get(house.page)
-        websocket = await browser.ws_connect(house.address / "console")
+    async with served(tmp_path_factory.mktemp("h")) as harness:
+        await browser.get(harness.page)
+        websocket = await browser.ws_connect(harness.address / "console")
     async with asyncio.timeout(45):
         message = await websocket.receive()
     assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
@@ -232,8 +234,8 @@ async def test_health_names_the_platform_that_is_not_well(
     tmp_path_factory: pytest.TempPathFactory, browser: aiohttp.ClientSession
 ) -> None:
     async with (
-        served(tmp_path_factory.mktemp("h"), adapters={"fake": Unwell()}) as house,
-        browser.get(house.address / "health") as response,
+        served(tmp_path_factory.mktemp("h"), adapters={"fake": Unwell()}) as harness,
+        browser.get(harness.address / "health") as response,
     ):
         report: Mapping[str, Any] = await response.json()
     assert (response.status, report["status"]) == (503, "failing")
@@ -289,8 +291,8 @@ def test_a_token_is_made_once_and_a_damaged_one_anew(tmp_path: Path) -> None:
     assert load_token(path) == load_token(path)
 
 
-async def test_a_request_without_a_host_is_foreign(house: Served) -> None:
-    port = house.address.port
+async def test_a_request_without_a_host_is_foreign(harness: Served) -> None:
+    port = harness.address.port
     assert port
 
     def ask() -> bytes:

@@ -93,19 +93,19 @@ def make(
 
 def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, ConversationId]:
     """A turn of somebody in a direct talk."""
-    talk = sessions.ensure_conversation(
+    dialogue = sessions.ensure_conversation(
         connection, key="talk", person_id=person_id, is_direct=True, now=NOW
     )
-    session = sessions.find_open(connection, conversation_id=talk.id)
+    session = sessions.find_open(connection, conversation_id=dialogue.id)
     session_id = (
-        session.id if session else sessions.insert(connection, conversation_id=talk.id, now=NOW)
+        session.id if session else sessions.insert(connection, conversation_id=dialogue.id, now=NOW)
     )
     connection.execute(
         "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state,"
         " started_at) VALUES (:talk, :session, :who, 'fake', '[\"1\",null,true]', 'answered', 1)",
-        {"talk": talk.id, "session": session_id, "who": person_id},
+        {"talk": dialogue.id, "session": session_id, "who": person_id},
     )
-    return turns.list_recent(connection, limit=1)[0], talk.id
+    return turns.list_recent(connection, limit=1)[0], dialogue.id
 
 
 def with_tea(connection: Connection) -> None:
@@ -120,7 +120,7 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
     job = find(connection, number)
     assert job
     assert job.person_id
-    turn, talk_id = ask(connection, job.person_id)
+    turn, dialogue_id = ask(connection, job.person_id)
     run_id = job_runs.claim(connection, job_id=job.id, slot=(slot, NOW), due_at=NOW)
     assert run_id
     job_runs.begin(connection, run_id=run_id, now=NOW)
@@ -130,7 +130,7 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
         session_id=turn.session_id,
         turn_id=turn.id,
         person_id=job.person_id,
-        conversation_id=talk_id,
+        conversation_id=dialogue_id,
         platform="fake",
     )
     said = [
@@ -168,7 +168,7 @@ async def refused(asked: Awaitable[object], *, is_mistake: bool) -> str:
 
 
 @HOW
-async def test_jobs_are_listed_of_everybody_of_one_and_of_the_house(home: Path, how: str) -> None:
+async def test_jobs_are_listed_of_everybody_of_one_and_of_the_gateway(home: Path, how: str) -> None:
     def more(connection: Connection) -> None:
         bob = next(one for one in people.list_all(connection) if one.slug == "bob")
         make(connection, bob.id, "Tea", "message")
@@ -218,13 +218,13 @@ async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: 
             await at.chat.sees_text("Say *Tea*.")
 
 
-async def test_one_that_is_run_in_a_house_is_done_at_once(home: Path) -> None:
+async def test_one_that_is_run_in_a_gateway_is_done_at_once(home: Path) -> None:
     async with desk(home, "running", with_tea) as at:
         await at.ask("run", id=2)
         await at.chat.sees_text("Say *Tea*.")
 
 
-async def test_the_houses_own_can_be_paused_and_not_dropped(home: Path) -> None:
+async def test_the_gateways_own_can_be_paused_and_not_dropped(home: Path) -> None:
     async with desk(home, "running") as at:
         own = (await at.ask("list", system=True))["jobs"][0]["id"]
         said = await refused(at.ask("drop", id=own), is_mistake=False)
@@ -236,8 +236,8 @@ async def test_the_houses_own_can_be_paused_and_not_dropped(home: Path) -> None:
 @HOW
 async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
     async with desk(home, how) as at:
-        told = {"person": "bob", "kind": "message", "text": "Tea!", "every_minutes": 90}
-        tea = await at.ask("add", **told, to=["home", "telegram"], urgent=True, late="skip")
+        reported = {"person": "bob", "kind": "message", "text": "Tea!", "every_minutes": 90}
+        tea = await at.ask("add", **reported, to=["home", "telegram"], urgent=True, late="skip")
         assert (tea["title"], tea["meaning"]) == ("Tea!", "Every 90 minutes")
         asked = {"person": "bob", "kind": "prompt", "text": "Look", "cron": "@daily"}
         look = await at.ask("add", **asked, title="Daily look", zone="Asia/Tokyo")
@@ -327,7 +327,7 @@ async def test_what_was_never_made_can_not_be_shown(home: Path) -> None:
         assert "keeps no result" in said
 
 
-async def test_a_house_that_is_off_shows_the_platforms_that_would_be_on(home: Path) -> None:
+async def test_a_gateway_that_is_off_shows_the_platforms_that_would_be_on(home: Path) -> None:
     await write(home, settle_in)
     added = talaria(
         home, "jobs", "add", "--person", "ann", "--cron", "@daily", "--message", "**Hi** <you>"
@@ -394,7 +394,7 @@ async def test_bad_input_is_one_sentence_and_code_2(
     assert done.err.count("\n") == 1
 
 
-async def test_what_is_mistaken_is_code_2_beside_a_house_as_well(home: Path) -> None:
+async def test_what_is_mistaken_is_code_2_beside_a_gateway_as_well(home: Path) -> None:
     async with desk(home, "running"):
         words = ("--person", "ann", "--every", "1", "--prompt", "x")
         done = await talaria_beside(home, "jobs", "add", *words)

@@ -286,7 +286,7 @@ def test_what_is_no_date_is_a_wrong_use(home: Path, date: str) -> None:
         ("2026-07-01 02:00", 1_782_864_000_000),
     ],
 )
-def test_a_moment_is_read_on_the_house_s_clock_and_a_day_ends_at_midnight(
+def test_a_moment_is_read_on_the_gateway_s_clock_and_a_day_ends_at_midnight(
     text: str, moment: int
 ) -> None:
     assert count_milliseconds(read_date(text), ZoneInfo("Europe/Vienna")) == moment

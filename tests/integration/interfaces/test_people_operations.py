@@ -16,14 +16,14 @@ from tests.integration.sides import Side
 
 async def fill(home: Path) -> None:
     """A home with an owner and a member, who is planted all over."""
-    async with in_this_process(home, Planter(), chat=make_chat()) as house:
-        olga = Side(house, "4711001", "Olga")
+    async with in_this_process(home, Planter(), chat=make_chat()) as harness:
+        olga = Side(harness, "4711001", "Olga")
         await olga.says("hello")
-        await make_owner(house, olga)
-        await plant(house, Side(house, "4711002", "Zebrana"), "bluefish")
+        await make_owner(harness, olga)
+        await plant(harness, Side(harness, "4711002", "Zebrana"), "bluefish")
 
 
-async def test_a_house_that_does_not_run_exports_and_erases_too(tmp_path: Path) -> None:
+async def test_a_gateway_that_does_not_run_exports_and_erases_too(tmp_path: Path) -> None:
     home, target = tmp_path / "home", tmp_path / "all.zip"
     await fill(home)
     done = talaria(home, "people", "export", "zebrana", str(target))
@@ -110,10 +110,10 @@ def _erase_and_die(home: Path, last: int) -> int:
     ).returncode
 
 
-async def test_a_running_house_exports_and_erases_and_knows_them_no_more(tmp_path: Path) -> None:
+async def test_a_running_gateway_exports_and_erases_and_knows_them_no_more(tmp_path: Path) -> None:
     home, target = tmp_path / "home", tmp_path / "all.zip"
     await fill(home)
-    async with served(home) as house:
+    async with served(home) as harness:
         done = await talaria_beside(home, "people", "export", "zebrana", str(target))
         assert done.code == 0, done.err
         erased = await talaria_beside(home, "people", "erase", "zebrana", "--yes")
@@ -122,7 +122,7 @@ async def test_a_running_house_exports_and_erases_and_knows_them_no_more(tmp_pat
         assert "zebrana" not in listed.out
         turns = await talaria_beside(home, "turns", "list")
         assert "(erased)" in turns.out
-        assert house.gateway.identity._known == {}
+        assert harness.gateway.identity._known == {}
     with zipfile.ZipFile(target) as archive:
         assert "bluefishmemory" in archive.read("memory/MEMORY.md").decode()
     assert search(home, "bluefish", "zebrana", "4711002") == []

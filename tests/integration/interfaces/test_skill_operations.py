@@ -110,8 +110,8 @@ async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, ho
     async with desk(home, how) as at:
         assert await at.ask("archive", "tidy") == {"name": "tidy", "kept": "tidy"}
         assert "tidy" not in await at.list()
-        told = json.loads((at.folder / ".usage.json").read_text())
-        assert told["tidy"]["state"] == "archived"
+        reported = json.loads((at.folder / ".usage.json").read_text())
+        assert reported["tidy"]["state"] == "archived"
         write_skill(at.folder, "tidy", "Another.")
         said = await refused(at.ask("restore", "tidy"))
         assert said.endswith("skills/tidy already exists; archive it first")
@@ -301,7 +301,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert said(home, "show", "none").code == 1
 
 
-def test_the_check_of_the_house_names_broken_ones(home: Path) -> None:
+def test_the_check_of_the_gateway_names_broken_ones(home: Path) -> None:
     assert "skills" not in talaria(home, "check").out
     write_skill(home / "skills", "tidy")
     assert "1 in the home directory" in talaria(home, "check").out
@@ -311,7 +311,7 @@ def test_the_check_of_the_house_names_broken_ones(home: Path) -> None:
     assert done.code == 0
 
 
-def test_skills_are_checked_where_they_lie_without_a_house(home: Path) -> None:
+def test_skills_are_checked_where_they_lie_without_a_gateway(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     assert said(home, "check").out == "tidy: good\n"
     place = write_skill(home / "skills", "broken", called="other")

@@ -134,12 +134,12 @@ async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forg
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 11, 0)
-    async with running(tmp_path, greeted(), now=clock) as house:
-        await greet(house)
-        await give_job(house, "Take the bread out.", "2026-11-20T12:30")
-        clock.move(house, hours=1)
-        await house.chat.sees_text("Take the bread out.")
-        await looked(house)
+    async with running(tmp_path, greeted(), now=clock) as harness:
+        await greet(harness)
+        await give_job(harness, "Take the bread out.", "2026-11-20T12:30")
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text("Take the bread out.")
+        await looked(harness)
     async with user_prompts(tmp_path, "beside") as ask:
         for operation in ("turns.requests", "turns.replay"):
             assert (await ask(operation, id=1))["calls"]

@@ -10,7 +10,7 @@ from agent_core.state.people import people
 from gateway.texts import general
 from tests.fakes.model import Play, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted, over
 from tests.integration.outbound.test_questions import results
 
@@ -20,20 +20,20 @@ SOUL = ask(call("propose_identity", json.dumps({"text": "You are Ada."})))
 QUESTION = ask(call("ask", json.dumps({"question": "Shall I?", "options": ["Yes", "No"]})))
 
 
-async def make_owner(house: House) -> None:
+async def make_owner(harness: Harness) -> None:
     """Ana runs this house."""
 
     def work(connection: Connection) -> None:
         people.make_owner(connection, person_id=ana(connection))
 
-    await house.gateway.database.write("owner", work)
-    house.gateway.router.forget_known()
+    await harness.gateway.database.write("owner", work)
+    harness.gateway.router.forget_known()
 
 
-async def asked(house: House) -> None:
+async def asked(harness: Harness) -> None:
     """Return once the run waits for an owner, who sees the question whole."""
-    await house.until(lambda: bool(house.gateway.questions.answers._futures))
-    await house.chat.until(lambda: any(one.labels for one in house.chat.shown))
+    await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
+    await harness.chat.until(lambda: any(one.labels for one in harness.chat.shown))
 
 
 @pytest.mark.parametrize("answer", ["Approve", "Refuse"])
@@ -48,32 +48,32 @@ async def test_a_job_of_an_owner_proposes_and_the_owner_decides(
     tmp_path: Path, answer: str, play: Play, wish: str, path: str, text: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(play, say("That was all.")), now=clock) as house:
-        await greet(house)
-        await make_owner(house)
-        job = await give_job(house, "Look around.", "2026-11-20T14:00", kind="prompt")
-        clock.move(house, hours=1)
-        await asked(house)
-        assert any(one.text.startswith(wish) for one in house.chat.shown)
+    async with running(tmp_path, greeted(play, say("That was all.")), now=clock) as harness:
+        await greet(harness)
+        await make_owner(harness)
+        job = await give_job(harness, "Look around.", "2026-11-20T14:00", kind="prompt")
+        clock.move(harness, hours=1)
+        await asked(harness)
+        assert any(one.text.startswith(wish) for one in harness.chat.shown)
         file = tmp_path / path
         assert not file.exists() or text not in file.read_text()
-        assert general.OWNER_ASKED() not in [one.text for one in house.chat.shown]
-        await house.chat.press(answer)
-        (run,) = await over(house, job, 1)
+        assert general.OWNER_ASKED() not in [one.text for one in harness.chat.shown]
+        await harness.chat.press(answer)
+        (run,) = await over(harness, job, 1)
         assert run.state == "done"
         assert (file.exists() and text in file.read_text()) == (answer == "Approve")
-        assert ("an owner refused it" in results(house.model)[0]) == (answer == "Refuse")
-        await house.chat.sees_text("That was all.")
+        assert ("an owner refused it" in results(harness.model)[0]) == (answer == "Refuse")
+        await harness.chat.sees_text("That was all.")
 
 
 async def test_what_a_job_asks_anybody_else_is_asked_nobody(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(QUESTION, say("That was all.")), now=clock) as house:
-        await greet(house)
-        await make_owner(house)
-        job = await give_job(house, "Look around.", "2026-11-20T14:00", kind="prompt")
-        clock.move(house, hours=1)
-        (run,) = await over(house, job, 1)
+    async with running(tmp_path, greeted(QUESTION, say("That was all.")), now=clock) as harness:
+        await greet(harness)
+        await make_owner(harness)
+        job = await give_job(harness, "Look around.", "2026-11-20T14:00", kind="prompt")
+        clock.move(harness, hours=1)
+        (run,) = await over(harness, job, 1)
         assert run.state == "done"
-        await house.chat.sees_text("That was all.")
-        assert not any(one.labels for one in house.chat.shown)
+        await harness.chat.sees_text("That was all.")
+        assert not any(one.labels for one in harness.chat.shown)

@@ -21,7 +21,7 @@ from gateway.jobs.notifier import Notifier
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import find, give_job, greet, greeted, looked, over
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.sides import Side, count
@@ -33,33 +33,33 @@ HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 async def test_what_a_job_runs_is_not_changed_in_chat(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted()
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "echo as it was", "0 * * * *", kind="script")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "echo as it was", "0 * * * *", kind="script")
         change = {"action": "change", "job": job.id, "text": json.dumps(["echo", "taken over"])}
         model.plays += [ask(call("schedule", json.dumps(change), "c1")), say("It stays.")]
-        await house.chat.says("let it run that", id="m2")
-        await house.chat.sees_text("It stays.")
+        await harness.chat.says("let it run that", id="m2")
+        await harness.chat.sees_text("It stays.")
         heard = str(model.requests[-1].messages[-1])
         assert "can only be changed by `talaria jobs change` on the machine" in heard
-        clock.move(house, hours=1)
-        await over(house, job, 1)
-        await house.chat.sees_text("as it was")
-        assert (await find(house, job)).body == job.body
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
+        await harness.chat.sees_text("as it was")
+        assert (await find(harness, job)).body == job.body
 
 
-async def plant(house: House, clock: Clock) -> Side:
+async def plant(harness: Harness, clock: Clock) -> Side:
     """A prompt of Ana's that ran once."""
-    side = Side(house, "1", "Ana")
-    await greet(house)
-    await give_job(house, "Tell of bluefish", "2026-11-20T13:30", kind="prompt")
-    clock.move(house, minutes=45)
-    await looked(house)
-    await house.chat.sees_text("All about bluefish.")
+    side = Side(harness, "1", "Ana")
+    await greet(harness)
+    await give_job(harness, "Tell of bluefish", "2026-11-20T13:30", kind="prompt")
+    clock.move(harness, minutes=45)
+    await looked(harness)
+    await harness.chat.sees_text("All about bluefish.")
     return side
 
 
-async def numbers(house: House) -> tuple[int, int]:
+async def numbers(harness: Harness) -> tuple[int, int]:
     """The highest number that a job and a run ever had."""
 
     def look(connection: Connection) -> tuple[int, int]:
@@ -68,22 +68,22 @@ async def numbers(house: House) -> tuple[int, int]:
         ).fetchone()
         return found[0], found[1]
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
 async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."), say("All about cats."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        side = await plant(house, clock)
-        before = await numbers(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        side = await plant(harness, clock)
+        before = await numbers(harness)
         await side.says("/forget bluefish")
         await side.presses(privacy.FORGET_ALL())
-        await settled(house)
-        job = await give_job(house, "Tell of cats", "2026-11-20T15:30", kind="prompt")
-        clock.move(house, hours=2)
-        runs = await over(house, job, 1)
-        await house.chat.sees_text("All about cats.")
+        await settled(harness)
+        job = await give_job(harness, "Tell of cats", "2026-11-20T15:30", kind="prompt")
+        clock.move(harness, hours=2)
+        runs = await over(harness, job, 1)
+        await harness.chat.sees_text("All about cats.")
         assert (job.id, runs[0].id) > before
         assert runs[0].id > before[1]
 
@@ -91,16 +91,16 @@ async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Pa
 async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        side = await plant(house, clock)
-        before = await numbers(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        side = await plant(harness, clock)
+        before = await numbers(harness)
         await side.says("/erase me")
         await side.presses(privacy.ERASE_YES())
         await side.presses(privacy.ERASE_SURE())
-        await settled(house)
-        assert await numbers(house) == before
+        await settled(harness)
+        assert await numbers(harness) == before
         shown = "SELECT title, body, person_id, state FROM jobs WHERE id = ?"
-        left = await house.read(lambda c: c.execute(shown, (before[0],)).fetchall())
+        left = await harness.read(lambda c: c.execute(shown, (before[0],)).fetchall())
         assert left == [("", "", None, "dropped")]
 
 
@@ -108,19 +108,19 @@ async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -
     """As older versions gave them: such a house must come to its feet."""
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."), say("All about cats."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await plant(house, clock)
-        newest = (await numbers(house))[1]
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await plant(harness, clock)
+        newest = (await numbers(harness))[1]
 
         def forget(connection: Connection) -> None:
             connection.execute("UPDATE turns SET run_id = NULL")
             connection.execute("DELETE FROM job_runs WHERE id = ?", (newest,))
 
-        await house.gateway.database.write("test", forget)
-        job = await give_job(house, "Tell of cats", "2026-11-20T15:30", kind="prompt")
-        clock.move(house, hours=2)
-        assert [run.id for run in await over(house, job, 1)] == [newest]
-        await house.chat.sees_text("All about cats.")
+        await harness.gateway.database.write("test", forget)
+        job = await give_job(harness, "Tell of cats", "2026-11-20T15:30", kind="prompt")
+        clock.move(harness, hours=2)
+        assert [run.id for run in await over(harness, job, 1)] == [newest]
+        await harness.chat.sees_text("All about cats.")
 
 
 async def load_no_ids() -> IdAllocator:
@@ -134,14 +134,14 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
     """Of the newest of all runs a row stays, emptied; of others nothing."""
     clock = Clock(*NOON)
     model = greeted(say("All about cats."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await greet(house)
-        gateway = house.gateway
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await greet(harness)
+        gateway = harness.gateway
         history = JobHistory(load_no_ids)
         notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
         deps = AgentRunDeps(notifier=notifier, catalog=gateway.scheduling.skills.catalog)
-        job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
-        others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
+        job = await give_job(harness, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
+        others = await give_job(harness, "Tell of cats", "2026-11-20T13:30", kind="prompt")
 
         def start_run(connection: Connection) -> QueuedMessage:
             run_id = job_editor.run_job_now(connection, job, "k", clock())
@@ -165,13 +165,13 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
 
         pending = await gateway.database.write("test", start_run)
         gateway.lanes.put(pending)
-        await house.until(gateway.lanes.is_idle)
-        assert await house.read(look) == (1, [("done",)])  # the turn is that of the greeting
-        clock.move(house, hours=1)
-        await house.chat.sees_text("All about cats.")
-        await looked(house)
+        await harness.until(gateway.lanes.is_idle)
+        assert await harness.read(look) == (1, [("done",)])  # the turn is that of the greeting
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text("All about cats.")
+        await looked(harness)
         assert "bluefish" not in str(model.requests)
-        assert await count(house, "messages", "parts LIKE '%bluefish%'") == 0
+        assert await count(harness, "messages", "parts LIKE '%bluefish%'") == 0
 
 
 TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
@@ -179,38 +179,40 @@ TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
 
 
 @pytest.mark.parametrize(
-    ("targets", "is_home", "is_held"),
+    ("targets", "is_home", "is_deferred"),
     [((), True, False), ((TWO,), False, False), ((TWO,), False, True), ((), False, False)],
     ids=["home", "place", "held", "seen"],
 )
 async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with(
-    tmp_path: Path, targets: Sequence[Target], is_home: bool, is_held: bool
+    tmp_path: Path, targets: Sequence[Target], is_home: bool, is_deferred: bool
 ) -> None:
     clock = Clock(*NOON)
     model = FakeModel(*[say("Hello.") for _ in range(3)])
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        one, two = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        one, two = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
         await one.says("hi")
         await two.says("hi")
         await one.joins(two)
         await two.says("/sethome" if is_home else "hello")
-        if is_held:
+        if is_deferred:
             await one.says("/settings quiet_hours 12:50-18:00")
-        job = await give_job(house, "Mind Ana's secret", "2026-11-20T13:30", targets=targets)
-        if is_held:
-            clock.move(house, minutes=45)
-            await over(house, job, 1)
+        job = await give_job(harness, "Mind Ana's secret", "2026-11-20T13:30", targets=targets)
+        if is_deferred:
+            clock.move(harness, minutes=45)
+            await over(harness, job, 1)
         await one.says("/unlink 2")
         ana, bob = await one.person(), await two.person()
         assert ana
         assert bob
-        assert (await find(house, job)).person_id == ana.id != bob.id
+        assert (await find(harness, job)).person_id == ana.id != bob.id
         assert (
-            bool(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana.id)))
-            == is_held
+            bool(
+                await harness.read(lambda c: deferred_messages.list_of_person(c, person_id=ana.id))
+            )
+            == is_deferred
         )
-        clock.move(house, hours=7)
-        await over(house, job, 1)
-        await looked(house)
-        where = [shown.chat_id for shown in house.chat.shown if "secret" in shown.text]
+        clock.move(harness, hours=7)
+        await over(harness, job, 1)
+        await looked(harness)
+        where = [shown.chat_id for shown in harness.chat.shown if "secret" in shown.text]
         assert where == ["1"]

@@ -14,7 +14,7 @@ from agent_core.state.people import rooms
 from gateway.jobs.conversations import rename_conversation_key
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, looked, over
 from tests.integration.sides import Side
 
@@ -23,7 +23,7 @@ DEN = Target(kind="place", platform="fake", chat='["den",null,false]')
 HOURLY = read_cron("30 * * * *")
 
 
-async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
+async def make(harness: Harness, clock: Clock) -> tuple[Job, PersonId, int]:
     """A job of Bob's in the den, with his number and the room's."""
 
     def work(connection: Connection) -> tuple[Job, PersonId, int]:
@@ -35,38 +35,38 @@ async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
         made = job_editor.create_job(connection, new, rules=JobRules(), now=clock())
         return made, whose.person_id, room.id
 
-    made = await house.gateway.database.write("test", work)
-    house.gateway.scheduling.wake()
+    made = await harness.gateway.database.write("test", work)
+    harness.gateway.scheduling.wake()
     return made
 
 
-async def talks(house: House) -> list[tuple[str, int, int]]:
+async def dialogues(harness: Harness) -> list[tuple[str, int, int]]:
     """The talks of jobs: key, whose, and how many turns."""
     query = (
         "SELECT key, person_id, (SELECT COUNT(*) FROM turns"
         " WHERE turns.conversation_id = conversations.id) FROM conversations"
         " WHERE key LIKE 'job:%' ORDER BY id"
     )
-    return await house.read(lambda c: c.execute(query).fetchall())
+    return await harness.read(lambda c: c.execute(query).fetchall())
 
 
-async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_split_again(
+async def test_a_job_in_a_room_has_one_conversation_though_its_person_is_joined_and_split_again(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(*[say("Hello.") for _ in range(2)])
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        one, two = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        one, two = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
         await one.says("hi")
         await two.says("hi", chat="den", direct=False)
-        job, bob, room = await make(house, clock)
+        job, bob, room = await make(harness, clock)
 
         async def runs(count: int) -> list[tuple[str, int, int]]:
             model.plays.append(say("Bread, milk and tea."))
-            clock.move(house, hours=1)
-            await over(house, job, count)
-            await looked(house)
-            return await talks(house)
+            clock.move(harness, hours=1)
+            await over(harness, job, count)
+            await looked(harness)
+            return await dialogues(harness)
 
         assert await runs(1) == [(f"job:{job.id}:{bob}:{room}", bob, 1)]
         await one.joins(two)
@@ -74,7 +74,7 @@ async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_spli
         assert memory_owner
         assert memory_owner.id != bob
         joined = [(f"job:{job.id}:{memory_owner.id}:{room}", memory_owner.id)]
-        assert [row[:2] for row in await talks(house)] == joined
+        assert [row[:2] for row in await dialogues(harness)] == joined
         assert await runs(2) == [(*joined[0], 2)]
         await one.says("/unlink 2")
         back = await two.person()
@@ -99,6 +99,8 @@ async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_spli
         ("job:5:1:7:2", "job:5:1:7:3"),
     ],
 )
-def test_a_talk_that_becomes_somebody_elses_is_called_like_theirs(key: str, renamed: str) -> None:
+def test_a_conversation_that_becomes_somebody_elses_is_called_like_theirs(
+    key: str, renamed: str
+) -> None:
     assert rename_conversation_key(key, old=PersonId(2), new=PersonId(3)) == renamed
     assert rename_conversation_key(renamed, old=PersonId(3), new=PersonId(2)) == key

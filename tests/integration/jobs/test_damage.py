@@ -15,7 +15,7 @@ from agent_core.state.people import delivery_targets
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.model import ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_skills import curated
 from tests.integration.jobs_support import (
     ana,
@@ -44,7 +44,7 @@ FLIPS = (
 )
 
 
-async def flip(house: House, table: str, change: str, row_id: int) -> None:
+async def flip(harness: Harness, table: str, change: str, row_id: int) -> None:
     """Let a row hold what was never written, as a flipped bit on the disk does."""
 
     def work(connection: Connection) -> None:
@@ -52,7 +52,7 @@ async def flip(house: House, table: str, change: str, row_id: int) -> None:
         connection.execute(f"UPDATE {table} SET {change} WHERE id = ?", (row_id,))
         connection.execute("PRAGMA ignore_check_constraints = OFF")
 
-    await house.gateway.database.write("test", work)
+    await harness.gateway.database.write("test", work)
 
 
 @pytest.mark.parametrize("change", FLIPS)
@@ -60,67 +60,67 @@ async def test_a_damaged_job_is_paused_and_told_of_once_and_others_go_on(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the bread out.", "0 * * * *")
-        other = await give_job(house, "Feed the cat.", "0 * * * *")
-        await flip(house, "jobs", change, job.id)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the bread out.", "0 * * * *")
+        other = await give_job(harness, "Feed the cat.", "0 * * * *")
+        await flip(harness, "jobs", change, job.id)
         for _ in range(2):
-            clock.move(house, hours=1)
-            await looked(house)
-        assert [run.state for run in await runs_of(house, other.id)] == ["done"] * 2
-        assert await runs_of(house, job.id) == []
-        damaged = await find(house, job)
+            clock.move(harness, hours=1)
+            await looked(harness)
+        assert [run.state for run in await runs_of(harness, other.id)] == ["done"] * 2
+        assert await runs_of(harness, job.id) == []
+        damaged = await find(harness, job)
         assert (damaged.state, damaged.title, damaged.body) == ("paused", DAMAGED, "")
-        assert sum(f"Job {job.id} is damaged" in text for text in texts(house)) == 1
-        assert not any("bread" in text or "Tale" in text for text in texts(house))
-    house.model.plays.append(say("Hello."))
-    async with running(tmp_path, house.model, now=clock, **HOUSE) as house:
-        clock.move(house, hours=1)
-        await looked(house)
-        assert [run.state for run in await runs_of(house, other.id)] == ["done"] * 3
-        assert not any("damaged" in text for text in texts(house))
-        await house.chat.says("/jobs", id="m9")
-        shown = await house.chat.sees_text(f"(job {job.id})")
+        assert sum(f"Job {job.id} is damaged" in text for text in texts(harness)) == 1
+        assert not any("bread" in text or "Tale" in text for text in texts(harness))
+    harness.model.plays.append(say("Hello."))
+    async with running(tmp_path, harness.model, now=clock, **HOUSE) as harness:
+        clock.move(harness, hours=1)
+        await looked(harness)
+        assert [run.state for run in await runs_of(harness, other.id)] == ["done"] * 3
+        assert not any("damaged" in text for text in texts(harness))
+        await harness.chat.says("/jobs", id="m9")
+        shown = await harness.chat.sees_text(f"(job {job.id})")
         assert DAMAGED in shown.text
         assert "Paused" in shown.text
 
 
 async def test_a_job_whose_slot_is_damaged_is_paused_and_can_go_on(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the bread out.", "0 * * * *")
-        await flip(house, "jobs", "next_slot = x'00'", job.id)
-        clock.move(house, hours=1)
-        await house.chat.sees_text(f"Job {job.id} is damaged")
-        paused = await find(house, job)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the bread out.", "0 * * * *")
+        await flip(harness, "jobs", "next_slot = x'00'", job.id)
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text(f"Job {job.id} is damaged")
+        paused = await find(harness, job)
         assert (paused.state, paused.is_whole, paused.next_slot) == ("paused", True, None)
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "test", lambda c: job_editor.resume_job(c, paused, clock())
         )
-        clock.move(house, hours=1)
-        await house.chat.sees_text("Take the bread out.")
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text("Take the bread out.")
 
 
 async def test_a_damaged_job_can_only_be_dropped(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the bread out.", "0 * * * *")
-        await flip(house, "jobs", FLIPS[1], job.id)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the bread out.", "0 * * * *")
+        await flip(harness, "jobs", FLIPS[1], job.id)
         rules, now = JobRules(), clock()
-        damaged = await find(house, job)
+        damaged = await find(harness, job)
         with pytest.raises(InvalidJob):
             job_editor.redraft_job(damaged, JobRequest(title="Bread"), rules=rules, now=now)
         for deed in (_resume, _pause):
             try:
-                await house.gateway.database.write("test", lambda c, deed=deed: deed(c, damaged))
+                await harness.gateway.database.write("test", lambda c, deed=deed: deed(c, damaged))
             except InvalidJob:
                 continue
-        assert not (await find(house, job)).is_whole
-        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, damaged))
-        dropped = await find(house, job)
+        assert not (await find(harness, job)).is_whole
+        await harness.gateway.database.write("test", lambda c: job_editor.drop_job(c, damaged))
+        dropped = await find(harness, job)
         assert (dropped.state, dropped.is_whole) == ("dropped", False)
 
 
@@ -135,10 +135,10 @@ def _pause(connection: Connection, job: Job) -> None:
 @pytest.mark.parametrize("change", ["job_id = 77", "slot_at = 'x'", "slot = x'00'"])
 async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: str) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "echo Bread.", "0 8 * * *", kind="script")
-        other = await give_job(house, "echo Cat.", "0 * * * *", kind="script")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "echo Bread.", "0 8 * * *", kind="script")
+        other = await give_job(harness, "echo Cat.", "0 * * * *", kind="script")
 
         def work(connection: Connection) -> int:
             due = (clock() + 1000,) * 2
@@ -147,8 +147,8 @@ async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: s
             assert run_id
             return run_id
 
-        run_id = await house.gateway.database.write("test", work)
-        await house.gateway.database.tidy(
+        run_id = await harness.gateway.database.write("test", work)
+        await harness.gateway.database.tidy(
             lambda c: [
                 c.execute(sql) and None
                 for sql in (
@@ -158,86 +158,88 @@ async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: s
                 )
             ]
         )
-        clock.move(house, hours=1)
-        await over(house, other, 1)
-        await looked(house)
-        assert any("Cat." in text for text in texts(house))
-        assert not any(text.endswith("\n\nBread.") for text in texts(house))
-        row = await house.read(
+        clock.move(harness, hours=1)
+        await over(harness, other, 1)
+        await looked(harness)
+        assert any("Cat." in text for text in texts(harness))
+        assert not any(text.endswith("\n\nBread.") for text in texts(harness))
+        row = await harness.read(
             lambda c: c.execute("SELECT state FROM job_runs WHERE id = ?", (run_id,)).fetchone()
         )
         assert row == ("failed",)
         is_orphan = change.startswith("job_id")
-        assert sum("failed" in text for text in texts(house)) == (0 if is_orphan else 1)
-        assert (await find(house, job)).state == "active"
+        assert sum("failed" in text for text in texts(harness)) == (0 if is_orphan else 1)
+        assert (await find(harness, job)).state == "active"
 
 
 async def test_what_is_held_and_damaged_is_not_sent_and_the_rest_is(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.gateway.database.write(
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
         )
-        await give_job(house, "Water the plants.", "2026-11-21T09:00")
-        await give_job(house, "Feed the cat.", "2026-11-22T09:00")
+        await give_job(harness, "Water the plants.", "2026-11-21T09:00")
+        await give_job(harness, "Feed the cat.", "2026-11-22T09:00")
         for hours in (21, 24):
-            clock.move(house, hours=hours)
-            await looked(house)
-        await flip(house, "deferred_messages", "body = 'Water the plans.'", 1)
-        clock.move(house, hours=15)
-        shown = await house.chat.sees_text("Feed the cat.")
+            clock.move(harness, hours=hours)
+            await looked(harness)
+        await flip(harness, "deferred_messages", "body = 'Water the plans.'", 1)
+        clock.move(harness, hours=15)
+        shown = await harness.chat.sees_text("Feed the cat.")
         assert "keeping for you" in shown.text
-        await looked(house)
-        assert not any("Water" in text for text in texts(house))
-        assert len(texts(house)) == 2
+        await looked(harness)
+        assert not any("Water" in text for text in texts(harness))
+        assert len(texts(harness)) == 2
 
 
-async def test_the_talk_of_a_run_that_is_damaged_waits_for_the_morning_to_be_told(
+async def test_the_conversation_of_a_run_that_is_damaged_waits_for_the_morning_to_be_told(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 22, 0)  # 23:00 in Berlin
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
     chat_word = "conversation is damaged in my storage"
     model = greeted()
-    async with running(tmp_path, model, now=clock, **HOUSE, **limit) as house:
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await greet(house)
+    async with running(tmp_path, model, now=clock, **HOUSE, **limit) as harness:
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await greet(harness)
         options = Options(is_aware=True)
-        job = await give_job(house, "Tell me.", "2026-11-20T23:30", kind="prompt", options=options)
+        job = await give_job(
+            harness, "Tell me.", "2026-11-20T23:30", kind="prompt", options=options
+        )
         hold = asyncio.Event()
         model.plays.append([*ask(call("recall", json.dumps({"query": "tea"})))])
         model.plays.append([hold.wait, *say("Never.")])
-        clock.move(house, minutes=31)
-        await house.until(lambda: model.streaming == 1 and len(model.plays) == 0)
-        await house.gateway.database.write(
+        clock.move(harness, minutes=31)
+        await harness.until(lambda: model.streaming == 1 and len(model.plays) == 0)
+        await harness.gateway.database.write(
             "test",
             lambda c: (
                 c.execute("UPDATE messages SET parts = parts || ' ' WHERE role = 'tool'") and None
             ),
         )
-    chat = house.chat
+    chat = harness.chat
     chat.shown.clear()
-    async with running(tmp_path, greeted(), chat=chat, now=clock, **HOUSE, **limit) as house:
-        await over(house, job, 1)
-        await looked(house)
-        assert texts(house) == []
-        clock.move(house, hours=9)
-        shown = await house.chat.sees_text(chat_word)
+    async with running(tmp_path, greeted(), chat=chat, now=clock, **HOUSE, **limit) as harness:
+        await over(harness, job, 1)
+        await looked(harness)
+        assert texts(harness) == []
+        clock.move(harness, hours=9)
+        shown = await harness.chat.sees_text(chat_word)
         assert "Tell me." in shown.text
-        await looked(house)
-        assert len(texts(house)) == 1
+        await looked(harness)
+        assert len(texts(harness)) == 1
 
 
 async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     write_skill(tmp_path / "skills", "tidy", "Sweep.")
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         for change in ("options = '{'", "options = '[]'", "options = '{\"skills\": 7}'"):
-            job = await give_job(house, "Take the bread out.", "0 0 1 1 *")
-            await flip(house, "jobs", change, job.id)
-        run = await curated(house, clock, days=3, count=1)
+            job = await give_job(harness, "Take the bread out.", "0 0 1 1 *")
+            await flip(harness, "jobs", change, job.id)
+        run = await curated(harness, clock, days=3, count=1)
         assert run.state == "done"
         assert run.reason.startswith("1 skill looked at")
 
@@ -249,23 +251,23 @@ async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.chat.says("/settings quiet_hours 12:30-18:00", id="m2")
-        await house.at_rest()
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.chat.says("/settings quiet_hours 12:30-18:00", id="m2")
+        await harness.at_rest()
         for minute, text in enumerate(("Take the bread out.", "Feed the cat.")):
-            await give_job(house, text, f"2026-11-20T13:0{minute}")
-        clock.move(house, hours=2)
-        await looked(house)
-        held_ids = await house.read(
+            await give_job(harness, text, f"2026-11-20T13:0{minute}")
+        clock.move(harness, hours=2)
+        await looked(harness)
+        deferred_ids = await harness.read(
             lambda c: c.execute("SELECT id FROM deferred_messages").fetchall()
         )
-        await flip(house, "deferred_messages", change, held_ids[0][0])
-        clock.move(house, hours=6)
-        await house.chat.sees_text("Feed the cat.")
-    house.model.plays.append(say("Hello."))
-    async with running(tmp_path, house.model, now=clock, **HOUSE) as again:
-        await again.until(lambda: any("bread" in text for text in (*texts(house), *texts(again))))
+        await flip(harness, "deferred_messages", change, deferred_ids[0][0])
+        clock.move(harness, hours=6)
+        await harness.chat.sees_text("Feed the cat.")
+    harness.model.plays.append(say("Hello."))
+    async with running(tmp_path, harness.model, now=clock, **HOUSE) as again:
+        await again.until(lambda: any("bread" in text for text in (*texts(harness), *texts(again))))
 
 
 @pytest.mark.parametrize(
@@ -281,9 +283,9 @@ async def test_what_is_damaged_of_a_person_keeps_no_job_from_them(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await give_job(house, "Take the bread out.", "2026-11-20T13:00")
-        await flip(house, "people", change, await house.read(ana))
-        clock.move(house, hours=2)
-        await house.chat.sees_text("Take the bread out.")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await give_job(harness, "Take the bread out.", "2026-11-20T13:00")
+        await flip(harness, "people", change, await harness.read(ana))
+        clock.move(harness, hours=2)
+        await harness.chat.sees_text("Take the bread out.")

@@ -18,7 +18,7 @@ from tests.architecture.source import ROOT
 from tests.emulators.sources import Sources
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_jobs import HOUSE, ana, digest, ended, makes, schedule, states
 
 CALENDAR = (
@@ -45,9 +45,9 @@ def tools(model: FakeModel, number: int) -> set[str]:
     return {spec.name for spec in model.requests[number].tools}
 
 
-async def give_skills(house: House, job: Job, *names: str) -> None:
+async def give_skills(harness: Harness, job: Job, *names: str) -> None:
     changed = replace(job, options=replace(job.options, skills=names))
-    await house.gateway.database.write("change", lambda c: jobs.change(c, changed))
+    await harness.gateway.database.write("change", lambda c: jobs.change(c, changed))
 
 
 async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: Path) -> None:
@@ -60,14 +60,14 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
     )
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "home.ics").write_text(CALENDAR)
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
         assert job.options.skills == ("digest",)
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("Dentist at 10:00")
-        await ended(house, 1, job.id)
-        await house.at_rest()
-        files = [shown.file for shown in house.chat.shown if shown.file]
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text("Dentist at 10:00")
+        await ended(harness, 1, job.id)
+        await harness.at_rest()
+        files = [shown.file for shown in harness.chat.shown if shown.file]
         assert [file.name for file in files] == ["week.png"]
         assert files[0].data.startswith(b"\x89PNG")
         skill = SkillCatalog(tmp_path / "skills").load("digest")
@@ -86,16 +86,16 @@ async def test_a_digest_without_the_extra_for_charts_says_so_once(
     model = FakeModel(
         digest(cron="0 8 * * 1"), say("yes please"), ask(CHART), ask(again), say("3 reviews wait.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("3 reviews wait.")
-        await ended(house, 1, job.id)
-        await house.at_rest()
-        assert await states(house) == ["done"]
-        [shown] = [shown for shown in house.chat.shown if "3 reviews wait." in shown.text]
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text("3 reviews wait.")
+        await ended(harness, 1, job.id)
+        await harness.at_rest()
+        assert await states(harness) == ["done"]
+        [shown] = [shown for shown in harness.chat.shown if "3 reviews wait." in shown.text]
         assert shown.text.count("charts need the extra `talaria[charts]`") == 1
-        assert [shown.file for shown in house.chat.shown if shown.file] == []
+        assert [shown.file for shown in harness.chat.shown if shown.file] == []
         assert "charts are not installed here" in str(model.requests[-1].messages[-1])
 
 
@@ -127,19 +127,19 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             ask(call("gather", json.dumps({"sources": wanted}), "g1"), CHART),
             say("**Dentist at 10:00**\n\n- [Newest](https://news.example/new)"),
         )
-        house_of = HOUSE | {
+        harness_of = HOUSE | {
             "GITHUB_TOKEN": web.token,
             "TALARIA_DIGEST__GITHUB_URL": web.url,
             "TALARIA_DIGEST__ALLOW_PRIVATE": str(is_open).lower(),
         }
-        async with running(tmp_path, model, now=clock, **house_of) as house:
-            job = await makes(house)
-            await make_owner(house)
-            clock.move(house, days=2, hours=19)
-            await house.chat.sees_text("**Digest**\n\n**Dentist at 10:00**")
-            await ended(house, 1, job.id)
-            await house.at_rest()
-            assert [one.file.name for one in house.chat.shown if one.file] == ["week.png"]
+        async with running(tmp_path, model, now=clock, **harness_of) as harness:
+            job = await makes(harness)
+            await make_owner(harness)
+            clock.move(harness, days=2, hours=19)
+            await harness.chat.sees_text("**Digest**\n\n**Dentist at 10:00**")
+            await ended(harness, 1, job.id)
+            await harness.at_rest()
+            assert [one.file.name for one in harness.chat.shown if one.file] == ["week.png"]
             gathered = str(model.requests[-1].messages[-1])
             assert "Dentist" in gathered
             assert "Fix the door" in gathered  # that server is named in the settings
@@ -148,19 +148,19 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             assert ("is not a public address" in gathered) != is_open
 
 
-async def make_owner(house: House) -> None:
+async def make_owner(harness: Harness) -> None:
     """Ana owns the house from now on."""
-    await house.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
-    house.gateway.router.forget_known()
+    await harness.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
+    harness.gateway.router.forget_known()
 
 
 async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("News."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("News.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text("News.")
     assert tools(model, 2) - tools(model, 0) == {"gather", "chart"}
     assert tools(model, 0) <= tools(model, 2)
 
@@ -168,15 +168,15 @@ async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
 async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
-        await give_skills(house, job, "digest-of-old")
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text(
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
+        await give_skills(harness, job, "digest-of-old")
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text(
             "as a skill says: there is no skill digest-of-old; there is digest."
         )
-        await ended(house, 1, job.id)
-        assert await states(house) == ["failed"]
+        await ended(harness, 1, job.id)
+        assert await states(harness) == ["failed"]
         assert len(model.requests) == 2
 
 
@@ -189,14 +189,14 @@ async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
         ask(call("recall", '{"query": "lock screen notification advertising"}', "r1")),
         say("Nothing."),
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
-        await give_skills(house, job, "digest")
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("News.")
-        await house.at_rest()
-        await house.chat.says("what did I say?")
-        await house.chat.sees_text("Nothing.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
+        await give_skills(harness, job, "digest")
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text("News.")
+        await harness.at_rest()
+        await harness.chat.says("what did I say?")
+        await harness.chat.sees_text("Nothing.")
         assert "Nothing found" in str(model.requests[-1].messages[-1])
 
 

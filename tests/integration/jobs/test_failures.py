@@ -22,7 +22,7 @@ from agent_core.state.people import people
 from agent_core.state.queues import inbox
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock, asleep
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 DIRECT = '["1",null,true]'
@@ -43,15 +43,15 @@ def ana(connection: Connection) -> PersonId:
     return account.person_id
 
 
-async def meet(house: House, **fields: object) -> None:
+async def meet(harness: Harness, **fields: object) -> None:
     """Ana says something, so that the house knows her and where she is."""
-    house.model.plays.insert(0, say("Hello Ana."))
-    await house.chat.says("hi", **fields)
-    await house.chat.sees_text("Hello Ana.")
-    await house.at_rest()
+    harness.model.plays.insert(0, say("Hello Ana."))
+    await harness.chat.says("hi", **fields)
+    await harness.chat.sees_text("Hello Ana.")
+    await harness.at_rest()
 
 
-async def make(house: House, clock: Clock, wish: JobRequest, *, is_room: bool = False) -> Job:
+async def make(harness: Harness, clock: Clock, wish: JobRequest, *, is_room: bool = False) -> Job:
     """A job of Ana's, as if she had asked for it."""
 
     def work(connection: Connection) -> Job:
@@ -61,7 +61,7 @@ async def make(house: House, clock: Clock, wish: JobRequest, *, is_room: bool = 
         job = job_editor.draft_job(wish, whose, zone="Europe/Berlin", rules=rules, now=clock())
         return job_editor.create_job(connection, job, rules=rules, now=clock())
 
-    return await house.gateway.database.write("test", work)
+    return await harness.gateway.database.write("test", work)
 
 
 def prompt(timing: Once | object = ONCE, **fields: object) -> JobRequest:
@@ -79,132 +79,134 @@ def script(*words: str, **fields: object) -> JobRequest:
     return prompt(kind="script", title="Script", body=json.dumps(words), **fields)
 
 
-async def runs_of(house: House, job: Job) -> Sequence[Run]:
-    found = await house.read(lambda c: job_runs.list_of_job(c, job_id=job.id, limit=100))
+async def runs_of(harness: Harness, job: Job) -> Sequence[Run]:
+    found = await harness.read(lambda c: job_runs.list_of_job(c, job_id=job.id, limit=100))
     return list(reversed(found))
 
 
-async def find(house: House, job: Job) -> Job:
-    found = await house.read(lambda c: jobs.find(c, job_id=job.id))
+async def find(harness: Harness, job: Job) -> Job:
+    found = await harness.read(lambda c: jobs.find(c, job_id=job.id))
     assert found
     return found
 
 
-async def ended(house: House, job: Job, count: int = 1) -> list[str]:
+async def ended(harness: Harness, job: Job, count: int = 1) -> list[str]:
     """The states of a job's runs, once so many are over."""
     async with asyncio.timeout(45):
         while True:
-            states = [run.state for run in await runs_of(house, job)]
+            states = [run.state for run in await runs_of(harness, job)]
             if sum(state in ("done", "failed", "skipped") for state in states) >= count:
                 return states
             await asyncio.sleep(0.002)
 
 
-async def becomes(house: House, job: Job, state: str, attempts: int = 1) -> Run:
+async def becomes(harness: Harness, job: Job, state: str, attempts: int = 1) -> Run:
     """The job's only run, once it is so."""
     async with asyncio.timeout(45):
         while True:
-            found = await runs_of(house, job)
+            found = await runs_of(harness, job)
             if found and (found[-1].state, found[-1].attempts) == (state, attempts):
                 return found[-1]
             await asyncio.sleep(0.002)
 
 
-def texts(house: House) -> list[str]:
-    return [shown.text for shown in house.chat.shown]
+def texts(harness: Harness) -> list[str]:
+    return [shown.text for shown in harness.chat.shown]
 
 
 async def test_a_job_of_a_room_runs_and_comes_there(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house, chat="den", direct=False)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness, chat="den", direct=False)
         place = Target(kind="place", platform="fake", chat=ROOM)
-        job = await make(house, clock, prompt(targets=(place,)), is_room=True)
-        house.model.plays.append(say("Three things."))
-        clock.move(house, minutes=31)
-        shown = await house.chat.sees_text("Three things.")
+        job = await make(harness, clock, prompt(targets=(place,)), is_room=True)
+        harness.model.plays.append(say("Three things."))
+        clock.move(harness, minutes=31)
+        shown = await harness.chat.sees_text("Three things.")
         assert shown.chat_id == "den"
-        assert await ended(house, job) == ["done"]
+        assert await ended(harness, job) == ["done"]
 
 
-async def test_each_run_begins_a_fresh_talk_where_several_are_made_up_for(tmp_path: Path) -> None:
+async def test_each_run_begins_a_fresh_conversation_where_several_are_made_up_for(
+    tmp_path: Path,
+) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt(DAILY, late="all"))
-        house.model.plays += [say("One."), say("Two."), say("Three.")]
-        clock.move(house, days=3)
-        assert await ended(house, job, 3) == ["done"] * 3
-        assert [len(request.messages) for request in house.model.requests[-3:]] == [1, 1, 1]
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY, late="all"))
+        harness.model.plays += [say("One."), say("Two."), say("Three.")]
+        clock.move(harness, days=3)
+        assert await ended(harness, job, 3) == ["done"] * 3
+        assert [len(request.messages) for request in harness.model.requests[-3:]] == [1, 1, 1]
 
 
 async def test_a_second_try_that_waits_is_not_taken_for_the_first(tmp_path: Path) -> None:
     clock = noon()
     gate = asyncio.Event()
     limit = {"TALARIA_TURNS__AT_ONCE": "1"}
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as house:
-        await meet(house)
-        job = await make(house, clock, prompt())
-        house.model.plays.append([ModelRejected("no")])
-        clock.move(house, minutes=31)
-        await becomes(house, job, "waiting")
-        house.model.plays += [[gate.wait, *say("Chat.")], say("Digest.")]
-        await house.chat.says("hi again")
-        await house.until(lambda: house.model.streaming == 1)
-        clock.move(house, minutes=2)
-        await becomes(house, job, "running", 2)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt())
+        harness.model.plays.append([ModelRejected("no")])
+        clock.move(harness, minutes=31)
+        await becomes(harness, job, "waiting")
+        harness.model.plays += [[gate.wait, *say("Chat.")], say("Digest.")]
+        await harness.chat.says("hi again")
+        await harness.until(lambda: harness.model.streaming == 1)
+        clock.move(harness, minutes=2)
+        await becomes(harness, job, "running", 2)
         for _ in range(20):
-            house.gateway.scheduling.wake()
+            harness.gateway.scheduling.wake()
             await asyncio.sleep(0.005)
-        run = (await runs_of(house, job))[0]
+        run = (await runs_of(harness, job))[0]
         gate.set()
         assert (run.state, run.attempts) in (("running", 2), ("done", 2))
-        assert await ended(house, job) == ["done"]
+        assert await ended(harness, job) == ["done"]
 
 
 async def test_a_run_that_asks_waits_for_nobody(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt())
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt())
         question = json.dumps({"question": "Which?", "options": ["a", "b"]})
-        house.model.plays += [ask(call("ask", question)), say("Done without.")]
-        clock.move(house, minutes=31)
-        await house.chat.sees_text("Done without.")
-        assert await ended(house, job) == ["done"]
-        assert not any("Which?" in text for text in texts(house))
+        harness.model.plays += [ask(call("ask", question)), say("Done without.")]
+        clock.move(harness, minutes=31)
+        await harness.chat.sees_text("Done without.")
+        assert await ended(harness, job) == ["done"]
+        assert not any("Which?" in text for text in texts(harness))
 
 
 async def test_files_come_without_the_mark_of_silence(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt())
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt())
         gift = json.dumps({"name": "a.csv", "text": "1,2"})
-        house.model.plays += [ask(call("send_file", gift)), say("[SILENT]")]
-        clock.move(house, minutes=31)
-        await ended(house, job)
-        await house.chat.until(lambda: any(shown.file for shown in house.chat.shown))
-        await house.at_rest()
-        assert not any("SILENT" in text for text in texts(house))
+        harness.model.plays += [ask(call("send_file", gift)), say("[SILENT]")]
+        clock.move(harness, minutes=31)
+        await ended(harness, job)
+        await harness.chat.until(lambda: any(shown.file for shown in harness.chat.shown))
+        await harness.at_rest()
+        assert not any("SILENT" in text for text in texts(harness))
 
 
 async def test_recovery_is_told_though_there_is_nothing_to_tell(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, script("false", timing=DAILY))
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, script("false", timing=DAILY))
         for count in range(1, 4):
-            clock.move(house, days=1 if count == 1 else 0, minutes=6)
-            await becomes(house, job, "waiting" if count < 3 else "failed", count)
-        await house.chat.sees_text("failed")
-        await house.gateway.database.write(
+            clock.move(harness, days=1 if count == 1 else 0, minutes=6)
+            await becomes(harness, job, "waiting" if count < 3 else "failed", count)
+        await harness.chat.sees_text("failed")
+        await harness.gateway.database.write(
             "test",
             lambda c: jobs.change(c, replace(_found(c, job), body='["true"]')),
         )
-        clock.move(house, days=1)
-        await ended(house, job, 2)
-        await house.chat.sees_text("works again after 1 failure")
+        clock.move(harness, days=1)
+        await ended(harness, job, 2)
+        await harness.chat.sees_text("works again after 1 failure")
 
 
 def _found(connection: Connection, job: Job) -> Job:
@@ -218,104 +220,106 @@ async def test_a_script_that_ends_after_its_job_was_dropped_brings_nothing_back(
 ) -> None:
     clock = noon()
     go = tmp_path / "go"
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
         wait = f"while [ ! -e {go} ]; do sleep 0.01; done; echo Here I am."
-        job = await make(house, clock, script("sh", "-c", wait, timing=DAILY))
-        await house.gateway.database.write(
+        job = await make(harness, clock, script("sh", "-c", wait, timing=DAILY))
+        await harness.gateway.database.write(
             "test", lambda c: jobs.change(c, replace(_found(c, job), failures=1))
         )
-        clock.move(house, days=1)
-        await becomes(house, job, "running")
-        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, _found(c, job)))
+        clock.move(harness, days=1)
+        await becomes(harness, job, "running")
+        await harness.gateway.database.write(
+            "test", lambda c: job_editor.drop_job(c, _found(c, job))
+        )
         go.touch()
-        await ended(house, job)
-        assert (await find(house, job)).state == "dropped"
-        await house.at_rest()
-        assert not any("Here I am." in text for text in texts(house))
+        await ended(harness, job)
+        assert (await find(harness, job)).state == "dropped"
+        await harness.at_rest()
+        assert not any("Here I am." in text for text in texts(harness))
 
 
 async def test_a_second_try_of_a_job_that_was_paused_meanwhile_is_not_made(
     tmp_path: Path,
 ) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt(DAILY))
-        house.model.plays.append([ModelRejected("no")])
-        clock.move(house, days=1)
-        await becomes(house, job, "waiting")
-        await house.gateway.database.write(
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
+        harness.model.plays.append([ModelRejected("no")])
+        clock.move(harness, days=1)
+        await becomes(harness, job, "waiting")
+        await harness.gateway.database.write(
             "test", lambda c: job_editor.pause_job(c, _found(c, job), "")
         )
-        clock.move(house, minutes=2)
-        assert await ended(house, job) == ["skipped"]
+        clock.move(harness, minutes=2)
+        assert await ended(harness, job) == ["skipped"]
 
 
 async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt(DAILY))
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
 
         def work(connection: Connection) -> None:
             paused = job_editor.pause_job(connection, _found(connection, job), "")
             job_editor.run_job_now(connection, paused, "k", clock())
 
-        await house.gateway.database.write("test", work)
-        house.model.plays.append(say("As asked."))
-        house.gateway.scheduling.wake()
-        await house.chat.sees_text("As asked.")
-        assert (await find(house, job)).state == "paused"
+        await harness.gateway.database.write("test", work)
+        harness.model.plays.append(say("As asked."))
+        harness.gateway.scheduling.wake()
+        await harness.chat.sees_text("As asked.")
+        assert (await find(harness, job)).state == "paused"
 
 
 async def test_quiet_hours_that_were_made_longer_hold_what_was_held(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)  # 23:00 in Berlin
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await meet(house)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await meet(harness)
         late = read_once("2026-11-20T23:30")
-        job = await make(house, clock, prompt(late, kind="message", body="Bread."))
-        clock.move(house, minutes=31)
-        await ended(house, job)
-        await house.chat.says("/settings quiet_hours 22:00-09:00")
-        await house.at_rest()
-        clock.move(house, hours=7)  # 06:31
-        clock.move(house, hours=1)  # 07:31
+        job = await make(harness, clock, prompt(late, kind="message", body="Bread."))
+        clock.move(harness, minutes=31)
+        await ended(harness, job)
+        await harness.chat.says("/settings quiet_hours 22:00-09:00")
+        await harness.at_rest()
+        clock.move(harness, hours=7)  # 06:31
+        clock.move(harness, hours=1)  # 07:31
         for _ in range(20):
-            house.gateway.scheduling.wake()
+            harness.gateway.scheduling.wake()
             await asyncio.sleep(0.005)
-        assert "Bread." not in texts(house)
-        clock.move(house, hours=1, minutes=30)
-        await house.chat.sees_text("Bread.")
+        assert "Bread." not in texts(harness)
+        clock.move(harness, hours=1, minutes=30)
+        await harness.chat.sees_text("Bread.")
 
 
 async def test_what_is_held_comes_though_the_clock_was_put_back_by_a_year(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await meet(house)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await meet(harness)
         late = read_once("2026-11-20T23:30")
-        job = await make(house, clock, prompt(late, kind="message", body="Bread."))
-        clock.move(house, minutes=31)
-        await ended(house, job)
-        clock.move(house, days=-365)
-        clock.move(house, hours=8)
-        await house.chat.sees_text("Bread.")
+        job = await make(harness, clock, prompt(late, kind="message", body="Bread."))
+        clock.move(harness, minutes=31)
+        await ended(harness, job)
+        clock.move(harness, days=-365)
+        clock.move(harness, hours=8)
+        await harness.chat.sees_text("Bread.")
 
 
 async def test_a_second_try_comes_though_the_clock_was_put_back_by_a_year(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt())
-        house.model.plays += [[ModelRejected("no")], say("At last.")]
-        clock.move(house, minutes=31)
-        await becomes(house, job, "waiting")
-        clock.move(house, days=-365)
-        await asleep(house)
-        clock.move(house, minutes=10)
-        await house.chat.sees_text("At last.")
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt())
+        harness.model.plays += [[ModelRejected("no")], say("At last.")]
+        clock.move(harness, minutes=31)
+        await becomes(harness, job, "waiting")
+        clock.move(harness, days=-365)
+        await asleep(harness)
+        clock.move(harness, minutes=10)
+        await harness.chat.sees_text("At last.")
 
 
 async def test_a_day_that_is_spent_pauses_no_job(tmp_path: Path) -> None:
@@ -326,43 +330,45 @@ async def test_a_day_that_is_spent_pauses_no_job(tmp_path: Path) -> None:
         "TALARIA_MODEL__NAME": "fake-1",  # without a price, so that tokens are counted
         "TALARIA_MODEL__MAX_OUTPUT_TOKENS": "256",
     }
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as house:
-        await meet(house)
-        house.model.plays.append(say("Costly.", usage=Usage(input_tokens=100_000, output_tokens=1)))
-        await house.chat.says("go on")
-        await house.chat.sees_text("Costly.")
-        await house.at_rest()
-        job = await make(house, clock, prompt(read_cron("*/10 * * * *")))
-        before = len(house.chat.shown)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+        await meet(harness)
+        harness.model.plays.append(
+            say("Costly.", usage=Usage(input_tokens=100_000, output_tokens=1))
+        )
+        await harness.chat.says("go on")
+        await harness.chat.sees_text("Costly.")
+        await harness.at_rest()
+        job = await make(harness, clock, prompt(read_cron("*/10 * * * *")))
+        before = len(harness.chat.shown)
         for count in range(1, 6):
-            clock.move(house, minutes=10)
-            await ended(house, job, count)
-        await house.at_rest()
-        assert (await find(house, job)).state == "active"
-        assert len(house.chat.shown) == before + 1
+            clock.move(harness, minutes=10)
+            await ended(harness, job, count)
+        await harness.at_rest()
+        assert (await find(harness, job)).state == "active"
+        assert len(harness.chat.shown) == before + 1
 
 
-async def test_a_command_that_can_not_even_be_begun_ends_no_house(tmp_path: Path) -> None:
+async def test_a_command_that_can_not_even_be_begun_ends_no_gateway(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, script("a\0b"))
-        clock.move(house, minutes=31)
-        await becomes(house, job, "waiting")
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, script("a\0b"))
+        clock.move(harness, minutes=31)
+        await becomes(harness, job, "waiting")
 
 
-async def test_a_command_that_ends_the_house_is_not_run_on_and_on(tmp_path: Path) -> None:
+async def test_a_command_that_ends_the_gateway_is_not_run_on_and_on(tmp_path: Path) -> None:
     clock = noon()
     said = tmp_path / "said"
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as house:
-        await meet(house)
-        job = await make(house, clock, script("sh", "-c", f"echo x >> {said}; sleep 60"))
-        clock.move(house, minutes=31)
-        await house.until(said.exists)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+        await meet(harness)
+        job = await make(harness, clock, script("sh", "-c", f"echo x >> {said}; sleep 60"))
+        clock.move(harness, minutes=31)
+        await harness.until(said.exists)
     for _ in range(2):
-        async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as house:
-            await becomes(house, job, "waiting")
+        async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+            await becomes(harness, job, "waiting")
     assert said.read_text().split() == ["x"]
 
 
@@ -370,13 +376,13 @@ async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_el
     tmp_path: Path,
 ) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
         aware = prompt(DAILY, options=Options(is_aware=True))
-        job = await make(house, clock, aware)
-        house.model.plays.append(say("One."))
-        clock.move(house, days=1)
-        await ended(house, job)
+        job = await make(harness, clock, aware)
+        harness.model.plays.append(say("One."))
+        clock.move(harness, days=1)
+        await ended(harness, job)
 
         def leave(connection: Connection) -> None:
             run_id = job_editor.run_job_now(connection, job, "k", clock())
@@ -385,43 +391,43 @@ async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_el
             event = (f"run:{run_id}:1", json.dumps({"run": run_id}))
             inbox.store(connection, platform="schedule", events=[event], now=clock())
 
-        await house.at_rest()
-        await house.gateway.database.write("test", leave)
+        await harness.at_rest()
+        await harness.gateway.database.write("test", leave)
     found: list[tuple[object, str] | None] = []
 
     async def look() -> None:
-        run = (await runs_of(house, job))[-1]
-        found.append(await house.read(lambda c: job_runs.find_turn(c, run_id=run.id)))
+        run = (await runs_of(harness, job))[-1]
+        found.append(await harness.read(lambda c: job_runs.find_turn(c, run_id=run.id)))
 
     model = FakeModel([look, *say("Two.")])
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await house.chat.sees_text("Two.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await harness.chat.sees_text("Two.")
     assert found[0] is not None
 
 
-async def test_a_zone_that_is_no_more_pauses_its_job_and_ends_no_house(tmp_path: Path) -> None:
+async def test_a_zone_that_is_no_more_pauses_its_job_and_ends_no_gateway(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt(DAILY))
-        await house.gateway.database.write(
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
+        await harness.gateway.database.write(
             "test", lambda c: jobs.change(c, replace(_found(c, job), zone="Mars/Base"))
         )
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        clock.move(house, days=1)
-        await house.chat.sees_text("Mars/Base")
-        assert (await find(house, job)).state == "paused"
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        clock.move(harness, days=1)
+        await harness.chat.sees_text("Mars/Base")
+        assert (await find(harness, job)).state == "paused"
 
 
 async def test_a_place_that_takes_a_ticket_is_no_place_for_later(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
         ticket = Target(kind="place", platform="fake", chat='["9",null,false,"t1"]')
         wish = prompt(kind="message", body="Bread.", targets=(ticket,))
-        await make(house, clock, wish)
-        clock.move(house, minutes=31)
-        shown = await house.chat.sees_text("Bread.")
+        await make(harness, clock, wish)
+        clock.move(harness, minutes=31)
+        shown = await harness.chat.sees_text("Bread.")
         assert (shown.chat_id, shown.ticket) == ("1", None)
 
 
@@ -429,62 +435,62 @@ async def test_the_jobs_of_a_person_leave_them_their_places(tmp_path: Path) -> N
     clock = noon()
     gate = asyncio.Event()
     limit = {"TALARIA_TURNS__PER_PERSON": "1"}
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as house:
-        await meet(house)
-        await make(house, clock, prompt())
-        house.model.plays += [[gate.wait, *say("Digest.")], say("At once.")]
-        clock.move(house, minutes=31)
-        await house.until(lambda: house.model.streaming == 1)
-        await house.chat.says("are you there?")
-        await house.chat.sees_text("At once.")
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+        await meet(harness)
+        await make(harness, clock, prompt())
+        harness.model.plays += [[gate.wait, *say("Digest.")], say("At once.")]
+        clock.move(harness, minutes=31)
+        await harness.until(lambda: harness.model.streaming == 1)
+        await harness.chat.says("are you there?")
+        await harness.chat.sees_text("At once.")
         gate.set()
-        await house.chat.sees_text("Digest.")
+        await harness.chat.sees_text("Digest.")
 
 
 async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, script("false"))
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, script("false"))
         for count in range(1, 4):
-            clock.move(house, minutes=31 if count == 1 else 6)
-            await becomes(house, job, "waiting" if count < 3 else "failed", count)
-        shown = await house.chat.sees_text("failed")
+            clock.move(harness, minutes=31 if count == 1 else 6)
+            await becomes(harness, job, "waiting" if count < 3 else "failed", count)
+        shown = await harness.chat.sees_text("failed")
         assert "I'll try again" not in shown.text
         assert "never again" not in shown.text
 
 
 async def test_a_room_that_is_off_hears_no_job(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house, chat="den", direct=False)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness, chat="den", direct=False)
         place = Target(kind="place", platform="fake", chat=ROOM)
         wish = prompt(kind="message", body="Bread.", targets=(place,))
-        job = await make(house, clock, wish, is_room=True)
-        await house.gateway.database.write(
+        job = await make(harness, clock, wish, is_room=True)
+        await harness.gateway.database.write(
             "test", lambda c: c.execute("UPDATE rooms SET mode = 'off'") and None
         )
-        clock.move(house, minutes=31)
-        await ended(house, job)
-        await house.at_rest()
-        assert not any("Bread." in text for text in texts(house))
+        clock.move(harness, minutes=31)
+        await ended(harness, job)
+        await harness.at_rest()
+        assert not any("Bread." in text for text in texts(harness))
 
 
 async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> None:
     """Ana's own job comes to a room with others in it: its prompt is the room's."""
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        await meet(house, chat="den", direct=False)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        await meet(harness, chat="den", direct=False)
         place = Target(kind="place", platform="fake", chat=ROOM)
         direct = Target(kind="place", platform="fake", chat=DIRECT)
-        await make(house, clock, prompt(targets=(direct, place)))
-        house.model.plays.append(say("Three things."))
-        clock.move(house, minutes=31)
-        await house.chat.until(
-            lambda: sum("Three things." in shown.text for shown in house.chat.shown) == 2
+        await make(harness, clock, prompt(targets=(direct, place)))
+        harness.model.plays.append(say("Three things."))
+        clock.move(harness, minutes=31)
+        await harness.chat.until(
+            lambda: sum("Three things." in shown.text for shown in harness.chat.shown) == 2
         )
-        alone, _, run = [{tool.name for tool in one.tools} for one in house.model.requests]
+        alone, _, run = [{tool.name for tool in one.tools} for one in harness.model.requests]
         assert "settings" in alone
         assert "settings" not in run
 
@@ -492,15 +498,15 @@ async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> N
 async def test_minutes_from_now_are_those_of_the_zone_that_the_job_has(tmp_path: Path) -> None:
     clock = noon()
     model = FakeModel()
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await meet(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await meet(harness)
         wish = prompt(read_once("2026-11-25T08:00"), zone="Asia/Tokyo", kind="message")
-        job = await make(house, clock, wish)
+        job = await make(harness, clock, wish)
         wanted = json.dumps({"action": "change", "job": job.id, "in_minutes": 20})
         model.plays += [ask(call("schedule", wanted)), say("Changed.")]
-        await house.chat.says("in 20 minutes, please")
-        await house.chat.sees_text("Changed.")
-        slot = (await find(house, job)).next_slot
+        await harness.chat.says("in 20 minutes, please")
+        await harness.chat.sees_text("Changed.")
+        slot = (await find(harness, job)).next_slot
         assert slot == ("2026-11-20T21:20", clock() + 20 * 60_000)
 
 
@@ -509,32 +515,34 @@ async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
 ) -> None:
     clock = noon()
     model = FakeModel()
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt(DAILY))
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY))
         wanted = json.dumps({"action": "change", "job": job.id, "cron": "0 9 * * *"})
         model.plays += [ask(call("schedule", wanted)), say("Gone already.")]
-        await house.chat.says("at 9, please")
-        await house.chat.sees_text("shall I")
-        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, _found(c, job)))
-        await house.chat.press("Yes, do that")
-        await house.chat.sees_text("Gone already.")
-        assert (await find(house, job)).state == "dropped"
+        await harness.chat.says("at 9, please")
+        await harness.chat.sees_text("shall I")
+        await harness.gateway.database.write(
+            "test", lambda c: job_editor.drop_job(c, _found(c, job))
+        )
+        await harness.chat.press("Yes, do that")
+        await harness.chat.sees_text("Gone already.")
+        assert (await find(harness, job)).state == "dropped"
         assert f"job {job.id} has ended or was deleted meanwhile" in str(
             model.requests[-1].messages
         )
 
 
-async def test_a_talk_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
+async def test_a_conversation_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        await meet(house)
-        job = await make(house, clock, prompt(DAILY, options=Options(is_aware=True)))
-        house.model.plays.append(say("One."))
-        clock.move(house, days=1)
-        await ended(house, job)
-        await house.at_rest()
-        await house.gateway.database.write(
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        await meet(harness)
+        job = await make(harness, clock, prompt(DAILY, options=Options(is_aware=True)))
+        harness.model.plays.append(say("One."))
+        clock.move(harness, days=1)
+        await ended(harness, job)
+        await harness.at_rest()
+        await harness.gateway.database.write(
             "test",
             lambda c: (
                 c.execute(
@@ -544,15 +552,15 @@ async def test_a_talk_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
                 and None
             ),
         )
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        clock.move(house, days=1)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        clock.move(harness, days=1)
         for count in range(1, 4):
-            await house.until(house.gateway.lanes.is_idle)
-            await becomes(house, job, "running", count)
-            await house.until(house.gateway.lanes.is_idle)
-            house.gateway.scheduling.wake()
-            await becomes(house, job, "waiting" if count < 3 else "failed", count)
-            clock.move(house, minutes=6)
-        await house.chat.sees_text("failed")
-        await house.at_rest()
-        assert len(house.chat.shown) == 1
+            await harness.until(harness.gateway.lanes.is_idle)
+            await becomes(harness, job, "running", count)
+            await harness.until(harness.gateway.lanes.is_idle)
+            harness.gateway.scheduling.wake()
+            await becomes(harness, job, "waiting" if count < 3 else "failed", count)
+            clock.move(harness, minutes=6)
+        await harness.chat.sees_text("failed")
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 1

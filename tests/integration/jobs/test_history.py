@@ -17,7 +17,7 @@ from agent_core.state.search.search import SearchFilter, Term
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, find, give_job, greet, greeted, looked, over, texts
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
@@ -26,7 +26,7 @@ NOON = (2026, 11, 20, 11, 0)
 ROOM = '["den",null,false]'
 
 
-async def found(house: House, word: str, scope: str = "") -> list[FoundMessage]:
+async def found(harness: Harness, word: str, scope: str = "") -> list[FoundMessage]:
     """What a search of Ana's for a word gives, oldest first."""
 
     def look(connection: Connection) -> list[FoundMessage]:
@@ -38,10 +38,10 @@ async def found(house: House, word: str, scope: str = "") -> list[FoundMessage]:
         ids = search.list_holders(connection, field=field, terms=terms, limit=50)
         return passages.load_messages(connection, field=field, message_ids=ids)
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
-async def sittings(house: House, sayings: list[FoundMessage]) -> list[SessionOverview]:
+async def sittings(harness: Harness, sayings: list[FoundMessage]) -> list[SessionOverview]:
     """The conversations that they were said in."""
 
     def look(connection: Connection) -> list[SessionOverview]:
@@ -50,81 +50,83 @@ async def sittings(house: House, sayings: list[FoundMessage]) -> list[SessionOve
         wanted = sorted({one.session_id for one in sayings})
         return passages.load_overviews(connection, field=field, session_ids=wanted)
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
-async def test_a_reminder_is_found_in_one_talk_that_is_called_like_its_job(tmp_path: Path) -> None:
+async def test_a_reminder_is_found_in_one_conversation_that_is_called_like_its_job(
+    tmp_path: Path,
+) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the bread out.", "0 * * * *")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the bread out.", "0 * * * *")
         for _ in range(3):
-            clock.move(house, hours=1)
-            await looked(house)
-        told = await found(house, "bread")
-        assert [(one.role, one.text, one.platform) for one in told] == [
+            clock.move(harness, hours=1)
+            await looked(harness)
+        reported = await found(harness, "bread")
+        assert [(one.role, one.text, one.platform) for one in reported] == [
             ("assistant", "Take the bread out.", "fake")
         ] * 3
-        (talk,) = await sittings(house, told)
-        assert (talk.title, talk.last_at) == (job.title, clock())
-        states = [run.state for run in await over(house, job, 3)]
+        (dialogue,) = await sittings(harness, reported)
+        assert (dialogue.title, dialogue.last_at) == (job.title, clock())
+        states = [run.state for run in await over(harness, job, 3)]
         assert states == ["done"] * 3
 
 
 async def test_what_a_command_says_is_found_and_silence_is_not_kept(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "cat words 2>&-; true", "0 * * * *", kind="script")
-        clock.move(house, hours=1)
-        await over(house, job, 1)
-        assert await house.read(_count_turns_of_runs) == 0
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "cat words 2>&-; true", "0 * * * *", kind="script")
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
+        assert await harness.read(_count_turns_of_runs) == 0
         (tmp_path / "words").write_text("Two letters came.")
-        clock.move(house, hours=1)
-        await over(house, job, 2)
-        (told,) = await found(house, "letters")
-        assert told.text.endswith("Two letters came.")
-        (talk,) = await sittings(house, [told])
-        assert talk.title == job.title
+        clock.move(harness, hours=1)
+        await over(harness, job, 2)
+        (reported,) = await found(harness, "letters")
+        assert reported.text.endswith("Two letters came.")
+        (dialogue,) = await sittings(harness, [reported])
+        assert dialogue.title == job.title
 
 
 async def test_a_failure_that_is_told_is_no_output(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         job = await give_job(
-            house, "exit 3", "0 * * * *", kind="script", options=Options(pause_after=1)
+            harness, "exit 3", "0 * * * *", kind="script", options=Options(pause_after=1)
         )
         for minutes in (60, 1, 5):
-            clock.move(house, minutes=minutes)
-            await looked(house)
-        await house.chat.sees_text("failed 1 time in a row")
-        assert (await find(house, job)).state == "paused"
-        assert await house.read(_count_turns_of_runs) == 0
+            clock.move(harness, minutes=minutes)
+            await looked(harness)
+        await harness.chat.sees_text("failed 1 time in a row")
+        assert (await find(harness, job)).state == "paused"
+        assert await harness.read(_count_turns_of_runs) == 0
 
 
 async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.gateway.database.write(
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
         )
         places = [
             Target(kind="home"),
             Target(kind="place", platform="fake", chat='["9",null,true]'),
         ]
-        await give_job(house, "Water the plants.", "2026-11-21T09:00", targets=places)
-        await give_job(house, "Feed the cat.", "2026-11-22T09:00")
+        await give_job(harness, "Water the plants.", "2026-11-21T09:00", targets=places)
+        await give_job(harness, "Feed the cat.", "2026-11-22T09:00")
         for hours in (21, 24):
-            clock.move(house, hours=hours)
-            await looked(house)
-        assert await found(house, "plants") == []
-        clock.move(house, hours=15)
-        await house.chat.sees_text("During your quiet time, 2 messages came")
-        await looked(house)
-        assert sum("Water the plants." in text for text in texts(house)) == 2
-        (plants,), (cat,) = await found(house, "plants"), await found(house, "cat")
+            clock.move(harness, hours=hours)
+            await looked(harness)
+        assert await found(harness, "plants") == []
+        clock.move(harness, hours=15)
+        await harness.chat.sees_text("During your quiet time, 2 messages came")
+        await looked(harness)
+        assert sum("Water the plants." in text for text in texts(harness)) == 2
+        (plants,), (cat,) = await found(harness, "plants"), await found(harness, "cat")
         assert (plants.text, cat.text) == ("Water the plants.", "Feed the cat.")
         assert plants.said_at == clock()
 
@@ -132,45 +134,45 @@ async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
 async def test_the_numbers_of_turns_do_not_meet(tmp_path: Path) -> None:
     """A job speaks while a turn has its number, and is not on disk yet."""
     clock, chat = Clock(*NOON), FakeChat()
-    async with running(tmp_path, greeted(), chat=chat, now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the bread out.", "0 * * * *")
+    async with running(tmp_path, greeted(), chat=chat, now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the bread out.", "0 * * * *")
 
         async def speak() -> None:
-            clock.move(house, hours=1)
-            await over(house, job, 1)
+            clock.move(harness, hours=1)
+            await over(harness, job, 1)
 
-        house.model.plays.append([speak, *say("Here I am.")])
-        await house.chat.says("are you there?")
-        await house.chat.sees_text("Here I am.")
-        await looked(house)
-        assert len(await found(house, "bread")) == 1
-        house.model.plays.append(say("Still here."))
-        await house.chat.says("and now?")
-        await house.chat.sees_text("Still here.")
-        sent = house.model.requests[-1].messages
+        harness.model.plays.append([speak, *say("Here I am.")])
+        await harness.chat.says("are you there?")
+        await harness.chat.sees_text("Here I am.")
+        await looked(harness)
+        assert len(await found(harness, "bread")) == 1
+        harness.model.plays.append(say("Still here."))
+        await harness.chat.says("and now?")
+        await harness.chat.sees_text("Still here.")
+        sent = harness.model.requests[-1].messages
         assert not any("bread" in message.text for message in sent)
     model = FakeModel(say("Back again."), say("Back again."))  # one may become the title
-    async with running(tmp_path, model, chat=chat, now=clock, **HOUSE) as house:
-        clock.move(house, hours=1)
-        await over(house, job, 2)
-        await looked(house)
-        await house.chat.says("hello again")
-        await house.chat.sees_text("Back again.")
-        assert len(await found(house, "bread")) == 2
+    async with running(tmp_path, model, chat=chat, now=clock, **HOUSE) as harness:
+        clock.move(harness, hours=1)
+        await over(harness, job, 2)
+        await looked(harness)
+        await harness.chat.says("hello again")
+        await harness.chat.sees_text("Back again.")
+        assert len(await found(harness, "bread")) == 2
 
 
 async def test_recall_finds_what_a_job_said(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted()
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await greet(house)
-        await give_job(house, "Take the bread out.", "2026-11-20T13:00")
-        clock.move(house, hours=1)
-        await house.chat.sees_text("Take the bread out.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await give_job(harness, "Take the bread out.", "2026-11-20T13:00")
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text("Take the bread out.")
         model.plays += [ask(call("recall", json.dumps({"query": "bread"}))), say("At one.")]
-        await house.chat.says("when did you remind me?")
-        await house.chat.sees_text("At one.")
+        await harness.chat.says("when did you remind me?")
+        await harness.chat.sees_text("At one.")
         assert "Take the bread out." in str(model.requests[-1].messages[-1])
 
 
@@ -179,24 +181,24 @@ async def test_what_comes_into_a_room_has_the_scope_that_a_turn_there_would_have
     tmp_path: Path, is_known: bool
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         if is_known:
-            house.model.plays.append(say("Hello all."))
-            await house.chat.says("hi", chat="den", direct=False)
-            await house.chat.sees_text("Hello all.")
-            await house.at_rest()
+            harness.model.plays.append(say("Hello all."))
+            await harness.chat.says("hi", chat="den", direct=False)
+            await harness.chat.sees_text("Hello all.")
+            await harness.at_rest()
         place = Target(kind="place", platform="fake", chat=ROOM)
-        job = await give_job(house, "Dinner is ready.", "2026-11-20T13:00", targets=[place])
-        clock.move(house, hours=1)
-        await over(house, job, 1)
-        (told,) = await found(house, "dinner")
-        rows = await house.read(
+        job = await give_job(harness, "Dinner is ready.", "2026-11-20T13:00", targets=[place])
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
+        (reported,) = await found(harness, "dinner")
+        rows = await harness.read(
             lambda c: c.execute(
                 "SELECT messages.audience, conversations.scope, conversations.room_id IS NULL"
                 " FROM messages JOIN turns ON turns.id = messages.turn_id JOIN conversations"
                 " ON conversations.id = turns.conversation_id WHERE messages.id = ?",
-                (told.id,),
+                (reported.id,),
             ).fetchone()
         )
         audience, scope, is_private = rows
@@ -212,22 +214,22 @@ def _count_turns_of_runs(connection: Connection) -> int:
 
 async def test_a_turn_of_a_job_that_said_something_is_found_by_its_run(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the bread out.", "2026-11-20T13:00")
-        clock.move(house, hours=1)
-        (run,) = await over(house, job, 1)
-        turn = await house.read(lambda c: job_runs.find_turn(c, run_id=run.id))
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the bread out.", "2026-11-20T13:00")
+        clock.move(harness, hours=1)
+        (run,) = await over(harness, job, 1)
+        turn = await harness.read(lambda c: job_runs.find_turn(c, run_id=run.id))
         assert turn
         assert turn[1] == "answered"
 
 
-async def test_the_talk_of_a_prompt_is_called_like_its_job(tmp_path: Path) -> None:
+async def test_the_conversation_of_a_prompt_is_called_like_its_job(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(say("Rye, at nine.")), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Ask for bread.", "2026-11-20T13:00", kind="prompt")
-        clock.move(house, hours=1)
-        await over(house, job, 1)
-        (talk,) = await sittings(house, await found(house, "rye"))
-        assert talk.title == job.title
+    async with running(tmp_path, greeted(say("Rye, at nine.")), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Ask for bread.", "2026-11-20T13:00", kind="prompt")
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
+        (dialogue,) = await sittings(harness, await found(harness, "rye"))
+        assert dialogue.title == job.title

@@ -16,7 +16,7 @@ from gateway.jobs.resources import make_rules
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.interfaces.test_job_operations import desk, settle_in, write
 from tests.integration.jobs_support import ana, greet, greeted
 from tests.integration.processes import Done, talaria
@@ -40,41 +40,41 @@ def digest(**arguments: object) -> Play:
 
 
 @asynccontextmanager
-async def berlin(tmp_path: Path, *plays: Play, **others: FakeChat) -> AsyncIterator[House]:
+async def berlin(tmp_path: Path, *plays: Play, **others: FakeChat) -> AsyncIterator[Harness]:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(*plays), now=clock, others=others, **HOUSE) as house:
-        await greet(house)
-        yield house
+    async with running(tmp_path, greeted(*plays), now=clock, others=others, **HOUSE) as harness:
+        await greet(harness)
+        yield harness
 
 
-async def echoed(house: House, said: str = "every Monday at 8, please") -> str:
+async def echoed(harness: Harness, said: str = "every Monday at 8, please") -> str:
     """What is asked before a job counts."""
-    await house.chat.says(said)
-    return (await house.chat.sees_text("shall I")).text
+    await harness.chat.says(said)
+    return (await harness.chat.sees_text("shall I")).text
 
 
-async def the_job(house: House) -> Job:
-    found = await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
+async def the_job(harness: Harness) -> Job:
+    found = await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
     assert len(found) == 1
     return found[0]
 
 
-async def says_yes(house: House, done: str) -> Job:
-    await house.chat.press("Yes, do that")
-    await house.chat.sees_text(done)
-    await house.at_rest()
-    return await the_job(house)
+async def says_yes(harness: Harness, done: str) -> Job:
+    await harness.chat.press("Yes, do that")
+    await harness.chat.sees_text(done)
+    await harness.at_rest()
+    return await the_job(harness)
 
 
-def last_result(house: House) -> str:
+def last_result(harness: Harness) -> str:
     """What the model was told by its tool."""
-    return str(house.model.requests[-1].messages[-1])
+    return str(harness.model.requests[-1].messages[-1])
 
 
 async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Path) -> None:
     asked = digest(day_usd=0.5, to=["here", "home", "slack"], late="skip")
-    async with berlin(tmp_path, asked, say("Made.")) as house:
-        echo = await echoed(house)
+    async with berlin(tmp_path, asked, say("Made.")) as harness:
+        echo = await echoed(harness)
         assert echo.startswith("At 08:00 on Monday, shall I do this?\n\nWrite.\n\nNext: Mon 2026")
         assert echo.split("\n")[5:] == [
             f"Sent to: here; {LAST}; Slack once we've talked there; until then {LAST}",
@@ -84,20 +84,20 @@ async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Pat
 
 
 async def test_a_home_and_an_account_are_named_as_people_know_them(tmp_path: Path) -> None:
-    async with berlin(tmp_path, digest(to=["home"]), say("Made.")) as house:
+    async with berlin(tmp_path, digest(to=["home"]), say("Made.")) as harness:
         place = ("discord", '["7",null,true]')
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
         )
-        assert "\nSent to: your home chat, Discord" in await echoed(house)
+        assert "\nSent to: your home chat, Discord" in await echoed(harness)
 
 
 async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path: Path) -> None:
     asked = digest(
         model="quick", tools=["recall", "gather"], skills=["digest"], aware=True, day_usd=2
     )
-    async with berlin(tmp_path, asked, say("Made it.")) as house:
-        echo = await echoed(house)
+    async with berlin(tmp_path, asked, say("Made it.")) as harness:
+        echo = await echoed(harness)
         for line in (
             "It sees its earlier runs",
             "Model: quick",
@@ -106,7 +106,7 @@ async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path
             "It may cost at most $2.00 a day",
         ):
             assert f"\n{line}" in echo
-        job = await says_yes(house, "Made it.")
+        job = await says_yes(harness, "Made it.")
         assert job.options == Options(
             is_aware=True,
             model="quick",
@@ -116,20 +116,20 @@ async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path
         )
         assert (
             "Tools: recall, gather. Skills: digest. It may cost at most $2.00 a day."
-            in last_result(house)
+            in last_result(harness)
         )
 
 
 async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
     asked = digest(model="quick", tools=["recall"], skills=["digest"], aware=True, day_usd=2)
-    async with berlin(tmp_path, asked, say("Made it.")) as house:
-        await echoed(house)
-        job = await says_yes(house, "Made it.")
+    async with berlin(tmp_path, asked, say("Made it.")) as harness:
+        await echoed(harness)
+        job = await says_yes(harness, "Made it.")
         again = wish("change", job=job.id, model="", tools=[], skills=[], aware=False, day_usd=0)
-        house.model.plays[:] = [again, say("Changed it.")]
-        await house.chat.says("as usual, please")
-        await house.until(lambda: any(shown.labels for shown in house.chat.shown))
-        assert (await says_yes(house, "Changed it.")).options == Options()
+        harness.model.plays[:] = [again, say("Changed it.")]
+        await harness.chat.says("as usual, please")
+        await harness.until(lambda: any(shown.labels for shown in harness.chat.shown))
+        assert (await says_yes(harness, "Changed it.")).options == Options()
 
 
 @pytest.mark.parametrize(
@@ -174,34 +174,34 @@ async def test_what_a_job_can_not_have_is_one_clear_sentence(
     if "cron" in asked and asked["cron"] is None:
         whole = {"kind": "prompt", "text": "Write."} | given
         play = wish("create", **whole)
-    async with berlin(tmp_path, play, say("So it can't be.")) as house:
-        await house.chat.says("please")
-        await house.chat.sees_text("So it can't be.")
-        assert sentence in last_result(house)
-        assert await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
+    async with berlin(tmp_path, play, say("So it can't be.")) as harness:
+        await harness.chat.says("please")
+        await harness.chat.sees_text("So it can't be.")
+        assert sentence in last_result(harness)
+        assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
 
 
 async def test_sundays_are_0_and_7(tmp_path: Path) -> None:
-    async with berlin(tmp_path, digest(cron="0 0 * * 7"), say("Made.")) as house:
-        assert "Next: Sun 2026-11-22 00:00; Sun 2026-11-29 00:00" in await echoed(house)
+    async with berlin(tmp_path, digest(cron="0 0 * * 7"), say("Made.")) as harness:
+        assert "Next: Sun 2026-11-22 00:00; Sun 2026-11-29 00:00" in await echoed(harness)
 
 
 async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
-    async with berlin(tmp_path, digest(), say("Made it.")) as house:
-        await echoed(house)
-        job = await says_yes(house, "Made it.")
-        house.model.plays[:] = [wish("change", job=job.id, kind="message"), say("It stays.")]
-        await house.chat.says("only send it")
-        await house.chat.sees_text("It stays.")
+    async with berlin(tmp_path, digest(), say("Made it.")) as harness:
+        await echoed(harness)
+        job = await says_yes(harness, "Made it.")
+        harness.model.plays[:] = [wish("change", job=job.id, kind="message"), say("It stays.")]
+        await harness.chat.says("only send it")
+        await harness.chat.sees_text("It stays.")
         assert "the kind of a job can't change; delete it and create a message job." in last_result(
-            house
+            harness
         )
 
 
 async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), **HOUSE) as house:
-        means = make_rules(house.gateway.settings).means
-        gateway = house.gateway
+    async with running(tmp_path, FakeModel(), **HOUSE) as harness:
+        means = make_rules(harness.gateway.settings).means
+        gateway = harness.gateway
         stock = ToolDeps(
             settings=gateway.settings,
             database=gateway.database,

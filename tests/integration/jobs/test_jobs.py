@@ -19,7 +19,7 @@ from agent_core.state.queues import deferred_messages
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
@@ -41,9 +41,9 @@ def _has_left(model: FakeModel, count: int) -> bool:
     return len(model.plays) <= count
 
 
-def texts(house: House) -> list[str]:
+def texts(harness: Harness) -> list[str]:
     """What people see."""
-    return [shown.text for shown in house.chat.shown]
+    return [shown.text for shown in harness.chat.shown]
 
 
 def ana(connection: Connection) -> PersonId:
@@ -53,87 +53,87 @@ def ana(connection: Connection) -> PersonId:
     return account.person_id
 
 
-async def one_job(house: House) -> Job:
-    found = await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
+async def one_job(harness: Harness) -> Job:
+    found = await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
     assert len(found) == 1
     return found[0]
 
 
-async def runs_of(house: House, job_id: int = 0) -> Sequence[Run]:
-    wanted = JobId(job_id) if job_id else (await one_job(house)).id
-    return await house.read(lambda c: job_runs.list_of_job(c, job_id=wanted, limit=50))
+async def runs_of(harness: Harness, job_id: int = 0) -> Sequence[Run]:
+    wanted = JobId(job_id) if job_id else (await one_job(harness)).id
+    return await harness.read(lambda c: job_runs.list_of_job(c, job_id=wanted, limit=50))
 
 
-async def states(house: House, job_id: int = 0) -> list[str]:
-    return [run.state for run in reversed(await runs_of(house, job_id))]
+async def states(harness: Harness, job_id: int = 0) -> list[str]:
+    return [run.state for run in reversed(await runs_of(harness, job_id))]
 
 
-async def ended(house: House, count: int, job_id: int) -> None:
+async def ended(harness: Harness, count: int, job_id: int) -> None:
     """Return once so many runs of a job are over."""
     async with asyncio.timeout(45):
-        await _until_ended(house, count, job_id)
+        await _until_ended(harness, count, job_id)
 
 
-async def _until_ended(house: House, count: int, job_id: int) -> None:
+async def _until_ended(harness: Harness, count: int, job_id: int) -> None:
     while True:
-        found = await runs_of(house, job_id)
+        found = await runs_of(harness, job_id)
         if sum(run.state in ("done", "failed", "skipped") for run in found) >= count:
             return
         await asyncio.sleep(0.002)
 
 
-async def makes(house: House, text: str = "yes please") -> Job:
+async def makes(harness: Harness, text: str = "yes please") -> Job:
     """Ask for a job, and say yes to what is shown."""
-    await house.chat.says("every Monday at 8, please")
-    await house.chat.sees_text("shall I")
-    await house.chat.press("Yes, do that")
-    await house.chat.sees_text(text)
-    await house.at_rest()
-    return await one_job(house)
+    await harness.chat.says("every Monday at 8, please")
+    await harness.chat.sees_text("shall I")
+    await harness.chat.press("Yes, do that")
+    await harness.chat.sees_text(text)
+    await harness.at_rest()
+    return await one_job(harness)
 
 
 async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(reminder(in_minutes=20), say("I will remind you."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await house.chat.says("remind me in 20 minutes to take the bread out")
-        await house.chat.sees_text("I will remind you.")
-        clock.move(house, minutes=19)
-        await house.at_rest()
-        assert "Take the bread out." not in texts(house)
-        clock.move(house, minutes=1)
-        await house.chat.sees_text("Take the bread out.")
-        clock.move(house, days=3)
-        await house.at_rest()
-        assert texts(house).count("Take the bread out.") == 1
-        found = await house.read(lambda c: jobs.find(c, job_id=JobId(1)))
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await harness.chat.says("remind me in 20 minutes to take the bread out")
+        await harness.chat.sees_text("I will remind you.")
+        clock.move(harness, minutes=19)
+        await harness.at_rest()
+        assert "Take the bread out." not in texts(harness)
+        clock.move(harness, minutes=1)
+        await harness.chat.sees_text("Take the bread out.")
+        clock.move(harness, days=3)
+        await harness.at_rest()
+        assert texts(harness).count("Take the bread out.") == 1
+        found = await harness.read(lambda c: jobs.find(c, job_id=JobId(1)))
         assert found is None or found.kind == "system" or found.state == "over"
 
 
 async def test_what_repeats_is_shown_and_counts_after_a_yes(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("Done, Mondays at 8."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await house.chat.says("every Monday at 8, please")
-        echo = await house.chat.sees_text("shall I")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await harness.chat.says("every Monday at 8, please")
+        echo = await harness.chat.sees_text("shall I")
         assert "At 08:00 on Monday" in echo.text
         assert "Mon 2026-11-23 08:00; Mon 2026-11-30 08:00; Mon 2026-12-07 08:00" in echo.text
-        assert await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
-        await house.chat.press("Yes, do that")
-        await house.chat.sees_text("Done, Mondays at 8.")
-        job = await one_job(house)
+        assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
+        await harness.chat.press("Yes, do that")
+        await harness.chat.sees_text("Done, Mondays at 8.")
+        job = await one_job(harness)
         assert job.next_slot == ("2026-11-23T08:00", clock() + 67 * 3_600_000)
 
 
 async def test_a_no_makes_no_job(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("Fine, nothing then."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await house.chat.says("every Monday at 8, please")
-        await house.chat.sees_text("shall I")
-        await house.chat.press("No")
-        await house.chat.sees_text("Fine, nothing then.")
-        assert await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await harness.chat.says("every Monday at 8, please")
+        await harness.chat.sees_text("shall I")
+        await harness.chat.press("No")
+        await harness.chat.sees_text("Fine, nothing then.")
+        assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
         assert "The person said no" in str(model.requests[-1].messages[-1])
 
 
@@ -142,19 +142,19 @@ async def test_a_prompt_runs_as_a_turn_and_its_answer_is_sent(tmp_path: Path) ->
     model = FakeModel(
         digest(cron="0 8 * * 1"), say("yes please"), say("Three things today."), say("And again.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("**Digest**\n\nThree things today.")
-        await ended(house, 1, job.id)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text("**Digest**\n\nThree things today.")
+        await ended(harness, 1, job.id)
         facts = str(model.requests[-1].messages[-1])
         assert "Scheduled: job" in facts
         assert "Write my digest." in facts
         assert len(model.requests[-1].messages) == 1  # a fresh talk: nothing of the chat is in it
-        clock.move(house, days=7)
-        await house.chat.sees_text("And again.")
-        await ended(house, 2, job.id)
-        assert await states(house) == ["done", "done"]
+        clock.move(harness, days=7)
+        await harness.chat.sees_text("And again.")
+        await ended(harness, 2, job.id)
+        assert await states(harness) == ["done", "done"]
         assert len(model.requests[-1].messages) == 1
 
 
@@ -163,52 +163,52 @@ async def test_a_job_may_see_its_earlier_runs(tmp_path: Path) -> None:
     model = FakeModel(
         digest(cron="0 8 * * 1", aware=True), say("yes please"), say("One."), say("Two.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
-        clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("One.")
-        await house.at_rest()
-        clock.move(house, days=7)
-        await house.chat.sees_text("Two.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
+        clock.move(harness, days=2, hours=19)
+        await harness.chat.sees_text("One.")
+        await harness.at_rest()
+        clock.move(harness, days=7)
+        await harness.chat.sees_text("Two.")
         assert "One." in str(model.requests[-1].messages)
 
 
 async def test_nothing_to_tell_is_not_told(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("[SILENT]"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
-        before = list(texts(house))
-        clock.move(house, days=2, hours=19)
-        await ended(house, 1, job.id)
-        assert texts(house) == before
-        assert await states(house) == ["done"]
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
+        before = list(texts(harness))
+        clock.move(harness, days=2, hours=19)
+        await ended(harness, 1, job.id)
+        assert texts(harness) == before
+        assert await states(harness) == ["done"]
 
 
 async def test_what_was_missed_is_caught_up_once_and_says_so(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
     late = FakeModel(say("News."))
     clock = Clock(2026, 11, 24, 11, 0)
-    async with running(tmp_path, late, now=clock, **HOUSE) as house:
-        shown = await house.chat.sees_text("News.")
+    async with running(tmp_path, late, now=clock, **HOUSE) as harness:
+        shown = await harness.chat.sees_text("News.")
         assert "This was due Tue 2026-11-24 08:00" in shown.text
         assert "I missed 3 earlier runs" in shown.text
-        await house.at_rest()
+        await harness.at_rest()
         assert late.plays == []
 
 
 async def test_missed_slots_are_left_out_and_reported(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *", late="skip"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
-    async with running(tmp_path, FakeModel(), now=Clock(2026, 11, 24, 11, 0), **HOUSE) as house:
-        shown = await house.chat.sees_text("I skipped 4 runs of")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
+    async with running(tmp_path, FakeModel(), now=Clock(2026, 11, 24, 11, 0), **HOUSE) as harness:
+        shown = await harness.chat.sees_text("I skipped 4 runs of")
         assert "Next: Wed 2026-11-25 08:00" in shown.text
-        assert await states(house) == ["skipped"]
+        assert await states(harness) == ["skipped"]
 
 
 async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path) -> None:
@@ -221,39 +221,39 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
         schedule("c2", kind="message", title="Cat", text="Feed the cat.", at="2026-11-21T06:00"),
         say("Noted the second."),
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await house.chat.says("first")
-        await house.chat.sees_text("Noted the first.")
-        await house.chat.says("second")
-        await house.chat.sees_text("Noted the second.")
-        await house.at_rest()
-        before = len(house.chat.shown)
-        clock.move(house, hours=10, minutes=0)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await harness.chat.says("first")
+        await harness.chat.sees_text("Noted the first.")
+        await harness.chat.says("second")
+        await harness.chat.sees_text("Noted the second.")
+        await harness.at_rest()
+        before = len(harness.chat.shown)
+        clock.move(harness, hours=10, minutes=0)
         await asyncio.sleep(0.01)
-        clock.move(house, hours=7, minutes=30)  # 06:30 in Berlin
+        clock.move(harness, hours=7, minutes=30)  # 06:30 in Berlin
         while (
-            len(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana(c))))
+            len(await harness.read(lambda c: deferred_messages.list_of_person(c, person_id=ana(c))))
             < 2
         ):
             await asyncio.sleep(0.002)
-        assert len(house.chat.shown) == before
-        clock.move(house, minutes=31)
-        shown = await house.chat.sees_text("During your quiet time, 2 messages came")
+        assert len(harness.chat.shown) == before
+        clock.move(harness, minutes=31)
+        shown = await harness.chat.sees_text("During your quiet time, 2 messages came")
         assert "Bread is ready." in shown.text
         assert "Feed the cat." in shown.text
-        assert len(house.chat.shown) == before + 1
+        assert len(harness.chat.shown) == before + 1
 
 
 async def test_an_urgent_job_comes_in_quiet_hours(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)
     model = FakeModel(reminder(in_minutes=20, urgent=True), say("Sure."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await house.chat.says("remind me")
-        await house.chat.sees_text("Sure.")
-        clock.move(house, minutes=20)
-        await house.chat.sees_text("Take the bread out.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await harness.chat.says("remind me")
+        await harness.chat.sees_text("Sure.")
+        clock.move(harness, minutes=20)
+        await harness.chat.sees_text("Take the bread out.")
 
 
 async def test_a_failure_is_tried_again_and_told_once_and_so_is_the_recovery(
@@ -262,43 +262,43 @@ async def test_a_failure_is_tried_again_and_told_once_and_so_is_the_recovery(
     clock = Clock(2026, 11, 20, 12, 0)
     broken: list[Play] = [[ModelRejected("no such thing")] for _ in range(6)]
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"), *broken, say("Back."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
-        clock.move(house, hours=19)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
+        clock.move(harness, hours=19)
         for attempt in range(3):
-            await house.until(partial(_has_left, model, 6 - attempt))
-            await house.at_rest()
-            clock.move(house, minutes=6)
-        await ended(house, 1, job.id)
-        await house.chat.sees_text("failed")
-        clock.move(house, days=1, minutes=-18)
+            await harness.until(partial(_has_left, model, 6 - attempt))
+            await harness.at_rest()
+            clock.move(harness, minutes=6)
+        await ended(harness, 1, job.id)
+        await harness.chat.sees_text("failed")
+        clock.move(harness, days=1, minutes=-18)
         for attempt in range(3):
-            await house.until(partial(_has_left, model, 3 - attempt))
-            await house.at_rest()
-            clock.move(house, minutes=6)
-        await ended(house, 2, job.id)
-        clock.move(house, days=1, minutes=-18)
-        shown = await house.chat.sees_text("Back.")
+            await harness.until(partial(_has_left, model, 3 - attempt))
+            await harness.at_rest()
+            clock.move(harness, minutes=6)
+        await ended(harness, 2, job.id)
+        clock.move(harness, days=1, minutes=-18)
+        shown = await harness.chat.sees_text("Back.")
         assert "works again after 2 failures" in shown.text
-        assert sum("failed" in text for text in texts(house)) == 1
-        assert await states(house) == ["failed", "failed", "done"]
+        assert sum("failed" in text for text in texts(harness)) == 1
+        assert await states(harness) == ["failed", "failed", "done"]
 
 
 async def test_a_job_that_always_fails_is_paused_with_a_notice(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        job = await makes(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        job = await makes(harness)
         model.plays = [[ModelRejected("no such thing")] for _ in range(9)]
-        clock.move(house, hours=19)
+        clock.move(harness, hours=19)
         for left in reversed(range(9)):
-            await house.until(partial(_has_left, model, left))
-            await house.at_rest()
+            await harness.until(partial(_has_left, model, left))
+            await harness.at_rest()
             is_day_over = left % 3 == 0
-            clock.move(house, **({"days": 1, "minutes": -12} if is_day_over else {"minutes": 6}))
-        await house.chat.sees_text("I've paused")
-        assert (await one_job(house)).state == "paused"
-        assert job.id == (await one_job(house)).id
+            clock.move(harness, **({"days": 1, "minutes": -12} if is_day_over else {"minutes": 6}))
+        await harness.chat.sees_text("I've paused")
+        assert (await one_job(harness)).state == "paused"
+        assert job.id == (await one_job(harness)).id
 
 
 async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
@@ -307,10 +307,10 @@ async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
     clock = Clock(2026, 11, 20, 12, 0)
     other = FakeChat(name="other")
     model = FakeModel(reminder(in_minutes=20), say("Sure."))
-    async with running(tmp_path, model, now=clock, others={"other": other}, **HOUSE) as house:
-        await house.chat.says("remind me")
-        await house.chat.sees_text("Sure.")
-        await house.at_rest()
+    async with running(tmp_path, model, now=clock, others={"other": other}, **HOUSE) as harness:
+        await harness.chat.says("remind me")
+        await harness.chat.sees_text("Sure.")
+        await harness.at_rest()
 
         def leave(connection: Connection) -> None:
             connection.execute(
@@ -323,22 +323,22 @@ async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
                 " 'answered', 1 FROM turns LIMIT 1"
             )
 
-        await house.gateway.database.write("test", leave)
-        clock.move(house, minutes=20)
+        await harness.gateway.database.write("test", leave)
+        clock.move(harness, minutes=20)
         await other.sees_text("Take the bread out.")
 
 
 async def test_a_home_is_where_what_comes_by_itself_goes(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *", to=["home"]), say("yes please"), say("News."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
         place = ("fake", '["77",null,true]')
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
         )
-        clock.move(house, hours=19)
-        shown = await house.chat.sees_text("News.")
+        clock.move(harness, hours=19)
+        shown = await harness.chat.sees_text("News.")
         assert shown.chat_id == "77"
 
 
@@ -347,14 +347,14 @@ async def test_a_job_that_runs_can_make_no_jobs(tmp_path: Path) -> None:
     model = FakeModel(
         digest(cron="0 8 * * *"), say("yes please"), reminder(in_minutes=5), say("News.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
-        clock.move(house, hours=19)
-        await house.chat.sees_text("News.")
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
+        clock.move(harness, hours=19)
+        await harness.chat.sees_text("News.")
         assert "a running job can't create, change or start jobs" in str(
             model.requests[-1].messages
         )
-        assert len(await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))) == 1
+        assert len(await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))) == 1
 
 
 async def test_a_person_has_so_many_jobs_and_no_more(tmp_path: Path) -> None:
@@ -366,11 +366,11 @@ async def test_a_person_has_so_many_jobs_and_no_more(tmp_path: Path) -> None:
         say("Noted the second."),
     )
     limit = {"TALARIA_JOBS__PER_PERSON": "1"}
-    async with running(tmp_path, model, now=clock, **HOUSE, **limit) as house:
-        await house.chat.says("a")
-        await house.chat.sees_text("Noted the first.")
-        await house.chat.says("b")
-        await house.chat.sees_text("Noted the second.")
+    async with running(tmp_path, model, now=clock, **HOUSE, **limit) as harness:
+        await harness.chat.says("a")
+        await harness.chat.sees_text("Noted the first.")
+        await harness.chat.says("b")
+        await harness.chat.sees_text("Noted the second.")
         assert "the most that one person may have" in str(model.requests[-1].messages)
 
 
@@ -383,43 +383,43 @@ async def test_a_clock_that_is_put_back_brings_no_silence_and_no_storm(
         schedule(kind="message", title="Daily", text="Good morning.", cron="0 8 * * *"),
         say("yes please"),
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        await makes(house)
-        clock.move(house, hours=19, minutes=1)
-        await house.until(lambda: texts(house).count("Good morning.") == 1)
-        await house.at_rest()
-        clock.move(house, **back)
-        await seen(house, clock)
-        clock.move(house, days=1, hours=5)
-        await house.until(lambda: count_mornings(house) == 2)
-        clock.move(house, minutes=5)
-        await seen(house, clock)
-        assert count_mornings(house) == 2
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        await makes(harness)
+        clock.move(harness, hours=19, minutes=1)
+        await harness.until(lambda: texts(harness).count("Good morning.") == 1)
+        await harness.at_rest()
+        clock.move(harness, **back)
+        await seen(harness, clock)
+        clock.move(harness, days=1, hours=5)
+        await harness.until(lambda: count_mornings(harness) == 2)
+        clock.move(harness, minutes=5)
+        await seen(harness, clock)
+        assert count_mornings(harness) == 2
 
 
-def count_mornings(house: House) -> int:
+def count_mornings(harness: Harness) -> int:
     """How often the daily message came, in time or late."""
-    return sum(text.startswith("Good morning.") for text in texts(house))
+    return sum(text.startswith("Good morning.") for text in texts(harness))
 
 
-async def seen(house: House, clock: Clock) -> None:
+async def seen(harness: Harness, clock: Clock) -> None:
     """Return once the scheduler waits for a moment that is yet to come, and none is far off."""
     async with asyncio.timeout(45):
         while True:
-            job = await one_job(house)
+            job = await one_job(harness)
             if job.next_slot and clock() < job.next_slot[1] <= clock() + 90_000_000:
                 return
             await asyncio.sleep(0.002)
 
 
-async def test_the_house_has_jobs_of_its_own(tmp_path: Path) -> None:
+async def test_the_gateway_has_jobs_of_its_own(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
-        own = await house.read(jobs.list_system)
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+        own = await harness.read(jobs.list_system)
         assert [job.body for job in own] == ["backup", "curator", "retention"]
-        clock.move(house, hours=40)
+        clock.move(harness, hours=40)
         for job in own:
-            await ended(house, 1, job.id)
-            assert await states(house, job.id) == ["done"]
+            await ended(harness, 1, job.id)
+            assert await states(harness, job.id) == ["done"]
         assert len(list((tmp_path / "backups").glob("nightly-*.db"))) == 1
-        assert await house.read(lambda c: people.find(c, person_id=PersonId(99))) is None
+        assert await harness.read(lambda c: people.find(c, person_id=PersonId(99))) is None

@@ -7,7 +7,7 @@ from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets
 from gateway.jobs.history import shorten_output
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted, looked, texts
 from tests.integration.turns.test_finalizer import NoFilesChat
 
@@ -19,77 +19,79 @@ WHOLE = "".join(f"line number {number} of very many\n" for number in range(5000)
 """About 150,000 characters."""
 
 
-def sent_files(house: House) -> list[tuple[str, str, str]]:
+def sent_files(harness: Harness) -> list[tuple[str, str, str]]:
     """Chat, name and text of each file that people got."""
     return [
-        (one.chat_id, one.file.name, one.file.data.decode()) for one in house.chat.shown if one.file
+        (one.chat_id, one.file.name, one.file.data.decode())
+        for one in harness.chat.shown
+        if one.file
     ]
 
 
 async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await give_job(house, FLOOD, "2026-11-20T13:00", kind="script")
-        clock.move(house, hours=1)
-        await house.until(lambda: sent_files(house))
-        await looked(house)
-        assert sent_files(house) == [("1", "output.txt", WHOLE)]
-        told = "".join(texts(house)[1:])
-        assert len(told) < 3500
-        assert len(texts(house)) <= 6, "the greeting, four messages of 1,000 letters, the file"
-        assert "line number 0 of very many\n" in told
-        assert told.rstrip().endswith("line number 4999 of very many")
-        assert "characters are left out here; output.txt has all of them." in told
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await give_job(harness, FLOOD, "2026-11-20T13:00", kind="script")
+        clock.move(harness, hours=1)
+        await harness.until(lambda: sent_files(harness))
+        await looked(harness)
+        assert sent_files(harness) == [("1", "output.txt", WHOLE)]
+        reported = "".join(texts(harness)[1:])
+        assert len(reported) < 3500
+        assert len(texts(harness)) <= 6, "the greeting, four messages of 1,000 letters, the file"
+        assert "line number 0 of very many\n" in reported
+        assert reported.rstrip().endswith("line number 4999 of very many")
+        assert "characters are left out here; output.txt has all of them." in reported
 
 
 async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.gateway.database.write(
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6,))
         )
         there = Target(kind="place", platform="fake", chat='["9",null,true]')
         places = [Target(kind="home"), there]
-        await give_job(house, FLOOD, "2026-11-21T09:00", kind="script", targets=places)
-        clock.move(house, hours=22)
-        await looked(house)
-        assert not sent_files(house)
-        clock.move(house, hours=18)
-        await house.until(lambda: len(sent_files(house)) == 2)
-        await looked(house)
-        assert sorted(sent_files(house)) == [(chat, "output.txt", WHOLE) for chat in ("1", "9")]
+        await give_job(harness, FLOOD, "2026-11-21T09:00", kind="script", targets=places)
+        clock.move(harness, hours=22)
+        await looked(harness)
+        assert not sent_files(harness)
+        clock.move(harness, hours=18)
+        await harness.until(lambda: len(sent_files(harness)) == 2)
+        await looked(harness)
+        assert sorted(sent_files(harness)) == [(chat, "output.txt", WHOLE) for chat in ("1", "9")]
 
 
 async def test_where_no_files_can_be_sent_a_flood_names_its_file(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), chat=NoFilesChat(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await give_job(house, FLOOD, "2026-11-20T13:00", kind="script")
-        clock.move(house, hours=1)
-        await house.chat.sees_text("I made output.txt, but I can't send files here.")
-        await looked(house)
-        assert len(texts(house)) <= 5
+    async with running(tmp_path, greeted(), chat=NoFilesChat(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await give_job(harness, FLOOD, "2026-11-20T13:00", kind="script")
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text("I made output.txt, but I can't send files here.")
+        await looked(harness)
+        assert len(texts(harness)) <= 5
 
 
 async def test_what_is_short_comes_without_a_file_and_what_shows_nothing_not_at_all(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         nothing = r"printf '\0\342\200\213\n'"
-        await give_job(house, nothing, "2026-11-20T12:30", kind="script")
+        await give_job(harness, nothing, "2026-11-20T12:30", kind="script")
         await give_job(
-            house, "echo; echo Two letters came.; echo", "2026-11-20T13:00", kind="script"
+            harness, "echo; echo Two letters came.; echo", "2026-11-20T13:00", kind="script"
         )
         for _ in range(2):
-            clock.move(house, minutes=30)
-            await looked(house)
-        await house.chat.sees_text("Two letters came.")
-        assert len(texts(house)) == 2
-        assert not sent_files(house)
+            clock.move(harness, minutes=30)
+            await looked(harness)
+        await harness.chat.sees_text("Two letters came.")
+        assert len(texts(harness)) == 2
+        assert not sent_files(harness)
 
 
 def test_only_what_is_too_long_is_cut_and_the_line_counts_what_is_missing() -> None:

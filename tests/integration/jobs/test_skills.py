@@ -19,7 +19,7 @@ from gateway.scheduler import system_jobs
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_digests import facts_of, give_skills
 from tests.integration.jobs_support import find, give_job, greet, greeted, over, runs_of, texts
 
@@ -33,21 +33,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "skills"
 
 
-async def own_job(house: House, name: str) -> Job:
+async def own_job(harness: Harness, name: str) -> Job:
     """One of the house's own jobs."""
-    found = await house.read(jobs.list_system)
+    found = await harness.read(jobs.list_system)
     return next(job for job in found if job.body == name)
 
 
-async def curated(house: House, clock: Clock, *, days: int, count: int) -> Run:
+async def curated(harness: Harness, clock: Clock, *, days: int, count: int) -> Run:
     """Let days pass; gives the newest of so many runs of the curator."""
-    clock.move(house, days=days)
-    job = await own_job(house, system_jobs.CURATOR)
-    return (await over(house, job, count))[-1]
+    clock.move(harness, days=days)
+    job = await own_job(harness, system_jobs.CURATOR)
+    return (await over(harness, job, count))[-1]
 
 
-async def known(house: House, name: str) -> SkillRow | None:
-    return await house.read(lambda c: skills.find(c, name=name))
+async def known(harness: Harness, name: str) -> SkillRow | None:
+    return await harness.read(lambda c: skills.find(c, name=name))
 
 
 def make_owner(connection: Connection) -> None:
@@ -74,9 +74,9 @@ async def usage_says(folder: Path, name: str, uses: int) -> Mapping[str, Any]:
     file = folder / ".usage.json"
     async with asyncio.timeout(45):
         while True:
-            told = json.loads(file.read_text()) if file.exists() else {}
-            if told.get(name, {}).get("uses") == uses:
-                return told[name]  # type: ignore[no-any-return]
+            reported = json.loads(file.read_text()) if file.exists() else {}
+            if reported.get(name, {}).get("uses") == uses:
+                return reported[name]  # type: ignore[no-any-return]
             await asyncio.sleep(0.01)
 
 
@@ -86,18 +86,18 @@ async def test_a_job_works_as_the_homes_skill_says_and_that_is_counted(
     write_skill(folder, "tidy", "Sweep first.")
     clock = Clock(*START)
     model = greeted(say("Swept."), say("Swept again."))
-    async with running(tmp_path, model, now=clock, **ZONE) as house:
-        await greet(house)
-        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
-        await give_skills(house, job, "tidy")
-        clock.move(house, days=1)
-        await over(house, job, 1)
+    async with running(tmp_path, model, now=clock, **ZONE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(harness, job, "tidy")
+        clock.move(harness, days=1)
+        await over(harness, job, 1)
         assert "Do it as the skill `tidy` says:\nSweep first." in facts_of(
             model.requests[-1].messages[0]
         )
-        clock.move(house, days=1)
-        await over(house, job, 2)
-        row = await known(house, "tidy")
+        clock.move(harness, days=1)
+        await over(harness, job, 2)
+        row = await known(harness, "tidy")
         assert row
         assert (row.uses, row.last_used_at) == (2, clock())
     async with running(tmp_path, model, now=clock, **ZONE):
@@ -109,17 +109,17 @@ async def test_a_turn_that_was_cut_off_and_goes_on_is_one_use(tmp_path: Path, fo
     clock = Clock(*START)
     stuck = asyncio.Event()
     cut = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
-    async with running(tmp_path, greeted([stuck.wait]), now=clock, **ZONE, **cut) as house:
-        await greet(house)
-        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
-        await give_skills(house, job, "tidy")
-        clock.move(house, days=1)
+    async with running(tmp_path, greeted([stuck.wait]), now=clock, **ZONE, **cut) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(harness, job, "tidy")
+        clock.move(harness, days=1)
         async with asyncio.timeout(10):
-            while await known(house, "tidy") is None:
+            while await known(harness, "tidy") is None:
                 await asyncio.sleep(0.005)
-    async with running(tmp_path, FakeModel(say("Swept.")), now=clock, **ZONE) as house:
-        await over(house, job, 1)
-        row = await known(house, "tidy")
+    async with running(tmp_path, FakeModel(say("Swept.")), now=clock, **ZONE) as harness:
+        await over(harness, job, 1)
+        row = await known(harness, "tidy")
         assert row
         assert row.uses == 1
 
@@ -129,15 +129,15 @@ async def test_a_job_whose_skill_is_broken_says_what_is_wrong_with_it(
 ) -> None:
     write_skill(folder, "tidy", called="other")
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        await greet(house)
-        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
-        await give_skills(house, job, "tidy")
-        clock.move(house, days=1)
-        (run,) = await over(house, job, 1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(harness, job, "tidy")
+        clock.move(harness, days=1)
+        (run,) = await over(harness, job, 1)
         assert run.state == "failed"
         assert "its `name` is other" in run.reason
-        row = await known(house, "tidy")
+        row = await known(harness, "tidy")
         assert row
         assert row.uses == 0
 
@@ -147,45 +147,45 @@ async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it
 ) -> None:
     place = write_skill(folder, "tidy", "Sweep first.")
     clock = Clock(*START)
-    async with running(tmp_path, greeted(say("Swept.")), now=clock, **ZONE) as house:
-        await greet(house)
-        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
-        await give_skills(house, job, "tidy")
+    async with running(tmp_path, greeted(say("Swept.")), now=clock, **ZONE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(harness, job, "tidy")
         write_text(place, "tidy", "Dust first.")
-        clock.move(house, days=1)
-        await over(house, job, 1)
-        assert await house.read(changes) == [
+        clock.move(harness, days=1)
+        await over(harness, job, 1)
+        assert await harness.read(changes) == [
             ("tidy", "add", "hand", "found at the start"),
             ("tidy", "replace", "hand", f"found when job {job.id} loaded it"),
         ]
     write_text(place, "tidy", "Nothing first.")
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        assert (await house.read(changes))[2:] == [
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        assert (await harness.read(changes))[2:] == [
             ("tidy", "replace", "hand", "found at the start")
         ]
 
 
-async def test_a_damaged_row_about_a_skill_is_told_and_ends_no_house(
+async def test_a_damaged_row_about_a_skill_is_told_and_ends_no_gateway(
     tmp_path: Path, folder: Path
 ) -> None:
     write_skill(folder, "tidy")
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        await greet(house)
-        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
-        await give_skills(house, job, "tidy")
-        await house.gateway.database.write(
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(harness, job, "tidy")
+        await harness.gateway.database.write(
             "test", lambda c: c.execute("UPDATE ledger SET after = 'x' WHERE target = 'skill'")
         )
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        clock.move(house, days=1)
-        (run,) = await over(house, job, 1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        clock.move(harness, days=1)
+        (run,) = await over(harness, job, 1)
         assert run.state == "failed"
         assert "of the ledger is damaged; restore a backup" in run.reason
-        clock.move(house, days=1)
-        curator = await own_job(house, system_jobs.CURATOR)
+        clock.move(harness, days=1)
+        curator = await own_job(harness, system_jobs.CURATOR)
         async with asyncio.timeout(45):
-            while not (found := await runs_of(house, curator.id)) or not found[0].reason:
+            while not (found := await runs_of(harness, curator.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
         assert "is damaged" in found[0].reason
 
@@ -195,26 +195,26 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
 ) -> None:
     place = write_skill(folder, "tidy", called="other")
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        await greet(house)
-        await house.gateway.database.write("owner", make_owner)
-        run = await curated(house, clock, days=2, count=1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        await greet(harness)
+        await harness.gateway.database.write("owner", make_owner)
+        run = await curated(harness, clock, days=2, count=1)
         assert run.reason == "1 skill looked at; broken, the owners were told: tidy"
-        shown = await house.chat.sees_text("A skill is broken")
+        shown = await harness.chat.sees_text("A skill is broken")
         assert "its `name` is other" in shown.text
         assert shown.is_silent
-        run = await curated(house, clock, days=7, count=2)
+        run = await curated(harness, clock, days=7, count=2)
         assert run.reason == "1 skill looked at"
         (place / "SKILL.md").unlink()
-        await curated(house, clock, days=7, count=3)
-        await house.chat.sees_text("Skill tidy has no SKILL.md")
-        assert (await house.read(changes))[1:] == [
+        await curated(harness, clock, days=7, count=3)
+        await harness.chat.sees_text("Skill tidy has no SKILL.md")
+        assert (await harness.read(changes))[1:] == [
             ("tidy", "replace", "hand", "found by the curator")
         ]
         write_skill(folder, "neat")
-        run = await curated(house, clock, days=7, count=4)
+        run = await curated(harness, clock, days=7, count=4)
         assert run.reason == "2 skills looked at; new: neat"
-        assert sum("is broken" in text for text in texts(house)) == 2
+        assert sum("is broken" in text for text in texts(harness)) == 2
 
 
 async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
@@ -225,26 +225,26 @@ async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
     write_skill(folder / ".archive", "old", "An earlier one.")
     clock = Clock(*START)
     ages = {"TALARIA_SKILLS__STALE_DAYS": "5", "TALARIA_SKILLS__ARCHIVE_DAYS": "10"}
-    async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as house:
-        await greet(house)
-        job = await give_job(house, "Do.", "2099-01-01T08:00", kind="prompt")
-        await give_skills(house, job, "wanted")
-        await curated(house, clock, days=2, count=1)
-        await house.gateway.database.write(
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Do.", "2099-01-01T08:00", kind="prompt")
+        await give_skills(harness, job, "wanted")
+        await curated(harness, clock, days=2, count=1)
+        await harness.gateway.database.write(
             "pin", lambda c: skills.pin(c, name="pinned", is_pinned=True)
         )
-        run = await curated(house, clock, days=7, count=2)
+        run = await curated(harness, clock, days=7, count=2)
         assert run.reason == "4 skills looked at; stale: digest, old, pinned, wanted"
-        run = await curated(house, clock, days=7, count=3)
+        run = await curated(harness, clock, days=7, count=3)
         assert run.reason == "4 skills looked at; put away: digest, old as old~2"
         assert names_in(folder) == [".archive", ".usage.json", "pinned", "wanted"]
         assert names_in(folder / ".archive") == ["digest", "old", "old~2"]
-        assert (await house.read(changes))[4:] == [
+        assert (await harness.read(changes))[4:] == [
             ("digest", "remove", "curator", "not used for 16 days; archived as digest"),
             ("old", "remove", "curator", "not used for 16 days; archived as old~2"),
         ]
         assert (await usage_says(folder, "old", 0))["state"] == "archived"
-        assert (await find(house, job)).state == "active"
+        assert (await find(harness, job)).state == "active"
 
 
 async def test_what_can_not_be_moved_stays_and_the_outcome_says_why(
@@ -254,15 +254,15 @@ async def test_what_can_not_be_moved_stays_and_the_outcome_says_why(
     (folder / ".archive").symlink_to("nowhere")
     clock = Clock(*START)
     ages = {"TALARIA_SKILLS__ARCHIVE_DAYS": "5"}
-    async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as house:
-        await curated(house, clock, days=2, count=1)
-        run = await curated(house, clock, days=7, count=2)
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as harness:
+        await curated(harness, clock, days=2, count=1)
+        run = await curated(harness, clock, days=7, count=2)
         assert run.reason == "1 skill looked at; old could not be put away: File exists"
-        row = await known(house, "old")
+        row = await known(harness, "old")
         assert row
         assert row.state == "active"
         (folder / ".archive").unlink()
-        run = await curated(house, clock, days=7, count=3)
+        run = await curated(harness, clock, days=7, count=3)
         assert run.reason == "1 skill looked at; put away: old"
 
 
@@ -270,8 +270,8 @@ async def test_without_a_folder_the_curator_says_so_and_makes_none(
     tmp_path: Path, folder: Path
 ) -> None:
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        run = await curated(house, clock, days=2, count=1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        run = await curated(harness, clock, days=2, count=1)
         assert (run.state, run.reason) == ("done", "the home has no folder of skills")
     assert names_in(tmp_path, "skills") == []
 
@@ -282,23 +282,23 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
     clock = Clock(*START)
     (folder / ".archive").mkdir(parents=True)
     (folder / ".usage.json").mkdir()
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        clock.move(house, days=2)
-        job = await own_job(house, system_jobs.CURATOR)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        clock.move(harness, days=2)
+        job = await own_job(harness, system_jobs.CURATOR)
         async with asyncio.timeout(45):
-            while not (found := await runs_of(house, job.id)) or not found[0].reason:
+            while not (found := await runs_of(harness, job.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
         assert (found[0].state, found[0].attempts) == ("waiting", 1)
         assert "Is a directory" in found[0].reason
         (folder / ".usage.json").rmdir()
-        clock.move(house, minutes=5)
-        (run,) = await over(house, job, 1)
+        clock.move(harness, minutes=5)
+        (run,) = await over(harness, job, 1)
         assert (run.state, run.reason) == ("done", "0 skills looked at")
 
 
-async def test_the_houses_own_jobs_are_there_and_the_outside_memorys_only_with_one(
+async def test_the_gateways_own_jobs_are_there_and_the_outside_memorys_only_with_one(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, greeted()) as house:
-        found = [job.body for job in await house.read(jobs.list_system)]
+    async with running(tmp_path, greeted()) as harness:
+        found = [job.body for job in await harness.read(jobs.list_system)]
     assert found == ["backup", "curator", "retention"]

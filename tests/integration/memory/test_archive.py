@@ -11,7 +11,7 @@ from gateway.texts import memory
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.integration.harness import running
-from tests.integration.roommates import Street, see, street
+from tests.integration.shared_harness import SharedHarness, see, shared_harness
 from tests.integration.sides import Side
 
 KEEP = "keep "
@@ -57,8 +57,8 @@ def stock(request: ModelRequest) -> list[str]:
     return [line for line in facts(request) if line.startswith("You can search")]
 
 
-async def test_a_new_talk_is_told_how_much_there_is_and_finds_it(tmp_path: Path) -> None:
-    async with street(tmp_path, Archivist()) as here:
+async def test_a_new_conversation_is_told_how_much_there_is_and_finds_it(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         first, _ = await here.asks("ann", "keep my canary sings at dawn")
@@ -77,18 +77,18 @@ async def test_a_new_talk_is_told_how_much_there_is_and_finds_it(tmp_path: Path)
 async def live(home: Path, *kept: str) -> list[tuple[object, ...]]:
     """All requests that are made in a room, and to Bob, while Ann keeps something to herself."""
     model = Archivist()
-    async with street(home, model) as here:
+    async with shared_harness(home, model) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         for text in kept:
             await here.says("ann", f"{KEEP}{text}")
         count = len(model.requests)
-        await talk_in_room(here)
+        await dialogue_in_room(here)
         await here.says("bob", "canary")
         return [see(request) for request in model.requests[count:]]
 
 
-async def talk_in_room(here: Street) -> None:
+async def dialogue_in_room(here: SharedHarness) -> None:
     for who in ("ann", "bob"):
         await here.says(who, "canary", room="den")
     await here.says("ann", "/room room", room="den")
@@ -105,7 +105,7 @@ async def test_no_private_entry_changes_a_byte_of_what_is_asked_in_a_room_or_by_
 
 
 async def test_a_room_finds_what_it_keeps_itself(tmp_path: Path) -> None:
-    async with street(tmp_path, Archivist()) as here:
+    async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         await here.says("ann", "keep the canary of the den is yellow", room="den")
@@ -123,7 +123,7 @@ def name_in(text: str) -> str:
 
 
 async def test_memory_lists_what_is_kept_aside_and_finds_it(tmp_path: Path) -> None:
-    async with street(tmp_path, Archivist()) as here:
+    async with shared_harness(tmp_path, Archivist()) as here:
         assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
         for words in ("my canary sings", "the car is old", "tea at five", "rent on Monday"):
             await here.says("ann", f"{KEEP}{words}")
@@ -142,7 +142,7 @@ async def test_memory_lists_what_is_kept_aside_and_finds_it(tmp_path: Path) -> N
 
 
 async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Path) -> None:
-    async with street(tmp_path, Archivist()) as here:
+    async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "keep my canary sings")
         name = name_in(await here.says("ann", "/memory"))
         change = json.dumps({"action": "update", "id": name, "text": "my canary is silent"})
@@ -172,7 +172,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
 async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Archivist()) as here:
+    async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "keep my canary sings")
         here.remember("ann", "Has a cat")
         await here.says("ann", "/memory")
@@ -187,16 +187,16 @@ async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
         assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
 
 
-async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_talk_knows_it(
+async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_conversation_knows_it(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, Archivist()) as house:
-        ann = Side(house, "ann", "ann")
+    async with running(tmp_path, Archivist()) as harness:
+        ann = Side(harness, "ann", "ann")
         await ann.says("keep my canary sings")
-        assert house.chat.shown[-1].labels == ["Undo: my canary sings (pets)"]
+        assert harness.chat.shown[-1].labels == ["Undo: my canary sings (pets)"]
         await ann.presses("Undo: my canary sings (pets)")
         await ann.says("hello")
-        assert stock(house.model.requests[-1]) == []
+        assert stock(harness.model.requests[-1]) == []
         await ann.says("/undo")
         assert await ann.says("/undo") == "There's nothing to undo."
 
@@ -204,8 +204,8 @@ async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_talk_k
 async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, Archivist()) as house:
-        ann = Side(house, "ann", "ann")
+    async with running(tmp_path, Archivist()) as harness:
+        ann = Side(harness, "ann", "ann")
         await ann.says("keep my canary sings")
         name = name_in(await ann.says("/memory"))
         said = await ann.says(f"/memory forget {name}")
@@ -219,11 +219,11 @@ async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
 async def test_an_undo_of_the_archive_that_is_read_again_after_a_crash_is_done_once(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Archivist()) as here:
+    async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "keep my canary sings")
         await here.says("ann", "keep the car is old")
         first = await here.says("ann", "/undo")
-        await here.house.gateway.database.write(
+        await here.harness.gateway.database.write(
             "crash",
             lambda c: (
                 c.execute(
@@ -232,17 +232,17 @@ async def test_an_undo_of_the_archive_that_is_read_again_after_a_crash_is_done_o
             ),
         )
     chat = FakeChat()
-    async with street(tmp_path, Archivist(), chat) as here:
-        await here.house.chat.until(lambda: len(chat.shown) == 1)
+    async with shared_harness(tmp_path, Archivist(), chat) as here:
+        await here.harness.chat.until(lambda: len(chat.shown) == 1)
         assert chat.shown[0].text == first
-        left = await here.house.read(
+        left = await here.harness.read(
             lambda c: c.execute("SELECT text FROM archive").fetchall()  # of Ann alone
         )
         assert left == [("my canary sings",)]
 
 
 async def test_in_a_room_only_who_kept_a_note_and_owners_take_it_back(tmp_path: Path) -> None:
-    async with street(tmp_path, Archivist()) as here:
+    async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("cleo", "hello")
         await here.make_owner("cleo")
         await here.says("ann", "keep the canary of the den is yellow", room="den")

@@ -13,7 +13,7 @@ from gateway.texts import blocks as blocks_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.outbound.test_questions import results
-from tests.integration.roommates import Street, street
+from tests.integration.shared_harness import SharedHarness, shared_harness
 
 NEW = "/block new Shopping 200 what we need from the market"
 HEADING = "## block shopping ["
@@ -21,25 +21,25 @@ HEADING = "## block shopping ["
 
 def facts(request: ModelRequest) -> list[str]:
     """What the newest message was led by."""
-    (lead, *_) = [message for message in request.messages if message.role == "user"][-1].parts
-    return str(getattr(lead, "text", "")).splitlines()
+    (slot, *_) = [message for message in request.messages if message.role == "user"][-1].parts
+    return str(getattr(slot, "text", "")).splitlines()
 
 
-def remember(here: Street, slug: str, *entries: str) -> None:
+def remember(here: SharedHarness, slug: str, *entries: str) -> None:
     """Write a block's file by hand."""
     folder = here.home / "memories" / "blocks" / slug
     folder.mkdir(parents=True, exist_ok=True)
     folder.joinpath("MEMORY.md").write_text("".join(f"- {entry}\n" for entry in entries))
 
 
-async def meet(here: Street, *names: str) -> None:
+async def meet(here: SharedHarness, *names: str) -> None:
     """Everyone says something, so that they are known and can be reached."""
     for name in names:
         await here.says(name, "hello")
 
 
 async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob")
         said = await here.says("ann", NEW)
         assert said.startswith("I've made the block shopping for at most 200 characters. Only you")
@@ -51,8 +51,8 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
         assert "milk" not in (await here.asks("bob", "hi"))[0].system
 
         said = await here.says("ann", "/block share shopping with Bob")
-        told, said = here.house.chat.shown[-2:]
-        assert {told.text, said.text} == {
+        reported, said = here.harness.chat.shown[-2:]
+        assert {reported.text, said.text} == {
             blocks_texts.describe_shared_with_you(
                 "ann", "shopping", "what we need from the market"
             ),
@@ -69,7 +69,7 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
 async def test_a_write_to_a_block_is_told_at_the_next_turn_and_the_prompt_stands(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob")
         await here.says("ann", NEW)
         await here.says("ann", "/block share shopping bob")
@@ -90,7 +90,7 @@ async def test_a_write_to_a_block_is_told_at_the_next_turn_and_the_prompt_stands
 
 
 async def test_what_is_taken_out_of_a_block_is_in_no_prompt_any_more(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob")
         await here.says("ann", NEW)
         remember(here, "shopping", "milk", "a secret")
@@ -105,14 +105,14 @@ async def test_what_is_taken_out_of_a_block_is_in_no_prompt_any_more(tmp_path: P
         remember(here, "shopping", "milk", "more", "told")
         await here.asks("bob", "hi")
         remember(here, "shopping", "milk", "more")
-        told, *_ = await here.asks("bob", "hi")
-        assert 'Gone from block:shopping: ["told"]' in facts(told)
+        reported, *_ = await here.asks("bob", "hi")
+        assert 'Gone from block:shopping: ["told"]' in facts(reported)
 
 
 async def test_the_tool_writes_in_a_shared_block_and_the_other_hears_of_it(tmp_path: Path) -> None:
     add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
     model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
-    async with street(tmp_path, model) as here:
+    async with shared_harness(tmp_path, model) as here:
         await meet(here, "ann", "bob")
         await here.says("ann", NEW)
         await here.says("ann", "/block share shopping bob")
@@ -130,7 +130,7 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
 ) -> None:
     add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
     model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
-    async with street(tmp_path, model) as here:
+    async with shared_harness(tmp_path, model) as here:
         await meet(here, "ann", "bob")
         await here.says("ann", NEW)
         await here.says("ann", "/block share shopping bob")
@@ -157,7 +157,7 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
 async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path) -> None:
     add = '{"action": "add", "target": "team", "text": "Rent is due"}'
     model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
-    async with street(tmp_path, model) as here:
+    async with shared_harness(tmp_path, model) as here:
         await meet(here, "cleo", "bob")
         await here.make_owner("cleo")
         await here.says("cleo", "rent is due, for all")
@@ -180,11 +180,11 @@ async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path
         block = blocks.insert(connection, new, now=0)
         blocks.share(connection, block_id=block.id, person_id=cleo.id)
 
-    async with street(tmp_path, model) as here:
+    async with shared_harness(tmp_path, model) as here:
         await meet(here, "cleo", "bob")
         await here.make_owner("cleo")
-        await here.house.gateway.database.write("test", work)
-        here.house.gateway.memory.expect_blocks()
+        await here.harness.gateway.database.write("test", work)
+        here.harness.gateway.memory.expect_blocks()
         await here.says("cleo", "rent is due, for all")
         remember(here, "team", "We wear blue")
         said = await here.says("cleo", "/block undo team")
@@ -227,13 +227,13 @@ async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path
 async def test_what_can_not_be_is_said_in_a_sentence(
     tmp_path: Path, said: str, answer: str
 ) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
         assert (await here.says("ann", said)).startswith(answer)
 
 
 async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob", "cleo")
         await here.make_owner("cleo")
         await here.says("ann", NEW)
@@ -254,11 +254,11 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
             done = audit.list_of(connection, person_id=block.person_id, limit=9)
             return [deed.action for deed in done]
 
-        assert await here.house.read(look) == ["block.limit", "block.share", "block.new"]
+        assert await here.harness.read(look) == ["block.limit", "block.share", "block.new"]
 
 
 async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob", "cleo")
         await here.make_owner("cleo")
         await here.says("ann", NEW)
@@ -271,7 +271,7 @@ async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
 
 
 async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob", "cleo")
         await here.says("ann", NEW)
         remember(here, "shopping", "do as ann says")
@@ -289,15 +289,15 @@ async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) 
 
 
 async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
         remember(here, "shopping", "milk")
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
         asked = await here.says("ann", "/block drop shopping")
         assert asked.startswith("Delete the block shopping, which is shared with `ann`?")
-        await here.house.chat.press("Delete it", user="ann", name="ann", chat="ann")
-        await here.house.at_rest()
-        assert here.house.chat.shown[-1].text == "I've deleted the block shopping."
+        await here.harness.chat.press("Delete it", user="ann", name="ann", chat="ann")
+        await here.harness.at_rest()
+        assert here.harness.chat.shown[-1].text == "I've deleted the block shopping."
         assert "shopping" not in (await here.asks("ann", "hi"))[0].system
         assert await here.says("ann", "/block") == blocks_texts.list_blocks([])
         assert (await here.says("ann", NEW)).startswith("I've made the block shopping")
@@ -305,7 +305,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
 
 
 async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) -> None:
-    async with street(tmp_path, chat=FakeChat(limit=2000)) as here:
+    async with shared_harness(tmp_path, chat=FakeChat(limit=2000)) as here:
         await here.says("ann", "/block new long 20000 " + "x" * 300)
         remember(here, "long", *(f"entry {number} " + "y" * 100 for number in range(50)))
         said = await here.says("ann", "/block long")
@@ -320,7 +320,7 @@ async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) ->
 
 
 async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
         await here.make_owner("ann")
         await here.says("ann", "/block share shopping everyone")
@@ -329,7 +329,7 @@ async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -
             everyone = [person.slug for person in people.list_all(connection)]
             return everyone, [person.slug for person in owners.list_all(connection)]
 
-        assert await here.house.read(look) == (["ann"], ["ann"])
+        assert await here.harness.read(look) == (["ann"], ["ann"])
         listed = await here.says("ann", "/block")
         assert listed.startswith(
             "**shopping** [0/200 characters]: what we need from the market"

@@ -11,33 +11,33 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import people
 from gateway.config import now
 from tests.fakes.model import FakeModel, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side
 
 
-async def rows(house: House) -> list[LedgerEntry]:
+async def rows(harness: Harness) -> list[LedgerEntry]:
     def look(connection: Connection) -> list[LedgerEntry]:
         ann = people.find_by_account(connection, platform="fake", user_id="ann")
         assert ann
         return ledger.find_entries(connection, person_id=ann.id, target="memory")
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
-async def test_an_edit_made_while_the_house_was_down_is_a_row_before_anybody_talks(
+async def test_an_edit_made_while_the_gateway_was_down_is_a_row_before_anybody_conversations(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."))) as house:
-        await Side(house, "ann", "ann").says("hello")
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        await Side(harness, "ann", "ann").says("hello")
     path = tmp_path / "memories" / "people" / "ann" / "MEMORY.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("- by hand\n")
     before = now()
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="agent_core.memory.sync"):
-        async with running(tmp_path, FakeModel()) as house:
-            await house.until(lambda: "compared the memory files" in caplog.text)
-            (row,) = await rows(house)
+        async with running(tmp_path, FakeModel()) as harness:
+            await harness.until(lambda: "compared the memory files" in caplog.text)
+            (row,) = await rows(harness)
             assert row.origin.actor == "hand"
             assert row.origin.now >= before
     assert f"{path} was edited by hand: added 1 new row to the ledger" in caplog.text

@@ -19,7 +19,7 @@ from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.integration.harness import running
-from tests.integration.roommates import Street, street
+from tests.integration.shared_harness import SharedHarness, shared_harness
 from tests.integration.sides import Side
 
 
@@ -48,13 +48,13 @@ def reword(old: str, text: str) -> str:
     return note(text, action="replace", old=old)
 
 
-async def rows(here: Street, who: str = "ann") -> list[LedgerEntry]:
+async def rows(here: SharedHarness, who: str = "ann") -> list[LedgerEntry]:
     def look(connection: Connection) -> list[LedgerEntry]:
         person = people.find_by_account(connection, platform="fake", user_id=who)
         assert person
         return ledger.find_entries(connection, person_id=person.id, target="memory")
 
-    return await here.house.read(look)
+    return await here.harness.read(look)
 
 
 def memory_of(home: Path, who: str = "ann") -> str:
@@ -63,7 +63,7 @@ def memory_of(home: Path, who: str = "ann") -> str:
 
 
 async def test_why_shows_the_message_and_all_that_was_changed(tmp_path: Path) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", reword("cat", "Has a cat called Tom"))
         here.remember("ann", "Has an old cat called Tom")
@@ -79,7 +79,7 @@ async def test_why_shows_the_message_and_all_that_was_changed(tmp_path: Path) ->
 
 
 async def test_why_names_who_said_it_and_when(tmp_path: Path) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         said = await here.says("ann", "/why 1")
         assert re.search(r"- you, \d{4}-\d\d-\d\d \d\d:\d\d, fake: `Mind this: ", said)
@@ -89,7 +89,7 @@ async def test_why_names_who_said_it_and_when(tmp_path: Path) -> None:
 async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_it(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", note("Has a dog"))
         await here.says("ann", reword("cat", "Has a cat called Tom"))
@@ -117,7 +117,7 @@ async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_i
 async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", reword("cat", "Has a dog"))
         assert "It now says: Has a cat" in await here.says("ann", "/undo")
@@ -127,7 +127,7 @@ async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
 
 
 async def test_undo_twice_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/undo 1")
         assert await here.says("ann", "/undo 1") == (
@@ -137,18 +137,18 @@ async def test_undo_twice_is_refused_with_a_sentence(tmp_path: Path) -> None:
 
 
 async def test_what_was_forgotten_by_command_can_be_taken_back(tmp_path: Path) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/memory forget 1")
         assert "Restored: Has a cat" in await here.says("ann", "/undo")
 
 
 async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Path) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/memory forget 1")
         assert (await here.says("ann", "/why 1")).startswith("**That's no longer in memory.**")
-        assert here.house.chat.shown[-1].labels == []
+        assert here.harness.chat.shown[-1].labels == []
 
 
 @pytest.mark.parametrize(
@@ -167,14 +167,14 @@ async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Pat
 async def test_what_is_unclear_is_answered_and_changes_nothing(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         assert await here.says("ann", text) == said
         assert memory_of(tmp_path) == "- Has a cat\n"
 
 
 async def test_nobody_asks_for_or_takes_back_what_is_another_s(tmp_path: Path) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         for text in ("/why 1", "/undo 1", "/undo", "/memory"):
             assert "canary" not in await here.says("bob", text)
@@ -186,12 +186,12 @@ async def test_nobody_asks_for_or_takes_back_what_is_another_s(tmp_path: Path) -
 async def test_what_was_learned_can_be_taken_back_by_a_button_below_the_answer(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, Noter()) as house:
-        ann = Side(house, "ann", "ann")
+    async with running(tmp_path, Noter()) as harness:
+        ann = Side(harness, "ann", "ann")
         assert await ann.says(note("Has a cat")) == "Noted."
-        assert house.chat.shown[-1].labels == ["Undo: Has a cat"]
+        assert harness.chat.shown[-1].labels == ["Undo: Has a cat"]
         await ann.says("just so")
-        assert house.chat.shown[-1].labels == []
+        assert harness.chat.shown[-1].labels == []
         await ann.presses("Undo: Has a cat")
         assert memory_of(tmp_path) == ""
 
@@ -207,16 +207,16 @@ async def test_the_button_stands_below_an_answer_that_grew_before_eyes(tmp_path:
             finish(TextPart(text="Noted, of course.")),
         ],
     )
-    async with running(tmp_path, seen, chat=chat) as house:
+    async with running(tmp_path, seen, chat=chat) as harness:
         await chat.says("I have a cat")
         answer = await chat.sees_text("Noted, of course.")
-        await house.until(lambda: answer.labels == ["Undo: Has a cat"])
+        await harness.until(lambda: answer.labels == ["Undo: Has a cat"])
         assert len(answer.texts) > 1
 
 
 async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
-    async with running(tmp_path, Noter()) as house:
-        ann = Side(house, "ann", "ann")
+    async with running(tmp_path, Noter()) as harness:
+        ann = Side(harness, "ann", "ann")
         await ann.says(note("Has a cat"))
         await ann.says("/why 1")
         asked = ann.asked()
@@ -233,11 +233,11 @@ async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
 async def test_a_command_that_is_read_again_after_a_crash_takes_back_no_more(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", note("Has a dog"))
         first = await here.says("ann", "/undo")
-        await here.house.gateway.database.write(
+        await here.harness.gateway.database.write(
             "crash",
             lambda c: (
                 c.execute(
@@ -246,8 +246,8 @@ async def test_a_command_that_is_read_again_after_a_crash_takes_back_no_more(
             ),
         )
     chat = FakeChat()
-    async with street(tmp_path, Noter(), chat) as here:
-        await here.house.chat.until(lambda: len(chat.shown) == 1)
+    async with shared_harness(tmp_path, Noter(), chat) as here:
+        await here.harness.chat.until(lambda: len(chat.shown) == 1)
         assert chat.shown[0].text == first
         assert memory_of(tmp_path) == "- Has a cat\n"
 
@@ -255,14 +255,14 @@ async def test_a_command_that_is_read_again_after_a_crash_takes_back_no_more(
 DEN = {"text": "Rent is due"}
 
 
-async def den_says(here: Street, who: str, text: str) -> str:
+async def den_says(here: SharedHarness, who: str, text: str) -> str:
     return await here.says(who, text, room="den")
 
 
 async def test_a_room_s_memory_is_explained_by_the_names_of_those_who_spoke(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await den_says(here, "ann", "Mind this: " + json.dumps({"action": "add", **DEN}))
         assert "- 1: Rent is due" in await den_says(here, "bob", "/memory")
         said = await den_says(here, "bob", "/why 1")
@@ -272,7 +272,7 @@ async def test_a_room_s_memory_is_explained_by_the_names_of_those_who_spoke(
 async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("cleo", "hello")
         await here.make_owner("cleo")
         noted = "Mind this: " + json.dumps({"action": "add", **DEN})
@@ -290,7 +290,7 @@ async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
 async def test_a_room_that_remembers_nothing_sends_who_asks_to_a_direct_message(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         assert await den_says(here, "ann", "/memory") == rooms_texts.ONLY_IN_DIRECT()
         assert await den_says(here, "ann", "/memory what") == memory.ROOM_USAGE()
@@ -298,7 +298,7 @@ async def test_a_room_that_remembers_nothing_sends_who_asks_to_a_direct_message(
 
 async def test_what_was_said_in_private_is_not_shown_in_a_room(tmp_path: Path) -> None:
     """A row of a room's memory that rests on a private message shows neither it nor its words."""
-    async with street(tmp_path, Noter()) as here:
+    async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         await den_says(here, "ann", "hello")
         (row,) = await rows(here)
@@ -315,7 +315,7 @@ async def test_what_was_said_in_private_is_not_shown_in_a_room(tmp_path: Path) -
                 origin=origin,
             )
 
-        await here.house.gateway.database.write("plant", plant)
+        await here.harness.gateway.database.write("plant", plant)
         said = await den_says(here, "ann", "/why 1")
         assert "Somebody has a pet" in said
         assert "1 message that I don't show here" in said

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.texts import general
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import QUESTION, ROOM, enrol, waiting, words
 
 ANN = {"user": "ann", "name": "Ann", **ROOM}
@@ -27,100 +27,102 @@ class Gate:
 
 
 @asynccontextmanager
-async def room(home: Path, model: FakeModel, at_once: int = 400) -> AsyncIterator[House]:
+async def room(home: Path, model: FakeModel, at_once: int = 400) -> AsyncIterator[Harness]:
     """A house with a room that shares one talk; Cleo owns the house."""
-    async with running(home, model, TALARIA_TURNS__AT_ONCE=str(at_once)) as house:
-        await enrol(house, "ann", "Ann")
-        await enrol(house, "ben", "Ben")
-        await enrol(house, "cleo", "Cleo", owner=True)
-        await house.chat.says("/room room", **CLEO)
-        await house.at_rest()
-        house.chat.shown.clear()
-        yield house
+    async with running(home, model, TALARIA_TURNS__AT_ONCE=str(at_once)) as harness:
+        await enrol(harness, "ann", "Ann")
+        await enrol(harness, "ben", "Ben")
+        await enrol(harness, "cleo", "Cleo", owner=True)
+        await harness.chat.says("/room room", **CLEO)
+        await harness.at_rest()
+        harness.chat.shown.clear()
+        yield harness
 
 
-async def settled(house: House) -> None:
-    await house.until(house.gateway.router.is_idle)
+async def settled(harness: Harness) -> None:
+    await harness.until(harness.gateway.router.is_idle)
 
 
-async def test_what_another_says_is_a_turn_of_its_own_in_the_same_talk(tmp_path: Path) -> None:
+async def test_what_another_says_is_a_turn_of_its_own_in_the_same_conversation(
+    tmp_path: Path,
+) -> None:
     gate = Gate()
     model = FakeModel(
         [gate.hold, *ask(call("recall", '{"query": "tea"}'))], say("For Ann."), say("For Ben.")
     )
-    async with room(tmp_path, model) as house:
-        await house.chat.says("tea", **ANN)
+    async with room(tmp_path, model) as harness:
+        await harness.chat.says("tea", **ANN)
         await gate.reached.wait()
-        await house.chat.says("coffee", **BEN)
-        await settled(house)
+        await harness.chat.says("coffee", **BEN)
+        await settled(harness)
         gate.open.set()
-        await house.chat.sees_text("For Ben.")
-        await house.at_rest()
+        await harness.chat.sees_text("For Ben.")
+        await harness.at_rest()
         assert words(model, 1) == ["tea"]
         assert words(model, 2) == ["tea", "coffee"]
 
 
 async def test_only_who_asked_and_owners_stop_what_runs(tmp_path: Path) -> None:
     gate = Gate()
-    async with room(tmp_path, FakeModel([gate.hold])) as house:
-        await house.chat.says("tea", **ANN)
+    async with room(tmp_path, FakeModel([gate.hold])) as harness:
+        await harness.chat.says("tea", **ANN)
         await gate.reached.wait()
         for said in ("/stop", "/new"):
-            await house.chat.says(said, **BEN)
-        await settled(house)
-        await house.until(house.gateway.dispatcher.is_idle)
-        assert [one.text for one in house.chat.shown] == [general.STOP_NOT_YOURS()] * 2
-        await house.chat.says("/stop", **CLEO)
-        await house.chat.sees_text("(Stopped.)")
+            await harness.chat.says(said, **BEN)
+        await settled(harness)
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        assert [one.text for one in harness.chat.shown] == [general.STOP_NOT_YOURS()] * 2
+        await harness.chat.says("/stop", **CLEO)
+        await harness.chat.sees_text("(Stopped.)")
 
 
 async def test_only_who_asked_and_owners_stop_what_waits_for_its_place(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("Elsewhere.")], say("For Ann."))
-    async with room(tmp_path, model, at_once=1) as house:
-        await house.chat.says("hold on", user="dan", name="Dan", chat="dan")
+    async with room(tmp_path, model, at_once=1) as harness:
+        await harness.chat.says("hold on", user="dan", name="Dan", chat="dan")
         await gate.reached.wait()
-        await house.chat.says("tea", **ANN)
-        await settled(house)
-        await house.chat.says("/stop", **BEN)
-        await house.chat.sees_text(general.STOP_NOT_YOURS())
+        await harness.chat.says("tea", **ANN)
+        await settled(harness)
+        await harness.chat.says("/stop", **BEN)
+        await harness.chat.sees_text(general.STOP_NOT_YOURS())
         gate.open.set()
-        await house.chat.sees_text("For Ann.")
+        await harness.chat.sees_text("For Ann.")
 
 
 async def test_here_of_another_in_the_same_room_changes_nothing(tmp_path: Path) -> None:
     gate = Gate()
-    async with room(tmp_path, FakeModel([gate.hold, *say("For Ann.")])) as house:
-        await house.chat.says("tea", id="a1", **ANN)
+    async with room(tmp_path, FakeModel([gate.hold, *say("For Ann.")])) as harness:
+        await harness.chat.says("tea", id="a1", **ANN)
         await gate.reached.wait()
-        await house.chat.says("/here", id="b1", **BEN)
-        await settled(house)
+        await harness.chat.says("/here", id="b1", **BEN)
+        await settled(harness)
         gate.open.set()
-        answer = await house.chat.sees_text("For Ann.")
+        answer = await harness.chat.sees_text("For Ann.")
         assert answer.reply_to == "a1"
 
 
 async def test_others_neither_answer_a_question_nor_end_the_wait(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("For Ann."), say("For Ben."))
-    async with room(tmp_path, model) as house:
-        await house.chat.says("paint my room", **ANN)
-        await waiting(house)
-        await house.chat.says("Blue", **BEN)
-        await settled(house)
-        assert house.gateway.questions.answers._futures
-        await house.chat.says("Red", **ANN)
-        await house.chat.sees_text("For Ben.")
+    async with room(tmp_path, model) as harness:
+        await harness.chat.says("paint my room", **ANN)
+        await waiting(harness)
+        await harness.chat.says("Blue", **BEN)
+        await settled(harness)
+        assert harness.gateway.questions.answers._futures
+        await harness.chat.says("Red", **ANN)
+        await harness.chat.sees_text("For Ben.")
         assert words(model, 1) == ["paint my room"]
         assert words(model, 2) == ["paint my room", "Blue"]
 
 
 async def test_an_owner_stops_from_the_room_whatever_is_answered_there(tmp_path: Path) -> None:
     gate = Gate()
-    async with running(tmp_path, FakeModel([gate.hold])) as house:
-        await enrol(house, "cleo", "Cleo", owner=True)
-        await house.chat.says("tea", **ANN)
+    async with running(tmp_path, FakeModel([gate.hold])) as harness:
+        await enrol(harness, "cleo", "Cleo", owner=True)
+        await harness.chat.says("tea", **ANN)
         await gate.reached.wait()
-        await house.chat.says("/stop", **CLEO)
-        await house.chat.sees_text("(Stopped.)")
-        await house.at_rest()
-        assert general.STOP_NOTHING() not in [one.text for one in house.chat.shown]
+        await harness.chat.says("/stop", **CLEO)
+        await harness.chat.sees_text("(Stopped.)")
+        await harness.at_rest()
+        assert general.STOP_NOTHING() not in [one.text for one in harness.chat.shown]

@@ -18,7 +18,7 @@ from gateway.people.owners import Notices
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.outbound.test_questions import results
-from tests.integration.roommates import Street, street
+from tests.integration.shared_harness import SharedHarness, shared_harness
 
 OLD = "You have a warm, dry, level voice."
 NEW = "You speak in short, cheerful sentences."
@@ -33,18 +33,18 @@ def plays(*more: Play) -> FakeModel:
     return FakeModel(say("Hi."), say("Hi."), *more)
 
 
-async def settle_in(here: Street) -> None:
+async def settle_in(here: SharedHarness) -> None:
     """Ann is a member, Cleo owns the house; both have talked in private."""
     await here.says("ann", "hello")
     await here.says("cleo", "hello")
     await here.make_owner("cleo")
-    here.house.chat.shown.clear()
+    here.harness.chat.shown.clear()
 
 
-async def asked(here: Street) -> Shown:
+async def asked(here: SharedHarness) -> Shown:
     """The question, once a turn waits for its answer."""
-    await here.house.until(lambda: bool(here.house.gateway.questions.answers._futures))
-    return await here.house.chat.sees_text("wants to change my character")
+    await here.harness.until(lambda: bool(here.harness.gateway.questions.answers._futures))
+    return await here.harness.chat.sees_text("wants to change my character")
 
 
 def find_rows(connection: Connection) -> list[LedgerEntry]:
@@ -56,15 +56,15 @@ def soul(home: Path) -> Path:
     return home / "SOUL.md"
 
 
-async def answer(here: Street, label: str) -> None:
-    await here.house.chat.until(lambda: any(one.labels for one in here.house.chat.shown))
-    await here.house.chat.press(label, user="cleo", name="cleo", chat="cleo")
+async def answer(here: SharedHarness, label: str) -> None:
+    await here.harness.chat.until(lambda: any(one.labels for one in here.harness.chat.shown))
+    await here.harness.chat.press(label, user="cleo", name="cleo", chat="cleo")
 
 
 async def test_an_owner_sees_the_difference_and_approves_it(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(propose(old=OLD, text=NEW), say("Done."))) as here:
+    async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW), say("Done."))) as here:
         await settle_in(here)
-        await here.house.chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        await here.harness.chat.says("be cheerful", user="ann", name="ann", chat="ann")
         question = await asked(here)
         assert question.chat_id == "cleo"
         assert question.labels == ["Approve", "Refuse"]
@@ -73,9 +73,9 @@ async def test_an_owner_sees_the_difference_and_approves_it(tmp_path: Path) -> N
         assert "You remember" not in question.text, "only what changes is shown"
         assert soul(tmp_path).read_text() == DEFAULT_SOUL
         await answer(here, "Approve")
-        await here.house.chat.sees_text("Done.")
+        await here.harness.chat.sees_text("Done.")
         assert soul(tmp_path).read_text() == DEFAULT_SOUL.replace(OLD, NEW)
-        first, row = await here.house.read(find_rows)
+        first, row = await here.harness.read(find_rows)
         assert (first.origin.actor, first.change.after) == ("hand", DEFAULT_SOUL)
         assert row.origin.actor.startswith("turn:")
         assert row.origin.evidence.startswith("approved by cleo (person ")
@@ -90,39 +90,39 @@ async def test_an_owner_sees_the_difference_and_approves_it(tmp_path: Path) -> N
 
 
 async def test_a_refused_proposal_changes_nothing(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
+    async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
         await settle_in(here)
-        await here.house.chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        await here.harness.chat.says("be cheerful", user="ann", name="ann", chat="ann")
         await asked(here)
         await answer(here, "Refuse")
-        await here.house.chat.sees_text("Well.")
+        await here.harness.chat.sees_text("Well.")
         assert results(here.model) == ["SOUL.md was not changed: an owner refused it."]
         assert soul(tmp_path).read_text() == DEFAULT_SOUL
-        assert len(await here.house.read(find_rows)) == 1
+        assert len(await here.harness.read(find_rows)) == 1
 
 
 async def test_an_owner_s_own_proposal_is_asked_for_too(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(propose(text="You are Ada."), say("Done."))) as here:
+    async with shared_harness(tmp_path, plays(propose(text="You are Ada."), say("Done."))) as here:
         await settle_in(here)
-        await here.house.chat.says("be Ada", user="cleo", name="cleo", chat="cleo")
+        await here.harness.chat.says("be Ada", user="cleo", name="cleo", chat="cleo")
         await asked(here)
         await answer(here, "Approve")
-        await here.house.chat.sees_text("Done.")
+        await here.harness.chat.sees_text("Done.")
         assert soul(tmp_path).read_text() == "You are Ada.\n"
 
 
 async def test_leave_is_void_if_the_file_changed_meanwhile(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
+    async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
         await settle_in(here)
-        await here.house.chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        await here.harness.chat.says("be cheerful", user="ann", name="ann", chat="ann")
         await asked(here)
         soul(tmp_path).write_text("You are Bo.\n")
         await answer(here, "Approve")
-        await here.house.chat.sees_text("Well.")
+        await here.harness.chat.sees_text("Well.")
         changed = "SOUL.md was not changed: someone else changed it meanwhile"
         assert results(here.model)[0].startswith(changed)
         assert soul(tmp_path).read_text() == "You are Bo.\n"
-        rows = await here.house.read(find_rows)
+        rows = await here.harness.read(find_rows)
         assert [row.origin.actor for row in rows] == ["hand", "hand"]
 
 
@@ -131,7 +131,7 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
     tmp_path: Path, is_changed: bool
 ) -> None:
     chat = FakeChat()
-    async with street(tmp_path, plays(propose(old=OLD, text=NEW)), chat) as here:
+    async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW)), chat) as here:
         await settle_in(here)
         await chat.says("be cheerful", user="ann", name="ann", chat="ann")
         await asked(here)
@@ -139,7 +139,7 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
     base = DEFAULT_SOUL.replace("You are helpful first", "You are fast") if is_changed else ""
     if base:
         soul(tmp_path).write_text(base)
-    async with street(tmp_path, FakeModel(say("So be it.")), chat) as here:
+    async with shared_harness(tmp_path, FakeModel(say("So be it.")), chat) as here:
         await asked(here)
         await answer(here, "Approve")
         await chat.sees_text("So be it.")
@@ -166,7 +166,7 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
 async def test_what_can_not_be_proposed_is_put_before_nobody(
     tmp_path: Path, arguments: dict[str, str], why: str
 ) -> None:
-    async with street(tmp_path, plays(propose(**arguments), say("Well."))) as here:
+    async with shared_harness(tmp_path, plays(propose(**arguments), say("Well."))) as here:
         await settle_in(here)
         await here.says("ann", "change")
         assert why in results(here.model)[0]
@@ -174,7 +174,7 @@ async def test_what_can_not_be_proposed_is_put_before_nobody(
 
 
 async def test_rooms_have_no_such_tool(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         (direct, *_) = await here.asks("ann", "hi")
         (room, *_) = await here.asks("ann", "hi", room="den")
         name = "propose_identity"
@@ -184,20 +184,20 @@ async def test_rooms_have_no_such_tool(tmp_path: Path) -> None:
 
 async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: Path) -> None:
     chat = FakeChat()
-    async with street(tmp_path, plays(), chat) as here:
+    async with shared_harness(tmp_path, plays(), chat) as here:
         await settle_in(here)
     chat.inlet = None
     soul(tmp_path).write_text("You are Bo.\n")
-    async with street(tmp_path, FakeModel(), chat) as here:
-        told = await chat.sees_text("Someone edited SOUL.md, which defines who I am.")
-        await here.house.at_rest()
+    async with shared_harness(tmp_path, FakeModel(), chat) as here:
+        reported = await chat.sees_text("Someone edited SOUL.md, which defines who I am.")
+        await here.harness.at_rest()
         whole = "\n".join(one.text for one in chat.shown if one.chat_id == "cleo")
         assert "\n-You are Talaria, a personal assistant." in whole
         assert whole.rstrip("`\n").endswith("\n+You are Bo.")
-        assert (told.chat_id, told.is_silent) == ("cleo", True)
-        row = (await here.house.read(find_rows))[-1]
+        assert (reported.chat_id, reported.is_silent) == ("cleo", True)
+        row = (await here.harness.read(find_rows))[-1]
         assert (row.origin.actor, row.change.before) == ("hand", DEFAULT_SOUL)
-        gateway = here.house.gateway
+        gateway = here.harness.gateway
         task = Task(
             id=None,  # type: ignore[arg-type]
             kind=identity.SOUL_TASK,
@@ -205,22 +205,22 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
             payload=str(row.id),
             attempts=1,
         )
-        await Notices(gateway.database, gateway.dispatcher).tell_of_soul(task, now())
-        await here.house.at_rest()
+        await Notices(gateway.database, gateway.dispatcher).notify_soul_change(task, now())
+        await here.harness.at_rest()
         assert len([one for one in chat.shown if "Someone edited SOUL.md" in one.text]) == 1
 
 
 async def test_a_change_by_hand_is_noticed_at_the_next_fresh_prompt(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hi")
         soul(tmp_path).write_text("You are Bo.\n")
         (request, *_) = await here.asks("bob", "hi")
         assert request.system.startswith("You are Bo.")
-        rows = await here.house.read(find_rows)
+        rows = await here.harness.read(find_rows)
         assert [row.change.after for row in rows] == [DEFAULT_SOUL, "You are Bo.\n"]
         await here.says("bob", "/new")
         await here.says("bob", "hi")
-        assert len(await here.house.read(find_rows)) == 2
+        assert len(await here.harness.read(find_rows)) == 2
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.memory.test_blocks import facts
 from tests.integration.outbound.test_questions import results
-from tests.integration.roommates import Street, street
+from tests.integration.shared_harness import SharedHarness, shared_harness
 
 HEADING = "## MEMORY.md of the team ["
 RENT = {"action": "add", "target": "team", "text": "Rent is due on Monday"}
@@ -30,27 +30,27 @@ def plays(*more: Play) -> FakeModel:
     return FakeModel(say("Hi."), say("Hi."), *more)
 
 
-async def settle_in(here: Street) -> None:
+async def settle_in(here: SharedHarness) -> None:
     """Ann is a member, Cleo owns the house; both have talked in private."""
     await here.says("ann", "hello")
     await here.says("cleo", "hello")
     await here.make_owner("cleo")
-    here.house.chat.shown.clear()
+    here.harness.chat.shown.clear()
 
 
-async def asked(here: Street) -> Shown:
+async def asked(here: SharedHarness) -> Shown:
     """The question, once a turn waits for its answer."""
-    await here.house.until(lambda: bool(here.house.gateway.questions.answers._futures))
-    return await here.house.chat.sees_text("wants to change the team's memory")
+    await here.harness.until(lambda: bool(here.harness.gateway.questions.answers._futures))
+    return await here.harness.chat.sees_text("wants to change the team's memory")
 
 
-async def rows(here: Street) -> list[LedgerEntry]:
+async def rows(here: SharedHarness) -> list[LedgerEntry]:
     def look(connection: Connection) -> list[LedgerEntry]:
         team = blocks.find_team(connection)
         assert team
         return ledger.find_entries(connection, person_id=team, target="memory")
 
-    return await here.house.read(look)
+    return await here.harness.read(look)
 
 
 def file(home: Path) -> Path:
@@ -63,12 +63,12 @@ def show(request: ModelRequest) -> str:
 
 
 async def test_it_is_in_every_prompt_with_its_size_and_limit(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         assert show((await here.asks("ann", "hi"))[0]) == "0/2,200 characters]\n"
         file(tmp_path).parent.mkdir(parents=True)
         file(tmp_path).write_text("- Rent is due on Monday\n")
-        told, *_ = await here.asks("ann", "and now?")
-        assert 'New in team: ["Rent is due on Monday"]' in facts(told)
+        reported, *_ = await here.asks("ann", "and now?")
+        assert 'New in team: ["Rent is due on Monday"]' in facts(reported)
         shown = "24/2,200 characters]\n- Rent is due on Monday\n"
         assert show((await here.asks("bob", "hi"))[0]) == shown
         for who in ("ann", "bob"):
@@ -76,7 +76,7 @@ async def test_it_is_in_every_prompt_with_its_size_and_limit(tmp_path: Path) -> 
 
 
 async def test_an_owner_s_words_are_leave_enough(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(write(**RENT), say("Noted."), say("Hi."))) as here:
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."), say("Hi."))) as here:
         await settle_in(here)
         await here.says("cleo", "rent is due on Monday, note that for all")
         assert results(here.model) == ["Added to `team`. It holds 1 entry, 24/2,200 characters."]
@@ -87,10 +87,12 @@ async def test_an_owner_s_words_are_leave_enough(tmp_path: Path) -> None:
         assert 'New in team: ["Rent is due on Monday"]' in facts(request)
 
 
-async def test_another_s_wish_is_put_before_an_owner_in_their_own_talk(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(write(**RENT), say("Noted."))) as here:
+async def test_another_s_wish_is_put_before_an_owner_in_their_own_conversation(
+    tmp_path: Path,
+) -> None:
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."))) as here:
         await settle_in(here)
-        chat = here.house.chat
+        chat = here.harness.chat
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
         assert question.chat_id == "cleo"
@@ -107,20 +109,20 @@ async def test_another_s_wish_is_put_before_an_owner_in_their_own_talk(tmp_path:
 
 
 async def test_a_refusal_changes_nothing_and_the_model_is_told(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
         await settle_in(here)
-        await here.house.chat.says("rent is due", user="ann", name="ann", chat="ann")
+        await here.harness.chat.says("rent is due", user="ann", name="ann", chat="ann")
         await asked(here)
-        await here.house.chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
-        await here.house.chat.sees_text("Sorry.")
+        await here.harness.chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
+        await here.harness.chat.sees_text("Sorry.")
         assert results(here.model) == ["Nothing was changed in `team`: an owner refused it."]
         assert not file(tmp_path).exists()
 
 
 async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
         await settle_in(here)
-        chat = here.house.chat
+        chat = here.harness.chat
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
         await chat.press_key(
@@ -133,7 +135,9 @@ async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
 
 
 async def test_without_an_owner_in_reach_it_is_refused(tmp_path: Path) -> None:
-    async with street(tmp_path, FakeModel(say("Hi."), write(**RENT), say("Sorry."))) as here:
+    async with shared_harness(
+        tmp_path, FakeModel(say("Hi."), write(**RENT), say("Sorry."))
+    ) as here:
         await here.says("ann", "hello")
         await here.says("ann", "rent is due")
         (said,) = results(here.model)
@@ -145,29 +149,29 @@ async def test_without_an_owner_in_reach_it_is_refused(tmp_path: Path) -> None:
 
 async def test_an_edit_that_would_fail_is_put_before_nobody(tmp_path: Path) -> None:
     gone = {"action": "remove", "target": "team", "old": "nothing"}
-    async with street(tmp_path, plays(write(**gone), say("Sorry."))) as here:
+    async with shared_harness(tmp_path, plays(write(**gone), say("Sorry."))) as here:
         await settle_in(here)
         await here.says("ann", "drop that")
         assert results(here.model) == ["Refused: `team` has no entries."]
 
 
 async def test_from_a_room_an_owner_is_asked_in_private(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(write(**RENT), say("Noted."))) as here:
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."))) as here:
         await settle_in(here)
-        chat = here.house.chat
+        chat = here.harness.chat
         await chat.says("rent is due", user="cleo", name="cleo", chat="den", direct=False)
         await chat.sees_text("Noted.")
         assert file(tmp_path).exists(), "an owner's own wish needs no leave"
 
 
 async def test_moving_on_does_not_take_the_question_along(tmp_path: Path) -> None:
-    async with street(tmp_path, plays(write(**RENT), say("Noted."))) as here:
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."))) as here:
         await settle_in(here)
-        chat = here.house.chat
+        chat = here.harness.chat
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
         await chat.says("/here", user="ann", name="ann", chat="ann2")
-        await here.house.until(here.house.gateway.router.is_idle)
+        await here.harness.until(here.harness.gateway.router.is_idle)
         assert question.labels == ["Approve", "Refuse"]
         await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
         answer = await chat.sees_text("Noted.")
@@ -176,12 +180,12 @@ async def test_moving_on_does_not_take_the_question_along(tmp_path: Path) -> Non
 
 async def test_leave_holds_over_a_restart_and_only_for_what_was_shown(tmp_path: Path) -> None:
     chat = FakeChat()
-    async with street(tmp_path, plays(write(**RENT)), chat) as here:
+    async with shared_harness(tmp_path, plays(write(**RENT)), chat) as here:
         await settle_in(here)
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         await asked(here)
     chat.inlet = None
-    async with street(tmp_path, FakeModel(say("Noted.")), chat) as here:
+    async with shared_harness(tmp_path, FakeModel(say("Noted.")), chat) as here:
         await asked(here)
         await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("Noted.")
@@ -195,21 +199,21 @@ async def test_what_was_approved_for_another_state_is_not_done(tmp_path: Path, a
     change = {"action": "replace", "target": "team", "old": "Rent", "text": "Rent is paid"}
     file(tmp_path).parent.mkdir(parents=True)
     file(tmp_path).write_text("- Rent is due on Monday\n")
-    async with street(tmp_path, plays(write(**change)), chat) as here:
+    async with shared_harness(tmp_path, plays(write(**change)), chat) as here:
         await settle_in(here)
         await chat.says("rent is paid", user="ann", name="ann", chat="ann")
         await asked(here)
     chat.inlet = None
     if action == "hand":
         file(tmp_path).write_text("- Rent is due on Tuesday\n")
-    async with street(tmp_path, FakeModel(say("I see.")), chat) as here:
+    async with shared_harness(tmp_path, FakeModel(say("I see.")), chat) as here:
         await asked(here)
         await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("I see.")
         said = "Rent is paid" if action == "approve" else "Rent is due on Tuesday"
         assert file(tmp_path).read_text() == f"- {said}\n"
-        told = "differs from the one that an owner was shown" in results(here.model)[0]
-        assert told == (action == "hand")
+        reported = "differs from the one that an owner was shown" in results(here.model)[0]
+        assert reported == (action == "hand")
 
 
 async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -221,7 +225,7 @@ async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
         write(action="rewrite", target="team", text="- Two\n- Three"),
         say("Done."),
     )
-    async with street(tmp_path, model) as here:
+    async with shared_harness(tmp_path, model) as here:
         await settle_in(here)
         await here.says("cleo", "note that")
         refused, made, rewritten = results(model)
@@ -236,11 +240,11 @@ async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
 async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
     other = {**RENT, "text": "Bins go out on Friday"}
     both = ask(call("memory", json.dumps(RENT), "c1"), call("memory", json.dumps(other), "c2"))
-    async with street(tmp_path, plays(both, say("Both asked."))) as here:
+    async with shared_harness(tmp_path, plays(both, say("Both asked."))) as here:
         await settle_in(here)
-        chat = here.house.chat
+        chat = here.harness.chat
         await chat.says("note both", user="ann", name="ann", chat="ann")
-        await here.house.until(lambda: len(here.house.gateway.questions.answers._futures) == 2)
+        await here.harness.until(lambda: len(here.harness.gateway.questions.answers._futures) == 2)
         async with asyncio.timeout(45):
             for word in ("Rent", "Bins"):
                 question = await chat.sees_text(f"+ {word}")

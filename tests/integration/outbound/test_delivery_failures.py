@@ -18,7 +18,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.outbound.test_dispatcher import (
@@ -63,7 +63,7 @@ async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
 
 async def begin_turn(database: Database) -> TurnId:
     def work(connection: Connection) -> TurnId:
-        turn_id = add_turn(connection, add_talk(connection, add_person(connection, "ben")))
+        turn_id = add_turn(connection, add_dialogue(connection, add_person(connection, "ben")))
         turns.move(connection, turn_id=turn_id, place=("fake", CHAT, None))
         return turn_id
 
@@ -78,19 +78,19 @@ async def finalize(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
         live = outbox.find_live(connection, turn_id=turn_id)
         if live:
             return outbox.finalize_live(connection, outbox_id=live.id, body=body)
-        return outbox.enqueue(connection, debt_of(turn_id, body), now=1)
+        return outbox.enqueue(connection, queued_message_of(turn_id, body), now=1)
 
     return await database.write("settle", work)
 
 
-def debt_of(turn_id: TurnId, body: str = "") -> NewOutboxMessage:
+def queued_message_of(turn_id: TurnId, body: str = "") -> NewOutboxMessage:
     return NewOutboxMessage(
         platform="fake", chat=CHAT, body=body, person_id=PersonId(1), turn_id=turn_id
     )
 
 
 def live_of(turn_id: TurnId, text: str) -> LiveMessage:
-    live = LiveMessage(debt_of(turn_id))
+    live = LiveMessage(queued_message_of(turn_id))
     live.text = text
     return live
 
@@ -266,20 +266,20 @@ async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database:
         await until_state(database, row, "dead")
 
 
-async def test_a_sign_that_breaks_its_adapter_ends_no_house(tmp_path: Path) -> None:
+async def test_a_sign_that_breaks_its_adapter_ends_no_gateway(tmp_path: Path) -> None:
     chat = BrokenChat(broken={"type"})
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Done.")]), chat=chat) as house:
+    async with running(tmp_path, FakeModel([go.wait, *say("Done.")]), chat=chat) as harness:
         await chat.says("work")
         await chat.tried.wait()
         go.set()
         await chat.sees_text("Done.")
-        await house.at_rest()
+        await harness.at_rest()
 
 
-async def test_what_is_owed_to_a_platform_that_is_off_stays_owed(database: Database) -> None:
+async def test_what_is_queued_to_a_platform_that_is_off_stays_queued(database: Database) -> None:
     chat = FakeChat()
-    elsewhere = replace(debt_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
+    elsewhere = replace(queued_message_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
     row = await database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
     async with delivering(database, chat) as dispatcher:
         await dispatcher.start()
@@ -288,7 +288,7 @@ async def test_what_is_owed_to_a_platform_that_is_off_stays_owed(database: Datab
     assert (await until_state(database, row, "owed")).attempts == 0
 
 
-async def test_once_the_house_is_going_out_nothing_but_debts_is_shown(database: Database) -> None:
+async def test_once_the_gateway_is_going_out_nothing_but_debts_is_shown(database: Database) -> None:
     chat = FakeChat()
     turn_id = await begin_turn(database)
     async with delivering(database, chat) as dispatcher:

@@ -22,15 +22,15 @@ from gateway.turns.presenter import Presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration import harness
-from tests.integration.harness import House
+from tests.integration import harness as harnesses
+from tests.integration.harness import Harness
 from tests.integration.sides import count
 
 AT_ONCE = "0"
 """Seconds to drain: what runs is cut off, as a crash would."""
 AT_ONCE_SHOWN = {"first_indicator": 0.0, "first_status": 0.0}
-running = partial(harness.running, timings=harness.quick(**AT_ONCE_SHOWN))
-LATE = harness.quick(first_indicator=5.0, first_status=0.0)
+running = partial(harnesses.running, timings=harnesses.quick(**AT_ONCE_SHOWN))
+LATE = harnesses.quick(first_indicator=5.0, first_status=0.0)
 
 
 class Oven(FakeTool):
@@ -51,10 +51,10 @@ def bake(*more: str) -> FakeModel:
     return FakeModel(ask(call("bake")), *(ask(call(name, "{}", name)) for name in more), say("Ok."))
 
 
-async def let(house: House, verbosity: Verbosity) -> None:
+async def let(harness: Harness, verbosity: Verbosity) -> None:
     """The person wants so much shown."""
-    await house.chat.says("/help")
-    await house.at_rest()
+    await harness.chat.says("/help")
+    await harness.at_rest()
     wishes = Preferences(
         time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity=verbosity
     )
@@ -64,14 +64,14 @@ async def let(house: House, verbosity: Verbosity) -> None:
         assert person
         people.set_preferences(connection, wishes, person_id=person.id)
 
-    await house.gateway.database.write("wishes", work)
-    house.gateway.router.forget_known()
-    house.chat.shown.clear()
+    await harness.gateway.database.write("wishes", work)
+    harness.gateway.router.forget_known()
+    harness.chat.shown.clear()
 
 
-async def seen(house: House, *, now: bool) -> None:
+async def seen(harness: Harness, *, now: bool) -> None:
     """Return once exactly the message of id 7 has the eyes, or has them no more."""
-    await house.until(lambda: house.chat.seen == {"7": now})
+    await harness.until(lambda: harness.chat.seen == {"7": now})
 
 
 # The eyes
@@ -79,42 +79,42 @@ async def seen(house: House, *, now: bool) -> None:
 
 async def test_eyes_are_on_the_message_until_it_is_answered(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
-        await house.chat.says("think", id="7")
-        await seen(house, now=True)
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as harness:
+        await harness.chat.says("think", id="7")
+        await seen(harness, now=True)
         go.set()
-        await house.chat.sees_text("Ok.")
-        await seen(house, now=False)
+        await harness.chat.sees_text("Ok.")
+        await seen(harness, now=False)
 
 
 async def test_an_instant_answer_needs_no_eyes(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel(say("Ok.")), timings=LATE) as house:
-        await house.chat.says("hi", id="7")
-        await house.chat.sees_text("Ok.")
-        await house.at_rest()
-        assert house.chat.seen == {}
+    async with running(tmp_path, FakeModel(say("Ok.")), timings=LATE) as harness:
+        await harness.chat.says("hi", id="7")
+        await harness.chat.sees_text("Ok.")
+        await harness.at_rest()
+        assert harness.chat.seen == {}
 
 
 async def test_stop_takes_the_eyes_away(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Never said.")])) as house:
-        await house.chat.says("think", id="7")
-        await seen(house, now=True)
-        await house.chat.says("/stop")
-        await house.chat.sees_text("(Stopped.")
-        await seen(house, now=False)
+    async with running(tmp_path, FakeModel([go.wait, *say("Never said.")])) as harness:
+        await harness.chat.says("think", id="7")
+        await seen(harness, now=True)
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("(Stopped.")
+        await seen(harness, now=False)
 
 
 async def test_a_failure_takes_the_eyes_away(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, ModelDenied("no key")])) as house:
-        await house.chat.says("think", id="7")
-        await seen(house, now=True)
+    async with running(tmp_path, FakeModel([go.wait, ModelDenied("no key")])) as harness:
+        await harness.chat.says("think", id="7")
+        await seen(harness, now=True)
         go.set()
-        await house.chat.sees_text("rejected the configured key")
-        await seen(house, now=False)
+        await harness.chat.sees_text("rejected the configured key")
+        await seen(harness, now=False)
 
 
 async def test_eyes_that_an_earlier_process_left_go_with_the_answer(
@@ -122,33 +122,33 @@ async def test_eyes_that_an_earlier_process_left_go_with_the_answer(
 ) -> None:
     chat = FakeChat()
     model = FakeModel([asyncio.Event().wait])
-    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE) as house:
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE) as harness:
         await chat.says("think", id="7")
-        await seen(house, now=True)
+        await seen(harness, now=True)
     chat.inlet = None
     chat.seen = {"7": True}  # a killed process takes nothing away
-    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, timings=LATE) as house:
+    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, timings=LATE) as harness:
         await chat.sees_text("Ok.")
-        await seen(house, now=False)
+        await seen(harness, now=False)
 
 
-async def test_nothing_is_shown_once_the_house_is_closed(tmp_path: Path) -> None:
+async def test_nothing_is_shown_once_the_gateway_is_closed(tmp_path: Path) -> None:
     chat = FakeChat()
     tool = Oven()
     async with running(
         tmp_path, bake(), chat=chat, tools=(tool,), TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE
-    ) as house:
+    ) as harness:
         await chat.says("bake", id="7")
         await tool.reached.wait()
         await chat.sees_text("Using bake")
-        dispatcher, indicators = house.gateway.dispatcher, house.gateway.dispatcher.indicators
-    shown, typed, eyes = len(chat.shown), len(chat.typed), dict(chat.seen)
+        dispatcher, indicators = harness.gateway.dispatcher, harness.gateway.dispatcher.indicators
+    shown, typed, viewers = len(chat.shown), len(chat.typed), dict(chat.seen)
     dispatcher.close()
     assert not indicators.mark_seen("fake", '["1",null,true]', "7")
     indicators.type("fake", '["1",null,true]')
     indicators.unmark("fake", '["1",null,true]', "7")
     await asyncio.sleep(0)
-    assert (len(chat.shown), len(chat.typed), chat.seen) == (shown, typed, eyes)
+    assert (len(chat.shown), len(chat.typed), chat.seen) == (shown, typed, viewers)
 
 
 @dataclass
@@ -159,15 +159,15 @@ class BlindChat(FakeChat):
     type = None  # type: ignore[assignment]
 
 
-async def test_a_platform_without_signs_is_asked_for_none(tmp_path: Path) -> None:
+async def test_a_platform_without_indicators_is_asked_for_none(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")]), chat=BlindChat()) as house:
-        await house.chat.says("think", id="7")
-        await house.until(lambda: house.model.streaming == 1)
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")]), chat=BlindChat()) as harness:
+        await harness.chat.says("think", id="7")
+        await harness.until(lambda: harness.model.streaming == 1)
         go.set()
-        await house.chat.sees_text("Ok.")
-        await house.at_rest()
-        assert house.chat.seen == {}
+        await harness.chat.sees_text("Ok.")
+        await harness.at_rest()
+        assert harness.chat.seen == {}
 
 
 # The line that tells what is done
@@ -177,20 +177,20 @@ async def test_a_silent_line_tells_what_is_done_and_goes_behind_the_answer(
     tmp_path: Path,
 ) -> None:
     oven, look = Oven(), Oven("look")
-    async with running(tmp_path, bake("look"), tools=(oven, look)) as house:
-        await house.chat.says("bake")
-        line = await house.chat.sees_text("Using bake")
+    async with running(tmp_path, bake("look"), tools=(oven, look)) as harness:
+        await harness.chat.says("bake")
+        line = await harness.chat.sees_text("Using bake")
         assert (line.is_silent, line.reply_to) == (True, None)
         oven.go.set()
-        await house.chat.until(lambda: "Using look" in line.text)
-        assert house.chat.shown == [line]
+        await harness.chat.until(lambda: "Using look" in line.text)
+        assert harness.chat.shown == [line]
         look.go.set()
-        await house.chat.sees_text("Ok.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["Ok."]
-        assert not house.chat.shown[0].is_silent
-        assert house.chat.deleted == [line]
-        assert await count(house, "outbox", "kind = 'status'") == 0
+        await harness.chat.sees_text("Ok.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Ok."]
+        assert not harness.chat.shown[0].is_silent
+        assert harness.chat.deleted == [line]
+        assert await count(harness, "outbox", "kind = 'status'") == 0
 
 
 async def test_the_line_tells_how_long_it_takes(
@@ -200,42 +200,42 @@ async def test_the_line_tells_how_long_it_takes(
         presenter_module, "round", lambda seconds: int(seconds * 1000), raising=False
     )
     oven = Oven()
-    timings = harness.quick(**AT_ONCE_SHOWN, status_interval=0.01)
-    async with running(tmp_path, bake(), tools=(oven,), timings=timings) as house:
-        await house.chat.says("bake")
-        line = await house.chat.sees_text("Using bake")
-        await house.chat.until(lambda: len(line.texts) > 2)
+    timings = harnesses.quick(**AT_ONCE_SHOWN, status_interval=0.01)
+    async with running(tmp_path, bake(), tools=(oven,), timings=timings) as harness:
+        await harness.chat.says("bake")
+        line = await harness.chat.sees_text("Using bake")
+        await harness.chat.until(lambda: len(line.texts) > 2)
         oven.go.set()
-        await house.chat.sees_text("Ok.")
+        await harness.chat.sees_text("Ok.")
 
 
 async def test_who_wants_answers_only_gets_no_line(tmp_path: Path) -> None:
     oven = Oven()
-    async with running(tmp_path, bake(), tools=(oven,)) as house:
-        await let(house, "quiet")
-        await house.chat.says("bake", id="7")
+    async with running(tmp_path, bake(), tools=(oven,)) as harness:
+        await let(harness, "quiet")
+        await harness.chat.says("bake", id="7")
         await oven.reached.wait()
-        await seen(house, now=True)
+        await seen(harness, now=True)
         oven.go.set()
-        await house.chat.sees_text("Ok.")
-        await house.at_rest()
-        assert house.chat.deleted == []
-        assert [shown.texts for shown in house.chat.shown] == [["Ok."]]
+        await harness.chat.sees_text("Ok.")
+        await harness.at_rest()
+        assert harness.chat.deleted == []
+        assert [shown.texts for shown in harness.chat.shown] == [["Ok."]]
 
 
 async def test_who_wants_every_step_gets_each_in_a_line(
     tmp_path: Path,
 ) -> None:
     oven, look = Oven(), Oven("look")
-    timings = harness.quick(**AT_ONCE_SHOWN, first_words=0.0)
-    async with running(tmp_path, bake("look"), tools=(oven, look), timings=timings) as house:
-        await let(house, "verbose")
-        await house.chat.says("bake")
-        line = await house.chat.sees_text("⏳ Using bake")
+    timings = harnesses.quick(**AT_ONCE_SHOWN, first_words=0.0)
+    async with running(tmp_path, bake("look"), tools=(oven, look), timings=timings) as harness:
+        await let(harness, "verbose")
+        await harness.chat.says("bake")
+        line = await harness.chat.sees_text("⏳ Using bake")
         oven.go.set()
-        await house.chat.until(lambda: line.text == "✓ Using bake\n⏳ Using look")
+        await harness.chat.until(lambda: line.text == "✓ Using bake\n⏳ Using look")
         look.go.set()
-        await house.chat.sees_text("Ok.")
+        await harness.chat.sees_text("Ok.")
 
 
 @dataclass
@@ -257,13 +257,13 @@ class StepsChat(FakeChat):
 async def test_where_steps_are_shown_natively_there_is_no_line(tmp_path: Path) -> None:
     oven = Oven()
     chat = StepsChat()
-    async with running(tmp_path, bake(), chat=chat, tools=(oven,)) as house:
+    async with running(tmp_path, bake(), chat=chat, tools=(oven,)) as harness:
         await chat.says("bake")
-        await house.until(lambda: any(steps for steps in chat.steps))
+        await harness.until(lambda: any(steps for steps in chat.steps))
         assert [step.state for step in chat.steps[-1]] == ["running"]
         oven.go.set()
         await chat.sees_text("Ok.")
-        await house.at_rest()
+        await harness.at_rest()
         assert [shown.text for shown in chat.shown] == ["Ok."]
         assert chat.deleted == []
         assert chat.steps[-1] == (), "the answer is a message like any other"
@@ -274,18 +274,18 @@ async def test_a_line_whose_opening_nobody_knows_of_is_looked_for_and_goes(
     tmp_path: Path, lost: bool
 ) -> None:
     oven = Oven()
-    async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as house:
-        house.chat.plan(Unsure("no answer"), lost=lost)
-        await house.chat.says("bake", id="from Ana")
+    async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as harness:
+        harness.chat.plan(Unsure("no answer"), lost=lost)
+        await harness.chat.says("bake", id="from Ana")
         await oven.reached.wait()
-        await house.until(lambda: not house.chat.mishaps)
-        await house.until(house.gateway.dispatcher.is_idle)
+        await harness.until(lambda: not harness.chat.mishaps)
+        await harness.until(harness.gateway.dispatcher.is_idle)
         oven.go.set()
-        await house.chat.sees_text("Ok.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["Ok."]
-        assert len(house.chat.deleted) == (1 if lost else 0)
-        assert await count(house, "outbox", "kind = 'status'") == 0
+        await harness.chat.sees_text("Ok.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Ok."]
+        assert len(harness.chat.deleted) == (1 if lost else 0)
+        assert await count(harness, "outbox", "kind = 'status'") == 0
 
 
 async def test_a_line_that_an_earlier_process_showed_goes_with_the_answer(tmp_path: Path) -> None:
@@ -293,49 +293,49 @@ async def test_a_line_that_an_earlier_process_showed_goes_with_the_answer(tmp_pa
     oven = Oven()
     async with running(
         tmp_path, bake(), chat=chat, tools=(oven,), TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE
-    ) as house:
+    ) as harness:
         await chat.says("bake")
         line = await chat.sees_text("Using bake")
-        await house.until(house.gateway.dispatcher.is_idle)
+        await harness.until(harness.gateway.dispatcher.is_idle)
     chat.inlet = None
     later = Oven()
-    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, tools=(later,)) as house:
+    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, tools=(later,)) as harness:
         await later.reached.wait()
         assert chat.shown == [line], "the same line is gone on with"
         later.go.set()
         await chat.sees_text("Ok.")
-        await house.at_rest()
+        await harness.at_rest()
         assert [shown.text for shown in chat.shown] == ["Ok."]
         assert chat.deleted == [line]
 
 
 async def test_a_line_is_taken_away_until_that_is_done(tmp_path: Path) -> None:
     oven = Oven()
-    async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as house:
-        await house.chat.says("bake")
-        await house.chat.sees_text("Using bake")
-        await house.until(house.gateway.dispatcher.is_idle)
-        house.chat.mishaps.extend((None, (Unreachable("down"), False), (Unsure("hm"), True)))
+    async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as harness:
+        await harness.chat.says("bake")
+        await harness.chat.sees_text("Using bake")
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        harness.chat.mishaps.extend((None, (Unreachable("down"), False), (Unsure("hm"), True)))
         oven.go.set()
-        await house.chat.sees_text("Ok.")
+        await harness.chat.sees_text("Ok.")
         async with asyncio.timeout(45):
-            while await count(house, "outbox", "kind = 'status'"):
+            while await count(harness, "outbox", "kind = 'status'"):
                 await asyncio.sleep(0.002)
-        assert [shown.text for shown in house.chat.shown] == ["Ok."]
-        assert len(house.chat.deleted) == 1
+        assert [shown.text for shown in harness.chat.shown] == ["Ok."]
+        assert len(harness.chat.deleted) == 1
 
 
 async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
     oven = Oven()
-    async with running(tmp_path, bake(), tools=(oven,)) as house:
-        await house.chat.says("bake")
-        await house.chat.sees_text("Using bake")
-        handle = next(iter(house.gateway.lanes._handles.values()))
+    async with running(tmp_path, bake(), tools=(oven,)) as harness:
+        await harness.chat.says("bake")
+        await harness.chat.sees_text("Using bake")
+        handle = next(iter(harness.gateway.lanes._handles.values()))
         presenter = handle.presenter
         assert isinstance(presenter, Presenter)
         oven.go.set()
-        await house.chat.sees_text("Ok.")
-        await house.at_rest()
+        await harness.chat.sees_text("Ok.")
+        await harness.at_rest()
         timers = (presenter._words_timer, presenter._status_timer, presenter._indicator_timer)
         assert all(timer is None or timer.cancelled() for timer in timers)
 
@@ -344,20 +344,20 @@ async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
     tmp_path: Path,
 ) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
-        await house.chat.says("think", id="7")
-        await seen(house, now=True)
-        await house.until(house.gateway.dispatcher.is_idle)
-        await house.chat.says("/stop")
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as harness:
+        await harness.chat.says("think", id="7")
+        await seen(harness, now=True)
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        await harness.chat.says("/stop")
         slow = RateLimited("slow", retry_after=0.01)
-        house.chat.mishaps.extend((slow, False) for _ in range(2))
-        await seen(house, now=False)
-        await house.chat.sees_text("(Stopped.")
+        harness.chat.mishaps.extend((slow, False) for _ in range(2))
+        await seen(harness, now=False)
+        await harness.chat.sees_text("(Stopped.")
 
 
 async def test_eyes_that_stay_are_given_up(tmp_path: Path) -> None:
     chat = FakeChat()
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
         tries = 0
 
         async def fail(*_: object, seen: bool) -> None:
@@ -366,26 +366,26 @@ async def test_eyes_that_stay_are_given_up(tmp_path: Path) -> None:
             raise Unreachable("down")
 
         chat.react = fail  # type: ignore[assignment, method-assign]
-        indicators = house.gateway.dispatcher.indicators
+        indicators = harness.gateway.dispatcher.indicators
         indicators.unmark("fake", '["1",null,true]', "7")
-        await house.until(lambda: tries == 1 + MOST_TRIES)
-        await house.until(lambda: indicators.is_idle() and not indicators._retrying)
+        await harness.until(lambda: tries == 1 + MOST_TRIES)
+        await harness.until(lambda: indicators.is_idle() and not indicators._retrying)
         assert tries == 1 + MOST_TRIES
         assert indicators.mark_seen("fake", '["1",null,true]', "8")
-        await house.until(lambda: tries == 2 + MOST_TRIES)
+        await harness.until(lambda: tries == 2 + MOST_TRIES)
 
 
 async def test_a_shutdown_waits_for_the_eyes_to_be_taken_away(tmp_path: Path) -> None:
     go = asyncio.Event()
     chat = FakeChat()
     model = FakeModel([go.wait, *ask(call("recall", '{"query": "tea"}'))])
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("think", id="7")
-        await seen(house, now=True)
+        await seen(harness, now=True)
         chat.gate = asyncio.Event()
-        house.gateway.lanes.drain()
+        harness.gateway.lanes.drain()
         go.set()
-        await house.until(house.gateway.lanes.is_idle)
-        assert not house.gateway.is_at_rest()
+        await harness.until(harness.gateway.lanes.is_idle)
+        assert not harness.gateway.is_at_rest()
         chat.gate.set()
     assert chat.seen == {"7": False}

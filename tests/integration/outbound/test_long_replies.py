@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from tests.integration.roommates import street
+from tests.integration.shared_harness import shared_harness
 
 MANY = [f"entry {number} " + "y" * 40 for number in range(30)]
 
 
 async def test_a_long_list_comes_in_several_messages_that_each_fit(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", *MANY)
-        chat = here.house.chat
+        chat = here.harness.chat
         before = len(chat.shown)
         await here.says("ann", "/memory")
         parts = chat.shown[before:]
@@ -23,9 +23,9 @@ async def test_a_long_list_comes_in_several_messages_that_each_fit(tmp_path: Pat
 
 
 async def test_the_buttons_of_a_long_answer_stand_below_its_end(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
-        chat = here.house.chat
+        chat = here.harness.chat
         for turn in range(9):
             here.remember("ann", "word " * 55 + str(turn))
             number = await here.number_of("ann", "word " * 55 + str(turn))
@@ -37,5 +37,5 @@ async def test_the_buttons_of_a_long_answer_stand_below_its_end(tmp_path: Path) 
         assert last.labels == ["Undo"]
         assert all(len(part.text) <= chat.limit for part in (*head, last))
         await chat.press("Undo", user="ann", name="ann", chat="ann")
-        await here.house.at_rest()
+        await here.harness.at_rest()
         assert chat.shown[-1].text.startswith("I've undone change ")

@@ -19,7 +19,7 @@ from gateway.bootstrap.timings import Timings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import age, count
 
 ARGUMENTS = '{"question": "Which colour?", "options": ["Red", "Blue"]}'
@@ -53,17 +53,17 @@ async def asked(chat: FakeChat, text: str = "Which colour?") -> Shown:
     return await chat.sees_text(text)
 
 
-async def waiting(house: House, text: str = "Which colour?") -> Shown:
+async def waiting(harness: Harness, text: str = "Which colour?") -> Shown:
     """The question, once the turn waits for its answer."""
-    await house.until(lambda: bool(house.gateway.questions.answers._futures))
-    return await asked(house.chat, text)
+    await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
+    return await asked(harness.chat, text)
 
 
-async def enrol(house: House, user: str, name: str, *, owner: bool = False) -> None:
+async def enrol(harness: Harness, user: str, name: str, *, owner: bool = False) -> None:
     """Let somebody be known before."""
-    await house.chat.says("/help", user=user, name=name, chat=user)
-    await house.at_rest()
-    house.chat.shown.clear()
+    await harness.chat.says("/help", user=user, name=name, chat=user)
+    await harness.at_rest()
+    harness.chat.shown.clear()
     if not owner:
         return
 
@@ -72,24 +72,24 @@ async def enrol(house: House, user: str, name: str, *, owner: bool = False) -> N
         assert person
         people.make_owner(connection, person_id=person.id)
 
-    await house.gateway.database.write("owner", work)
-    house.gateway.router.forget_known()
+    await harness.gateway.database.write("owner", work)
+    harness.gateway.router.forget_known()
 
 
 async def test_a_press_answers_and_the_message_tells_of_it_without_buttons(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        assert (await waiting(house)).labels == ["Red", "Blue"]
-        await house.chat.press("Blue")
-        await house.chat.sees_text("Blue it is.")
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        assert (await waiting(harness)).labels == ["Red", "Blue"]
+        await harness.chat.press("Blue")
+        await harness.chat.sees_text("Blue it is.")
+        await harness.at_rest()
         assert results(model) == ["They chose: Blue"]
-        first, second = house.chat.shown
+        first, second = harness.chat.shown
         assert first.texts == ["Which colour?", "Which colour?\n\n→ Blue (Ana)"]
         assert (first.labels, first.is_silent) == ([], False)
         assert second.text == "Blue it is."
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
 async def test_words_before_a_question_stay_and_the_answer_comes_below_it(tmp_path: Path) -> None:
@@ -100,12 +100,12 @@ async def test_words_before_a_question_stay_and_the_answer_comes_below_it(tmp_pa
 
     delta, answer = ask(call("ask", ARGUMENTS), text="Let me see.")
     words_first = [delta, shown, answer]
-    async with running(tmp_path, FakeModel(words_first, say("Blue it is.")), chat=chat) as house:
-        await house.chat.says("paint my room")
-        await waiting(house)
-        await house.chat.press("Blue")
-        await house.chat.sees_text("Blue it is.")
-        await house.at_rest()
+    async with running(tmp_path, FakeModel(words_first, say("Blue it is.")), chat=chat) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness)
+        await harness.chat.press("Blue")
+        await harness.chat.sees_text("Blue it is.")
+        await harness.at_rest()
         texts = [shown.text for shown in chat.shown]
         assert texts[0] == "Let me see."
         assert texts[1].startswith("Which colour?")
@@ -115,11 +115,11 @@ async def test_words_before_a_question_stay_and_the_answer_comes_below_it(tmp_pa
 @pytest.mark.parametrize("said", ["Blue", "blue!", "2", "2.", "o2", "  BLUE "])
 async def test_words_that_name_a_choice_answer(tmp_path: Path, said: str) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        await waiting(house)
-        await house.chat.says(said)
-        await house.chat.sees_text("Blue it is.")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness)
+        await harness.chat.says(said)
+        await harness.chat.sees_text("Blue it is.")
         assert results(model) == ["They chose: Blue"]
         assert words(model) == ["paint my room"], "an answer is no message of its own"
 
@@ -135,32 +135,32 @@ async def test_words_that_come_with_more_or_elsewhere_are_a_message(
     tmp_path: Path, fields: dict[str, object]
 ) -> None:
     model = FakeModel(QUESTION, say("I see."), say("And that."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        await waiting(house)
-        await house.chat.says("Blue", **fields)
-        await house.chat.sees_text("I see.")
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness)
+        await harness.chat.says("Blue", **fields)
+        await harness.chat.sees_text("I see.")
+        await harness.at_rest()
         assert "wrote something else" in results(model)[0]
         assert words(model) == ["paint my room", "Blue"]
 
 
 async def test_anything_else_ends_the_wait_and_steers(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Green, then."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
-        await house.chat.says("green, if you have it")
-        await house.chat.sees_text("Green, then.")
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
+        await harness.chat.says("green, if you have it")
+        await harness.chat.sees_text("Green, then.")
+        await harness.at_rest()
         assert "wrote something else" in results(model)[0]
         assert words(model) == ["paint my room", "green, if you have it"]
         assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
         assert message.labels == []
         key = "q1:o1:00000000"
-        await house.chat.press_key(key, message.id)
-        await house.at_rest()
-        assert len(house.chat.shown) == 2
+        await harness.chat.press_key(key, message.id)
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 2
 
 
 async def test_what_was_written_before_the_question_is_read_first(tmp_path: Path) -> None:
@@ -171,56 +171,56 @@ async def test_what_was_written_before_the_question_is_read_first(tmp_path: Path
         await go.wait()
 
     model = FakeModel([hold, *QUESTION], say("Green, then."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
         await reached.wait()
-        await house.chat.says("green")
-        await house.until(lambda: house.gateway.lanes.count_waiting(_talk()) == 1)
+        await harness.chat.says("green")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_dialogue()) == 1)
         go.set()
-        await house.chat.sees_text("Green, then.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["Green, then."]
+        await harness.chat.sees_text("Green, then.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Green, then."]
         assert words(model) == ["paint my room", "green"]
 
 
 async def test_a_message_kept_for_later_does_not_end_the_wait(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."), say("Later."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        await waiting(house)
-        await house.chat.says("/queue Red")
-        await house.chat.sees_text(general.QUEUED())
-        assert house.gateway.questions.answers._futures
-        await house.chat.press("Blue")
-        await house.chat.sees_text("Later.")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness)
+        await harness.chat.says("/queue Red")
+        await harness.chat.sees_text(general.QUEUED())
+        assert harness.gateway.questions.answers._futures
+        await harness.chat.press("Blue")
+        await harness.chat.sees_text("Later.")
         assert results(model, 1) == ["They chose: Blue"]
 
 
 async def test_pressed_twice_at_once_the_first_counts(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
         keys = [button.key for button in message.keyboard]
         await asyncio.gather(
-            *(house.chat.press_key(key, message.id) for key in (*keys, *reversed(keys)))
+            *(harness.chat.press_key(key, message.id) for key in (*keys, *reversed(keys)))
         )
-        await house.chat.sees_text("So be it.")
-        await house.at_rest()
+        await harness.chat.sees_text("So be it.")
+        await harness.at_rest()
         assert results(model) == ["They chose: Red"]
         assert message.text == "Which colour?\n\n→ Red (Ana)"
-        assert len(house.chat.shown) == 2
+        assert len(harness.chat.shown) == 2
         for key in keys:
-            await house.chat.press_key(key, message.id)
-        await house.at_rest()
-        assert len(house.chat.shown) == 2, "what is over is over"
+            await harness.chat.press_key(key, message.id)
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 2, "what is over is over"
 
 
 async def test_keys_that_were_made_up_change_nothing(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
         good = message.keyboard[0].key
         name, choice, secret = good.split(":")
         wrong = f"{int(secret, 16) ^ 1:08x}"
@@ -236,114 +236,114 @@ async def test_keys_that_were_made_up_change_nothing(tmp_path: Path) -> None:
             "",
             "q",
         ):
-            await house.chat.press_key(key, message.id)
-        await house.until(house.gateway.router.is_idle)
-        assert house.gateway.questions.answers._futures
+            await harness.chat.press_key(key, message.id)
+        await harness.until(harness.gateway.router.is_idle)
+        assert harness.gateway.questions.answers._futures
         assert message.labels == ["Red", "Blue"]
-        assert await count(house, "inbox", "state = 'received'") == 0
-        await house.chat.press("Red")
-        await house.chat.sees_text("So be it.")
+        assert await count(harness, "inbox", "state = 'received'") == 0
+        await harness.chat.press("Red")
+        await harness.chat.sees_text("So be it.")
 
 
 async def test_who_was_not_asked_is_told_so_once_and_owners_may_answer(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
-    async with running(tmp_path, model) as house:
-        await enrol(house, "ben", "Ben")
-        await enrol(house, "cleo", "Cleo", owner=True)
-        await house.chat.says("paint my room", **ROOM)
-        message = await waiting(house)
+    async with running(tmp_path, model) as harness:
+        await enrol(harness, "ben", "Ben")
+        await enrol(harness, "cleo", "Cleo", owner=True)
+        await harness.chat.says("paint my room", **ROOM)
+        message = await waiting(harness)
         for _ in range(3):
-            await house.chat.press("Red", user="ben", name="Ben", direct=False)
-        await house.chat.sees_text(general.QUESTION_NOT_YOURS())
-        await house.until(house.gateway.router.is_idle)
-        await house.until(house.gateway.dispatcher.is_idle)
-        refusals = [one for one in house.chat.shown if one.text == general.QUESTION_NOT_YOURS()]
+            await harness.chat.press("Red", user="ben", name="Ben", direct=False)
+        await harness.chat.sees_text(general.QUESTION_NOT_YOURS())
+        await harness.until(harness.gateway.router.is_idle)
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        refusals = [one for one in harness.chat.shown if one.text == general.QUESTION_NOT_YOURS()]
         assert [one.is_silent for one in refusals] == [True]
-        assert house.gateway.questions.answers._futures
-        await house.chat.press("Blue", user="cleo", name="Cleo", direct=False)
-        await house.chat.sees_text("So be it.")
-        await house.at_rest()
+        assert harness.gateway.questions.answers._futures
+        await harness.chat.press("Blue", user="cleo", name="Cleo", direct=False)
+        await harness.chat.sees_text("So be it.")
+        await harness.at_rest()
         assert message.text.endswith("→ Blue (Cleo)")
 
 
 async def test_words_of_others_in_the_room_are_no_answers(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Hello Ben."), say("So be it."))
-    async with running(tmp_path, model) as house:
-        await enrol(house, "ben", "Ben")
-        await house.chat.says("paint my room", **ROOM)
-        await waiting(house)
-        await house.chat.says("Blue", user="ben", name="Ben", **ROOM)
-        await house.chat.sees_text("Hello Ben.")
-        assert house.gateway.questions.answers._futures
-        await house.chat.says("Blue", **ROOM)
-        await house.chat.sees_text("So be it.")
+    async with running(tmp_path, model) as harness:
+        await enrol(harness, "ben", "Ben")
+        await harness.chat.says("paint my room", **ROOM)
+        await waiting(harness)
+        await harness.chat.says("Blue", user="ben", name="Ben", **ROOM)
+        await harness.chat.sees_text("Hello Ben.")
+        assert harness.gateway.questions.answers._futures
+        await harness.chat.says("Blue", **ROOM)
+        await harness.chat.sees_text("So be it.")
 
 
 async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
-    async with running(tmp_path, model, TALARIA_ACCESS__ALLOW="fake:1") as house:
-        await house.chat.says("paint my room", **ROOM)
-        await waiting(house)
-        await house.chat.press("Red", user="9", name="Nobody", direct=False)
-        await house.until(house.gateway.router.is_idle)
-        assert len(house.chat.shown) == 1
-        assert house.gateway.questions.answers._futures
-        await house.chat.press("Blue", direct=False)
-        await house.chat.sees_text("So be it.")
+    async with running(tmp_path, model, TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        await harness.chat.says("paint my room", **ROOM)
+        await waiting(harness)
+        await harness.chat.press("Red", user="9", name="Nobody", direct=False)
+        await harness.until(harness.gateway.router.is_idle)
+        assert len(harness.chat.shown) == 1
+        assert harness.gateway.questions.answers._futures
+        await harness.chat.press("Blue", direct=False)
+        await harness.chat.sees_text("So be it.")
 
 
 async def test_a_question_that_nobody_answers_ends_and_says_so(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(QUESTION, say("I took red."))
-    async with running(tmp_path, model, timings=Timings(answer_patience=50)) as house:
-        await house.chat.says("paint my room")
-        await house.chat.sees_text("I took red.")
-        await house.at_rest()
+    async with running(tmp_path, model, timings=Timings(answer_patience=50)) as harness:
+        await harness.chat.says("paint my room")
+        await harness.chat.sees_text("I took red.")
+        await harness.at_rest()
         assert results(model)[0].startswith("No answer came.")
-        message = house.chat.shown[0]
+        message = harness.chat.shown[0]
         assert message.texts[-1] == f"Which colour?\n\n{general.QUESTION_LATE()}"
         assert message.labels == []
 
 
 async def test_a_late_press_ends_the_question_and_late_words_are_a_message(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue, I read."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
-        await age(house, 700_000)
-        await house.chat.says("Blue")
-        await house.chat.sees_text("Blue, I read.")
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
+        await age(harness, 700_000)
+        await harness.chat.says("Blue")
+        await harness.chat.sees_text("Blue, I read.")
+        await harness.at_rest()
         assert words(model) == ["paint my room", "Blue"], "nothing that was said is swallowed"
         assert message.text == f"Which colour?\n\n{general.QUESTION_LATE()}"
 
 
 async def test_a_late_press_says_that_it_is_too_late(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Never said."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
-        await age(house, 700_000)
-        await house.chat.press("Blue")
-        await house.chat.until(lambda: general.QUESTION_LATE() in message.text)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
+        await age(harness, 700_000)
+        await harness.chat.press("Blue")
+        await harness.chat.until(lambda: general.QUESTION_LATE() in message.text)
         assert message.labels == []
-        await house.chat.says("/stop")
-        await house.chat.sees_text("(Stopped.")
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("(Stopped.")
 
 
 async def test_stop_ends_the_turn_and_its_question(tmp_path: Path) -> None:
     model = FakeModel(QUESTION)
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
-        await house.chat.says("/stop")
-        await house.chat.sees_text("(Stopped.")
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("(Stopped.")
+        await harness.at_rest()
         assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
         assert message.labels == []
-        assert not house.gateway.questions.answers._futures
-        assert not house.gateway.questions.answers._turns
+        assert not harness.gateway.questions.answers._futures
+        assert not harness.gateway.questions.answers._turns
 
 
 async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
@@ -363,19 +363,19 @@ async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
             " BEGIN SELECT hold(); END"
         )
 
-    async with running(tmp_path, FakeModel(QUESTION)) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
-        await house.until(house.gateway.dispatcher.is_idle)
-        await house.gateway.database.write("prepare", prepare)
-        turn = (await house.read(turns.list_running))[0]
-        house.gateway.user_prompts.interrupt(turn.id)
-        await house.until(reached.is_set)
-        assert house.gateway.lanes.stop(_talk())
-        await house.until(lambda: not house.gateway.lanes._handles[_talk()].presenter)
+    async with running(tmp_path, FakeModel(QUESTION)) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        await harness.gateway.database.write("prepare", prepare)
+        turn = (await harness.read(turns.list_running))[0]
+        harness.gateway.user_prompts.interrupt(turn.id)
+        await harness.until(reached.is_set)
+        assert harness.gateway.lanes.stop(_dialogue())
+        await harness.until(lambda: not harness.gateway.lanes._handles[_dialogue()].presenter)
         go.set()
-        await house.chat.sees_text("(Stopped.")
-        await house.at_rest()
+        await harness.chat.sees_text("(Stopped.")
+        await harness.at_rest()
         assert message.labels == []
         assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
 
@@ -385,14 +385,14 @@ async def test_without_buttons_the_choices_are_a_list_and_a_number_means_its_lin
 ) -> None:
     arguments = '{"question": "How many?", "options": ["2", "1"]}'
     model = FakeModel(ask(call("ask", arguments)), say("Noted."))
-    async with running(tmp_path, model, chat=NumbersChat()) as house:
-        await house.chat.says("a table, please")
-        message = await waiting(house, "How many?")
+    async with running(tmp_path, model, chat=NumbersChat()) as harness:
+        await harness.chat.says("a table, please")
+        message = await waiting(harness, "How many?")
         assert message.text == "How many?\n\n1. 2\n2. 1\n\nReply with the number."
         assert message.keyboard == ()
-        await house.chat.says("1")
-        await house.chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.chat.says("1")
+        await harness.chat.sees_text("Noted.")
+        await harness.at_rest()
         assert results(model) == ["They chose: 2"]
         assert message.text == "How many?\n\n→ 2 (Ana)"
 
@@ -400,23 +400,23 @@ async def test_without_buttons_the_choices_are_a_list_and_a_number_means_its_lin
 async def test_with_buttons_a_number_is_first_of_all_a_label(tmp_path: Path) -> None:
     arguments = '{"question": "How many?", "options": ["2", "1"]}'
     model = FakeModel(ask(call("ask", arguments)), say("Noted."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("a table, please")
-        await waiting(house, "How many?")
-        await house.chat.says("1")
-        await house.chat.sees_text("Noted.")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("a table, please")
+        await waiting(harness, "How many?")
+        await harness.chat.says("1")
+        await harness.chat.sees_text("Noted.")
         assert results(model) == ["They chose: 1"]
 
 
 async def test_more_choices_than_buttons_are_a_list(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Noted."))
-    async with running(tmp_path, model, chat=FakeChat(most_buttons=1)) as house:
-        await house.chat.says("paint my room")
-        message = await waiting(house)
+    async with running(tmp_path, model, chat=FakeChat(most_buttons=1)) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
         assert "2. Blue" in message.text
         assert message.keyboard == ()
-        await house.chat.says("2")
-        await house.chat.sees_text("Noted.")
+        await harness.chat.says("2")
+        await harness.chat.sees_text("Noted.")
         assert results(model) == ["They chose: Blue"]
 
 
@@ -441,17 +441,17 @@ async def test_a_long_question_is_asked_in_parts_that_fit(
     question = "Which? " + "x" * (size - 7)
     arguments = f'{{"question": "{question}", "options": ["Red", "Blue"]}}'
     model = FakeModel(ask(call("ask", arguments)), say("Noted."))
-    async with running(tmp_path, model, chat=StrictChat(most_buttons=buttons)) as house:
-        await house.chat.says("paint my room")
-        await waiting(house, "Which?")
-        await house.until(house.gateway.dispatcher.is_idle)
-        *before, message = house.chat.shown
-        assert "".join(shown.text for shown in house.chat.shown).startswith(question)
+    async with running(tmp_path, model, chat=StrictChat(most_buttons=buttons)) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness, "Which?")
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        *before, message = harness.chat.shown
+        assert "".join(shown.text for shown in harness.chat.shown).startswith(question)
         assert all(one.is_silent and not one.keyboard for one in before)
         assert not message.is_silent
-        await house.chat.says("Blue")
-        await house.chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.chat.says("Blue")
+        await harness.chat.sees_text("Noted.")
+        await harness.at_rest()
         assert message.text.endswith("→ Blue (Ana)")
         assert "Reply with the number" not in message.text
         assert message.keyboard == ()
@@ -462,34 +462,34 @@ async def test_two_questions_at_once_are_two_messages_with_answers_of_their_own(
 ) -> None:
     other = '{"question": "Which room?", "options": ["Kitchen", "Hall"]}'
     model = FakeModel(ask(call("ask", ARGUMENTS), call("ask", other, "c2")), say("Done."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint")
-        await house.until(lambda: len(house.gateway.questions.answers._futures) == 2)
-        await house.chat.sees(2)
-        await house.chat.says("Hall")
-        await house.chat.press("Red")
-        await house.chat.sees_text("Done.")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint")
+        await harness.until(lambda: len(harness.gateway.questions.answers._futures) == 2)
+        await harness.chat.sees(2)
+        await harness.chat.says("Hall")
+        await harness.chat.press("Red")
+        await harness.chat.sees_text("Done.")
         assert results(model) == ["They chose: Red", "They chose: Hall"]
 
 
 async def test_a_restart_asks_once_and_holds_nothing_up(tmp_path: Path) -> None:
     chat = FakeChat()
-    async with running(tmp_path, FakeModel(QUESTION), chat=chat) as house:
+    async with running(tmp_path, FakeModel(QUESTION), chat=chat) as harness:
         await chat.says("paint my room")
-        await waiting(house)
+        await waiting(harness)
         closing = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - closing < 5, "nobody waits for the person"
     chat.inlet = None
     model = FakeModel(say("Blue it is."))
-    async with running(tmp_path, model, chat=chat) as house:
-        await house.until(lambda: bool(house.gateway.questions.answers._futures))
-        await house.until(house.gateway.dispatcher.is_idle)
+    async with running(tmp_path, model, chat=chat) as harness:
+        await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
+        await harness.until(harness.gateway.dispatcher.is_idle)
         assert len(chat.shown) == 1
-        turn = (await house.read(turns.list_running))[0]
+        turn = (await harness.read(turns.list_running))[0]
         assert turn.attempts == 1, "to wait for an answer is not held against the turn"
         await chat.press("Blue")
         await chat.sees_text("Blue it is.")
-        await house.at_rest()
+        await harness.at_rest()
         assert results(model) == ["They chose: Blue"]
         assert len(chat.shown) == 2
 
@@ -499,15 +499,15 @@ async def test_what_is_said_while_nobody_listens_counts_at_the_next_start(
     tmp_path: Path, said: str
 ) -> None:
     chat = FakeChat()
-    async with running(tmp_path, FakeModel(QUESTION), chat=chat) as house:
+    async with running(tmp_path, FakeModel(QUESTION), chat=chat) as harness:
         await chat.says("paint my room")
-        await waiting(house)
+        await waiting(harness)
     chat.inlet = None
     await _leave_a_message(tmp_path, said)
     model = FakeModel(say("So be it."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.sees_text("So be it.")
-        await house.at_rest()
+        await harness.at_rest()
         if said == "Blue":
             assert results(model) == ["They chose: Blue"]
         else:
@@ -525,14 +525,14 @@ async def _leave_a_message(home: Path, said: str) -> None:
 
 async def test_a_question_in_quiet_hours_does_not_ring(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("/settings quiet_hours 00:00-23:59")
-        await house.at_rest()
-        await house.chat.says("paint my room")
-        assert (await waiting(house)).is_silent
-        await house.chat.press("Blue")
-        assert (await house.chat.sees_text("So be it.")).is_silent
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("/settings quiet_hours 00:00-23:59")
+        await harness.at_rest()
+        await harness.chat.says("paint my room")
+        assert (await waiting(harness)).is_silent
+        await harness.chat.press("Blue")
+        assert (await harness.chat.sees_text("So be it.")).is_silent
 
 
-def _talk() -> ConversationId:
+def _dialogue() -> ConversationId:
     return ConversationId(1)

@@ -10,14 +10,14 @@ from agent_core.state.people.people import NewAccount
 from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side, age, code_in, count
 
 WORK = people_texts.name_account("fake", "2", "Ana at work")
 
 
-def two(house: House) -> tuple[Side, Side]:
-    return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+def two(harness: Harness) -> tuple[Side, Side]:
+    return Side(harness, "1", "Ana"), Side(harness, "2", "Ana at work")
 
 
 def heard(model: FakeModel) -> list[str]:
@@ -28,7 +28,7 @@ def remember(text: str, target: str = "memory") -> str:
     return f'{{"action": "add", "target": "{target}", "text": "{text}"}}'
 
 
-async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_budget(
+async def test_two_accounts_become_one_person_with_one_conversation_one_memory_and_one_budget(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(
@@ -39,8 +39,8 @@ async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_b
         say("One."),
         say("Afresh."),
     )
-    async with running(tmp_path, model) as house:
-        home, work = two(house)
+    async with running(tmp_path, model) as harness:
+        home, work = two(harness)
         await home.says("I drink tea")
         await work.says("I have a dog")
         ana, other = await home.person(), await work.person()
@@ -64,7 +64,7 @@ async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_b
         assert "Drinks tea" in model.requests[-1].system
         assert "Has a dog" in model.requests[-1].system
         assert heard(model) == ["and now?"]
-        total = await house.read(lambda c: usage.total_since(c, person_id=ana.id, since=0))
+        total = await harness.read(lambda c: usage.total_since(c, person_id=ana.id, since=0))
         assert total.calls == 6
         listed = await work.says("/accounts")
         assert "1. `Ana` on fake (id `1`)" in listed
@@ -78,8 +78,8 @@ async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_b
 async def test_what_was_said_by_either_is_found_by_both(tmp_path: Path) -> None:
     recall = ask(call("recall", '{"query": "marmalade"}'))
     model = FakeModel(say("One."), say("Two."), recall, say("Found."))
-    async with running(tmp_path, model) as house:
-        home, work = two(house)
+    async with running(tmp_path, model) as harness:
+        home, work = two(harness)
         await home.says("the marmalade is in the cellar")
         await work.says("hello")
         await home.joins(work)
@@ -88,33 +88,35 @@ async def test_what_was_said_by_either_is_found_by_both(tmp_path: Path) -> None:
 
 
 async def test_a_stranger_is_let_in_by_the_joining_and_not_before(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello.")), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        home, work = two(house)
-        told = await work.says(f"/link {await home.makes_code()}")
-        assert "I asked on fake" in told
+    async with running(
+        tmp_path, FakeModel(say("Hello.")), TALARIA_ACCESS__ALLOW="fake:1"
+    ) as harness:
+        home, work = two(harness)
+        reported = await work.says(f"/link {await home.makes_code()}")
+        assert "I asked on fake" in reported
         assert await work.person() is None
         assert "/approve" not in await work.says("hello?"), "don't have an owner yet"
-        assert house.model.requests == []
+        assert harness.model.requests == []
         await home.presses(people_texts.YES())
         await work.says("hello!")
-        assert len(house.model.requests) == 1
+        assert len(harness.model.requests) == 1
         assert "through your other accounts" in await work.says("/accounts")
 
 
 async def test_who_came_through_another_account_is_out_when_that_one_is(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        home, work = two(harness)
         await home.joins(work)
         assert "You are Ana" in await work.says("/whoami")
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:3") as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:3") as harness:
+        home, work = two(harness)
         assert "You are" not in await work.says("/whoami")
         assert "You are" not in await home.says("/whoami")
 
 
 async def test_a_code_is_read_in_any_case_with_spaces_or_without_dash(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         code = await home.makes_code()
         await work.says(f"/link  {code.lower().replace('-', ' ')} ")
         await home.presses(people_texts.YES())
@@ -122,29 +124,29 @@ async def test_a_code_is_read_in_any_case_with_spaces_or_without_dash(tmp_path: 
 
 
 async def test_an_answer_may_be_typed(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
         assert people_texts.describe_linked(WORK) in await home.says("yes")
         assert await work.person() == await home.person()
 
 
 async def test_who_says_no_changes_nothing_and_both_sides_are_told(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
         question = home.asked()
         assert question
         await home.presses(people_texts.NO())
         assert "Not linked" in question.text
-        assert house.chat.shown[-1].text == people_texts.LINK_REFUSED_NOTICE()
-        assert await count(house, "link_requests", "state = 'refused'") == 1
+        assert harness.chat.shown[-1].text == people_texts.LINK_REFUSED_NOTICE()
+        assert await count(harness, "link_requests", "state = 'refused'") == 1
         assert await work.person() != await home.person()
 
 
 async def test_either_side_can_cancel(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         for side in (home, work):
             await work.says(f"/link {await home.makes_code()}")
             question = home.asked()
@@ -153,12 +155,12 @@ async def test_either_side_can_cancel(tmp_path: Path) -> None:
             assert "Cancelled" in question.text
             assert home.asked() is None
             assert people_texts.LINK_NOTHING() in await side.says("/link cancel")
-        assert await count(house, "link_requests", "state = 'over'") == 2
+        assert await count(harness, "link_requests", "state = 'over'") == 2
 
 
 async def test_a_new_code_ends_the_one_before(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         first = await home.makes_code()
         second = await home.makes_code()
         assert await work.says(f"/link {first}") == general.CODE_INVALID()
@@ -171,21 +173,21 @@ async def test_a_new_code_ends_the_one_before(tmp_path: Path) -> None:
 
 
 async def test_a_code_expires_after_ten_minutes_and_so_does_its_question(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         code = await home.makes_code()
-        await age(house, 600_000)
+        await age(harness, 600_000)
         assert await work.says(f"/link {code}") == general.CODE_INVALID()
         await work.says(f"/link {await home.makes_code()}")
-        await age(house, 600_000)
+        await age(harness, 600_000)
         await home.presses(people_texts.YES())
-        assert await count(house, "link_requests", "state = 'joined'") == 0
+        assert await count(harness, "link_requests", "state = 'joined'") == 0
         assert await work.person() != await home.person()
 
 
 async def test_ones_own_code_joins_nothing_and_stays_good(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         code = await home.makes_code()
         assert await home.says(f"/link {code}") == people_texts.LINK_SAME()
         await work.says(f"/link {code}")
@@ -196,12 +198,12 @@ async def test_ones_own_code_joins_nothing_and_stays_good(tmp_path: Path) -> Non
 async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoiled(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         assert await home.says("/link", chat="room", direct=False) == people_texts.LINK_IN_GROUP()
         code = await home.makes_code()
-        told = await work.says(f"/link {code}", chat="room", direct=False)
-        assert told == people_texts.LINK_IN_GROUP()
+        reported = await work.says(f"/link {code}", chat="room", direct=False)
+        assert reported == people_texts.LINK_IN_GROUP()
         assert await work.says(f"/link {code}") == general.CODE_INVALID()
         code = await home.makes_code()
         await work.says(f"/claim {code}", chat="room", direct=False)
@@ -215,9 +217,9 @@ async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoile
 
 
 async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
-        third = Side(house, "3", "Eve")
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
+        third = Side(harness, "3", "Eve")
         await work.says(f"/link {await third.makes_code()}")
         await work.says(f"/link {await home.makes_code()}")
         assert third.asked() is None
@@ -229,9 +231,9 @@ async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Pa
 async def test_an_account_that_became_somebody_else_meanwhile_is_not_joined(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        home, work = two(house)
-        await home.says(f"/claim {house.gateway.claim_code}")
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        home, work = two(harness)
+        await home.says(f"/claim {harness.gateway.claim_code}")
         pairing = code_in(await work.says("hello"))
         await work.says(f"/link {await home.makes_code()}")
         question = home.asked()
@@ -249,25 +251,25 @@ async def test_while_a_turn_runs_the_answer_waits_and_disturbs_nothing(tmp_path:
         reached.set()
         await go_on.wait()
 
-    async with running(tmp_path, FakeModel([hold, *say("Done.")])) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel([hold, *say("Done.")])) as harness:
+        home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
-        await house.chat.says("a long one", user="2", chat="2")
+        await harness.chat.says("a long one", user="2", chat="2")
         await reached.wait()
-        await house.chat.press(people_texts.YES(), user="1", chat="1")
-        await house.chat.sees_text(people_texts.BUSY())
+        await harness.chat.press(people_texts.YES(), user="1", chat="1")
+        await harness.chat.sees_text(people_texts.BUSY())
         assert await work.person() != await home.person()
         go_on.set()
-        await house.chat.sees_text("Done.")
-        await house.at_rest()
+        await harness.chat.sees_text("Done.")
+        await harness.at_rest()
         await home.presses(people_texts.YES())
         assert await work.person() == await home.person()
 
 
 async def test_nobody_becomes_an_owner_by_a_code_that_an_owner_sends(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
-        await work.says(f"/claim {house.gateway.claim_code}")
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
+        await work.says(f"/claim {harness.gateway.claim_code}")
         assert (
             await work.says(f"/link {await home.makes_code()}") == people_texts.LINK_OWNER_FIRST()
         )
@@ -276,20 +278,20 @@ async def test_nobody_becomes_an_owner_by_a_code_that_an_owner_sends(tmp_path: P
 
 
 async def test_who_becomes_an_owner_before_the_yes_is_joined_with_nobody(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         await work.says("hello")
         await work.says(f"/link {await home.makes_code()}")
-        await work.says(f"/claim {house.gateway.claim_code}")
+        await work.says(f"/claim {harness.gateway.claim_code}")
         await home.presses(people_texts.YES())
         assert await work.person() != await home.person()
         assert "(member)" in await home.says("/whoami")
 
 
 async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
-        await home.says(f"/claim {house.gateway.claim_code}")
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
+        await home.says(f"/claim {harness.gateway.claim_code}")
         await work.says("/whoami")
         await work.says(f"/link {await home.makes_code()}")
         await home.presses(people_texts.YES())
@@ -299,7 +301,7 @@ async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_p
         assert "(member)" in await work.says("/whoami")
 
 
-async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) -> None:
+async def test_a_split_account_takes_its_conversation_and_notes_along(tmp_path: Path) -> None:
     model = FakeModel(
         say("One."),
         ask(call("memory", remember("Has a dog"))),
@@ -307,14 +309,14 @@ async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) ->
         say("Still."),
         say("Alone."),
     )
-    async with running(tmp_path, model) as house:
-        home, work = two(house)
+    async with running(tmp_path, model) as harness:
+        home, work = two(harness)
         await home.says("hello")
         await work.says("I have a dog")
         await home.joins(work)
-        told = await home.says("/unlink 2")
+        reported = await home.says("/unlink 2")
         done = people_texts.Unlinked(account=WORK, sessions=1, kept=0, entries=1, is_admitted=True)
-        assert told == people_texts.describe_unlinked(done)
+        assert reported == people_texts.describe_unlinked(done)
         await work.says("still there?")
         assert heard(model) == ["I have a dog", "still there?"]
         assert "Has a dog" in model.requests[-1].system
@@ -325,8 +327,8 @@ async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) ->
 
 
 async def test_an_account_is_named_by_number_platform_or_id(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         assert people_texts.UNLINK_LAST() in await home.says("/unlink 1")
         await home.joins(work)
         assert people_texts.UNLINK_USAGE() in await home.says("/unlink")
@@ -338,15 +340,15 @@ async def test_an_account_is_named_by_number_platform_or_id(tmp_path: Path) -> N
 
 
 async def test_the_console_stays_the_owners(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, _ = two(house)
-        await home.says(f"/claim {house.gateway.claim_code}")
+    async with running(tmp_path, FakeModel()) as harness:
+        home, _ = two(harness)
+        await home.says(f"/claim {harness.gateway.claim_code}")
         owner = await home.person()
         assert owner
         console = NewAccount(
             platform="console", user_id="local", display_name="You", admitted_by="local"
         )
-        await house.gateway.database.write(
+        await harness.gateway.database.write(
             "console",
             lambda c: people.attach_account(c, console, person_id=owner.id, now=0),
         )
@@ -356,9 +358,9 @@ async def test_the_console_stays_the_owners(tmp_path: Path) -> None:
 async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwards(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        home, work = two(house)
-        await home.says(f"/claim {house.gateway.claim_code}")
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        home, work = two(harness)
+        await home.says(f"/claim {harness.gateway.claim_code}")
         await home.joins(work)
         assert await work.says("/unlink 1") == people_texts.UNLINK_FIRST(), (
             "it can't keep what is hers"
@@ -376,8 +378,8 @@ async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Pat
     plays = [
         play for note in notes for play in (ask(call("memory", remember(note))), say("Noted."))
     ]
-    async with running(tmp_path, FakeModel(*plays), **limits) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel(*plays), **limits) as harness:
+        home, work = two(harness)
         for side, note in ((home, "1"), (home, "2"), (work, "3"), (work, "4")):
             await side.says(f"note {note}")
         await home.joins(work)
@@ -401,26 +403,26 @@ async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) ->
         for letter in "abcd"
         for play in (ask(call("memory", remember(letter * 60))), say("Noted."))
     ]
-    async with running(tmp_path, FakeModel(*plays, say("All.")), **limits) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel(*plays, say("All.")), **limits) as harness:
+        home, work = two(harness)
         for side in (home, home, work, work):
             await side.says("note")
         await home.joins(work)
         await home.presses(people_texts.KEEP())
         await home.says("/new")
         await home.says("what do you know?")
-        assert all(letter * 60 in house.model.requests[-1].system for letter in "abcd")
+        assert all(letter * 60 in harness.model.requests[-1].system for letter in "abcd")
 
 
 async def test_a_memory_file_that_cannot_be_read_stops_it_and_says_so(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hi."))) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel(say("Hi."))) as harness:
+        home, work = two(harness)
         await work.says("hello")
         file = tmp_path / "memories" / "people" / "ana-at-work" / "MEMORY.md"
         file.mkdir(parents=True)
         await work.says(f"/link {await home.makes_code()}")
         await home.presses(people_texts.YES())
-        assert str(file) in house.chat.shown[-1].text
+        assert str(file) in harness.chat.shown[-1].text
         assert await work.person() != await home.person()
         file.rmdir()
         await home.presses(people_texts.YES())
@@ -428,9 +430,9 @@ async def test_a_memory_file_that_cannot_be_read_stops_it_and_says_so(tmp_path: 
 
 
 async def test_a_name_cannot_pass_for_anything_else(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home = Side(house, "1", "Ana")
-        eve = Side(house, "2", "`**Ana** [yours](http://x)\nThat account is yours. " + "x" * 100)
+    async with running(tmp_path, FakeModel()) as harness:
+        home = Side(harness, "1", "Ana")
+        eve = Side(harness, "2", "`**Ana** [yours](http://x)\nThat account is yours. " + "x" * 100)
         await eve.says(f"/link {await home.makes_code()}")
         question = home.asked()
         assert question
@@ -441,8 +443,8 @@ async def test_a_name_cannot_pass_for_anything_else(tmp_path: Path) -> None:
 
 
 async def test_everything_is_written_down(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         ana = await home.says("/whoami") and await home.person()
         assert ana
         await home.joins(work)
@@ -453,7 +455,7 @@ async def test_everything_is_written_down(tmp_path: Path) -> None:
         def look(connection: Connection) -> list[str]:
             return [deed.action for deed in audit.list_of(connection, person_id=ana.id, limit=99)]
 
-        assert await house.read(look) == [
+        assert await harness.read(look) == [
             "link.cancelled",
             "link.code",
             "unlink",
@@ -464,21 +466,21 @@ async def test_everything_is_written_down(tmp_path: Path) -> None:
 
 
 async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = two(house)
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
-        chat = house.chat
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
-        home, work = two(house)
+        chat = harness.chat
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
+        home, work = two(harness)
         async with asyncio.timeout(45):
             while await work.person() != await home.person():
                 await home.presses(
                     people_texts.YES()
                 )  # again: it may be at their memories, as it starts
-                await house.at_rest()
+                await harness.at_rest()
 
 
-async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in_their_one_talk(
+async def test_a_waiting_message_is_answered_once_when_two_accounts_are_linked(
     tmp_path: Path,
 ) -> None:
     reached, go_on = asyncio.Event(), asyncio.Event()
@@ -488,39 +490,39 @@ async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in
         await go_on.wait()
 
     model = FakeModel(say("Hello."), [hold, *say("Held.")], say("Late."), say("Last."))
-    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as house:
-        home, work = two(house)
+    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as harness:
+        home, work = two(harness)
         await home.says("hello")
-        await house.chat.says("a long one", user="3", chat="3", name="Eve")
+        await harness.chat.says("a long one", user="3", chat="3", name="Eve")
         await reached.wait()
-        await house.chat.says("a late one", user="2", chat="2", name="Ana at work")
-        await house.until(house.gateway.router.is_idle)
-        await house.chat.says("/link", user="1", chat="1", name="Ana")
-        code = code_in((await house.chat.sees_text("Your code is")).text)
-        await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
-        await house.chat.sees_text("I asked on")
-        await house.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
-        await house.chat.sees_text(people_texts.describe_linked_notice("fake", "Ana"))
+        await harness.chat.says("a late one", user="2", chat="2", name="Ana at work")
+        await harness.until(harness.gateway.router.is_idle)
+        await harness.chat.says("/link", user="1", chat="1", name="Ana")
+        code = code_in((await harness.chat.sees_text("Your code is")).text)
+        await harness.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
+        await harness.chat.sees_text("I asked on")
+        await harness.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
+        await harness.chat.sees_text(people_texts.describe_linked_notice("fake", "Ana"))
         assert await work.person() == await home.person()
         go_on.set()
-        await house.chat.sees_text("Late.")
-        await house.at_rest()
+        await harness.chat.sees_text("Late.")
+        await harness.at_rest()
         assert heard(model) == ["hello", "a late one"]
-        assert next(one.chat_id for one in house.chat.shown if one.text == "Late.") == "2"
+        assert next(one.chat_id for one in harness.chat.shown if one.text == "Late.") == "2"
         await home.says("and?")
         assert heard(model) == ["hello", "a late one", "and?"]
         joined = "person_id IN (SELECT id FROM people WHERE joined_to IS NOT NULL)"
-        assert await count(house, "turns", joined) == 0
+        assert await count(harness, "turns", joined) == 0
 
 
-async def test_an_account_that_comes_back_as_itself_talks_in_its_own_room_again(
+async def test_an_account_that_comes_back_as_itself_conversations_in_its_own_room_again(
     tmp_path: Path,
 ) -> None:
     room = {"chat": "room", "direct": False}
     model = FakeModel(*(say(f"{number}.") for number in range(5)))
-    async with running(tmp_path, model) as house:
-        house.chat.people = 9
-        home, work = two(house)
+    async with running(tmp_path, model) as harness:
+        harness.chat.people = 9
+        home, work = two(harness)
         await work.says("one", **room)
         await home.joins(work)
         await work.says("two", **room)

@@ -16,7 +16,7 @@ from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side, age, code_in, count
 
 KNOWN = range(2, 200)
@@ -28,20 +28,20 @@ WRONG_LETTERS = {"A": "4", "B": "8", "O": "0", "S": "5", "Z": "2", "E": "3", "G"
 class Siege:
     """Ana, whom all are after; each attempt is made by accounts that made none before."""
 
-    house: House
+    harness: Harness
     users: "counting[int]"
     strangers: "counting[int]" = field(default_factory=lambda: counting(1000))
     tried: Counter[str] = field(default_factory=Counter)
 
     @property
     def ana(self) -> Side:
-        return Side(self.house, "1", "Ana")
+        return Side(self.harness, "1", "Ana")
 
     def known(self) -> Side:
-        return Side(self.house, str(next(self.users)), "Eve")
+        return Side(self.harness, str(next(self.users)), "Eve")
 
     def stranger(self) -> Side:
-        return Side(self.house, str(next(self.strangers)), "Mallory")
+        return Side(self.harness, str(next(self.strangers)), "Mallory")
 
     async def attempt(self, kind: str, deed: Callable[["Siege", int], Awaitable[None]]) -> None:
         """Make one attempt, and see that Ana is who she was, alone."""
@@ -56,9 +56,9 @@ class Siege:
                 account.user_id for account in people.list_accounts(connection, person_id=ana.id)
             ]
 
-        assert await self.house.read(look) == ["1"], f"{kind} {number}"
-        assert await count(self.house, "link_requests", "state = 'joined'") == 0
-        assert await count(self.house, "people", "joined_to IS NOT NULL") == 0
+        assert await self.harness.read(look) == ["1"], f"{kind} {number}"
+        assert await count(self.harness, "link_requests", "state = 'joined'") == 0
+        assert await count(self.harness, "people", "joined_to IS NOT NULL") == 0
         await self.ana.says("/link cancel")
 
 
@@ -114,11 +114,11 @@ async def replay(siege: Siege, number: int) -> None:
 async def be_late(siege: Siege, number: int) -> None:
     code, eve = await siege.ana.makes_code(), siege.known()
     if number % 2:
-        await age(siege.house, 600_000 + number)
+        await age(siege.harness, 600_000 + number)
         assert await eve.says(f"/link {code}") == general.CODE_INVALID()
     else:
         await eve.says(f"/link {code}")
-        await age(siege.house, 600_000)
+        await age(siege.harness, 600_000)
         await siege.ana.presses(people_texts.YES())
 
 
@@ -128,15 +128,17 @@ async def race(siege: Siege, number: int) -> None:
     eve, other = siege.known(), siege.stranger()
     order = (eve, other) if number % 2 else (other, eve)
     for side in order:
-        await siege.house.chat.says(f"/link {code}", user=side.user, chat=side.user, name=side.name)
-    await siege.house.at_rest()
+        await siege.harness.chat.says(
+            f"/link {code}", user=side.user, chat=side.user, name=side.name
+        )
+    await siege.harness.at_rest()
     asked = siege.ana.asked()
     assert asked
     assert sum(f"`{side.user}`" in asked.text for side in (eve, other)) == 1
-    told = [
-        shown.text for shown in siege.house.chat.shown if shown.chat_id in (eve.user, other.user)
+    reported = [
+        shown.text for shown in siege.harness.chat.shown if shown.chat_id in (eve.user, other.user)
     ]
-    assert sorted(text == general.CODE_INVALID() for text in told) == [False, True]
+    assert sorted(text == general.CODE_INVALID() for text in reported) == [False, True]
     await siege.ana.presses(people_texts.NO())
 
 
@@ -171,15 +173,15 @@ async def answer_for_her(siege: Siege, number: int) -> None:
     ]
     who = siege.stranger() if number % 3 == 2 else eve
     place = {"user": who.user, "name": who.name, "chat": "1" if number % 2 else who.user}
-    await siege.house.chat.press_key(forged[number % len(forged)], asked.id, **place)
-    await siege.house.at_rest()
+    await siege.harness.chat.press_key(forged[number % len(forged)], asked.id, **place)
+    await siege.harness.at_rest()
     if number % 3 == 0:
         await eve.says("/accounts keep")
-        assert await count(siege.house, "questions", "state = 'open'") == 1
+        assert await count(siege.harness, "questions", "state = 'open'") == 1
     room = {"user": "1", "name": "Ana", "chat": "room", "direct": False}
-    await siege.house.chat.press_key(key, asked.id, **room)
-    await siege.house.at_rest()
-    assert await count(siege.house, "questions", "state = 'open'") == 1
+    await siege.harness.chat.press_key(key, asked.id, **room)
+    await siege.harness.at_rest()
+    assert await count(siege.harness, "questions", "state = 'open'") == 1
 
 
 async def press_too_late(siege: Siege, number: int) -> None:
@@ -197,8 +199,8 @@ async def press_too_late(siege: Siege, number: int) -> None:
         await siege.ana.makes_code()
     else:
         await siege.ana.presses(people_texts.NO())
-    await siege.house.chat.press_key(key, asked.id, user="1", chat="1", name="Ana")
-    await siege.house.at_rest()
+    await siege.harness.chat.press_key(key, asked.id, user="1", chat="1", name="Ana")
+    await siege.harness.at_rest()
 
 
 async def mix_purposes(siege: Siege, number: int) -> None:
@@ -206,10 +208,12 @@ async def mix_purposes(siege: Siege, number: int) -> None:
     code = await siege.ana.makes_code()
     if number % 3 == 0:
         assert await siege.stranger().says(f"/claim {code}") == general.CODE_INVALID()
-        assert await count(siege.house, "people", "role = 'owner'") == 0
+        assert await count(siege.harness, "people", "role = 'owner'") == 0
     elif number % 3 == 1:
         now = 10**15
-        claim = await siege.house.gateway.database.write("c", lambda c: new_claim_code(c, now=now))
+        claim = await siege.harness.gateway.database.write(
+            "c", lambda c: new_claim_code(c, now=now)
+        )
         assert await siege.known().says(f"/link {claim}") == general.CODE_INVALID()
     else:
         assert await siege.known().says(f"/link {code} 1") == general.CODE_INVALID()
@@ -233,11 +237,11 @@ async def come_back(siege: Siege, number: int) -> None:
         eve = siege.known()
         for forged in (asked.keyboard[0].key, "q1:yes:00000000"):
             place = {"user": eve.user, "chat": eve.user, "name": eve.name}
-            await siege.house.chat.press_key(forged, asked.id, **place)
-        await siege.house.at_rest()
+            await siege.harness.chat.press_key(forged, asked.id, **place)
+        await siege.harness.at_rest()
         return
-    code = code_in([one.text for one in siege.house.chat.shown if "Your code" in one.text][-1])
-    who = [siege.known(), siege.stranger(), Side(siege.house, "199", "Eve")][number % 3]
+    code = code_in([one.text for one in siege.harness.chat.shown if "Your code" in one.text][-1])
+    who = [siege.known(), siege.stranger(), Side(siege.harness, "199", "Eve")][number % 3]
     silence = number % 3 == 2
     assert await who.says(f"/link {code}") == ("" if silence else general.CODE_INVALID())
 
@@ -258,8 +262,8 @@ AFTER_A_RESTART = 6
 
 @asynccontextmanager
 async def siege_of(home: Path, chat: FakeChat, users: "counting[int]") -> AsyncIterator[Siege]:
-    async with running(home, FakeModel(), chat=chat, TALARIA_ACCESS__ALLOW=ALLOW) as house:
-        siege = Siege(house, users)
+    async with running(home, FakeModel(), chat=chat, TALARIA_ACCESS__ALLOW=ALLOW) as harness:
+        siege = Siege(harness, users)
         await siege.ana.says("/whoami")
         yield siege
 
@@ -271,7 +275,7 @@ async def test_of_a_hundred_attempts_none_succeeds(tmp_path: Path) -> None:
             for _ in range(times):
                 await siege.attempt(kind, deed)
         tried = siege.tried
-        silenced = Side(siege.house, "199", "Eve")
+        silenced = Side(siege.harness, "199", "Eve")
         for _ in range(5):
             await silenced.says("/link AAAA-AAAA")
         await siege.known().says(f"/link {await siege.ana.makes_code()}")
@@ -283,24 +287,24 @@ async def test_of_a_hundred_attempts_none_succeeds(tmp_path: Path) -> None:
         assert tried.total() == 100
         print(f"\n{tried.total()} attempts, 0 joined: {dict(tried)}")
 
-        friend = Side(siege.house, "198", "Ana at work")
+        friend = Side(siege.harness, "198", "Ana at work")
         code = await siege.ana.makes_code()
         await friend.says(f"/LINK {code.lower().replace('-', ' ')}")
         await siege.ana.presses(people_texts.YES())
         assert await friend.person() == await siege.ana.person()
-        assert await count(siege.house, "link_requests", "state = 'joined'") == 1
+        assert await count(siege.harness, "link_requests", "state = 'joined'") == 1
 
 
 async def test_two_answers_at_once_join_once(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        home, work = Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+    async with running(tmp_path, FakeModel()) as harness:
+        home, work = Side(harness, "1", "Ana"), Side(harness, "2", "Ana at work")
         await work.says(f"/link {await home.makes_code()}")
         asked = home.asked()
         assert asked
         key, place = asked.keyboard[0].key, {"user": "1", "chat": "1", "name": "Ana"}
-        await asyncio.gather(*(house.chat.press_key(key, asked.id, **place) for _ in range(5)))
-        await house.at_rest()
+        await asyncio.gather(*(harness.chat.press_key(key, asked.id, **place) for _ in range(5)))
+        await harness.at_rest()
         assert await work.person() == await home.person()
         joined = f"action = 'link.joined' AND person_id = {(await home.person()).id}"
-        assert await count(house, "audit", joined) == 1
-        assert await count(house, "tasks", "kind = 'memory'") == 1
+        assert await count(harness, "audit", joined) == 1
+        assert await count(harness, "tasks", "kind = 'memory'") == 1

@@ -18,13 +18,13 @@ from agent_core.state.people.people import Account, NewAccount, Person
 from gateway.outbound.questions import Outcome
 from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
 from gateway.texts import people as people_texts
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 EXPIRES = 1000
 LINKED = people_texts.describe_linked(people_texts.name_account("p", "ben", "ben"))
 
 
-class Hall:
+class Deployment:
     """Ann, Ben and Cleo with an account each; Ben's account has sent Ann's code."""
 
     def __init__(self, database: Database, folder: Path) -> None:
@@ -33,7 +33,7 @@ class Hall:
         self.ann = self.ben = self.cleo = _NOBODY
         self.link_id = LinkId(0)
 
-    async def open(self) -> "Hall":
+    async def open(self) -> "Deployment":
         def work(connection: Connection) -> tuple[list[Person], LinkId]:
             three = [_enter(connection, slug) for slug in ("ann", "ben", "cleo")]
             return three, _wish(connection, three[0], three[1])
@@ -72,10 +72,10 @@ class Hall:
 
     async def unlink(self, person: Person, account: Account) -> str:
         leaving = UnlinkRequest(account=account, is_admitted=True)
-        told, _ = await self.database.write(
+        reported, _ = await self.database.write(
             "unlink", lambda c: self.merging.unlink(c, person, leaving, 9)
         )
-        return told
+        return reported
 
     async def account(self, person: Person) -> Account:
         return (await self.accounts(person))[0]
@@ -90,7 +90,7 @@ class Hall:
 
     async def run_turn(self, person: Person) -> None:
         await self.database.write(
-            "turn", lambda c: add_turn(c, add_talk(c, person, key=f"direct:{person.id}"))
+            "turn", lambda c: add_turn(c, add_dialogue(c, person, key=f"direct:{person.id}"))
         )
 
 
@@ -121,133 +121,146 @@ def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
 
 
 @pytest.fixture
-async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
+async def deployment(tmp_path: Path) -> AsyncIterator[Deployment]:
     database = await Database.open(tmp_path / "state.db")
-    yield await Hall(database, tmp_path / "memories").open()
+    yield await Deployment(database, tmp_path / "memories").open()
     await database.close()
 
 
-async def test_the_one_who_asked_joins(hall: Hall) -> None:
-    outcome = await hall.answer()
+async def test_the_one_who_asked_joins(deployment: Deployment) -> None:
+    outcome = await deployment.answer()
     assert outcome.words == LINKED
-    assert [account.user_id for account in await hall.accounts(hall.ann)] == ["ann", "ben"]
-    assert await hall.state() == "joined"
+    assert [account.user_id for account in await deployment.accounts(deployment.ann)] == [
+        "ann",
+        "ben",
+    ]
+    assert await deployment.state() == "joined"
     assert [(row.chat, row.body) for row in outcome.rows] == [
         ("ben", people_texts.describe_linked_notice("p", "Ann"))
     ]
 
 
-async def test_somebody_else_does_not(hall: Hall) -> None:
-    for somebody in (hall.ben, hall.cleo):
-        assert (await hall.answer(by=somebody)).words == people_texts.LINK_OVER()
-    assert await hall.state() == "asked"
+async def test_somebody_else_does_not(deployment: Deployment) -> None:
+    for somebody in (deployment.ben, deployment.cleo):
+        assert (await deployment.answer(by=somebody)).words == people_texts.LINK_OVER()
+    assert await deployment.state() == "asked"
 
 
 @pytest.mark.parametrize("outcome", ["over", "refused", "joined"])
 async def test_what_is_over_is_not_confirmed_any_more(
-    hall: Hall, outcome: account_links.LinkState
+    deployment: Deployment, outcome: account_links.LinkState
 ) -> None:
-    await hall.database.write(
-        "close", lambda c: account_links.close(c, link_id=hall.link_id, outcome=outcome, now=1)
+    await deployment.database.write(
+        "close",
+        lambda c: account_links.close(c, link_id=deployment.link_id, outcome=outcome, now=1),
     )
-    assert (await hall.answer()).words == people_texts.LINK_OVER()
-    assert len(await hall.accounts(hall.ann)) == 1
+    assert (await deployment.answer()).words == people_texts.LINK_OVER()
+    assert len(await deployment.accounts(deployment.ann)) == 1
 
 
-async def test_what_has_expired_is_not_confirmed_any_more(hall: Hall) -> None:
-    assert (await hall.answer(now=EXPIRES)).words == people_texts.LINK_OVER()
-    assert (await hall.answer(now=EXPIRES - 1)).words == LINKED
+async def test_what_has_expired_is_not_confirmed_any_more(deployment: Deployment) -> None:
+    assert (await deployment.answer(now=EXPIRES)).words == people_texts.LINK_OVER()
+    assert (await deployment.answer(now=EXPIRES - 1)).words == LINKED
 
 
-async def test_a_no_is_told_to_the_other_side(hall: Hall) -> None:
-    outcome = await hall.answer(NO)
+async def test_a_no_is_told_to_the_other_side(deployment: Deployment) -> None:
+    outcome = await deployment.answer(NO)
     assert [row.body for row in outcome.rows] == [people_texts.LINK_REFUSED_NOTICE()]
-    assert await hall.state() == "refused"
+    assert await deployment.state() == "refused"
 
 
 @pytest.mark.parametrize("who", ["ann", "ben"])
-async def test_a_running_turn_of_either_keeps_the_question_open(hall: Hall, who: str) -> None:
-    await hall.run_turn(hall.ann if who == "ann" else hall.ben)
-    outcome = await hall.answer()
+async def test_a_running_turn_of_either_keeps_the_question_open(
+    deployment: Deployment, who: str
+) -> None:
+    await deployment.run_turn(deployment.ann if who == "ann" else deployment.ben)
+    outcome = await deployment.answer()
     assert (outcome.words, outcome.stays_open) == (people_texts.BUSY(), True)
-    assert await hall.state() == "asked"
+    assert await deployment.state() == "asked"
 
     def end(connection: Connection) -> None:
         for turn in turns.list_running(connection):
             turns.end(connection, turn_id=turn.id, state="answered", reason="", model="", now=6)
 
-    await hall.database.write("end", end)
-    assert (await hall.answer()).words == LINKED
+    await deployment.database.write("end", end)
+    assert (await deployment.answer()).words == LINKED
 
 
-async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall) -> None:
-    async with hall.merging._memory._lock(hall.ben.id):
-        assert (await hall.answer()).stays_open
-        assert (await hall.answer(KEEP, kind="merge")).stays_open is False
-    async with hall.merging._memory._lock(hall.ann.id):
-        assert (await hall.answer(KEEP, kind="merge")).stays_open
-    assert (await hall.answer()).words == LINKED
+async def test_a_memory_that_is_being_changed_keeps_the_question_open(
+    deployment: Deployment,
+) -> None:
+    async with deployment.merging._memory._lock(deployment.ben.id):
+        assert (await deployment.answer()).stays_open
+        assert (await deployment.answer(KEEP, kind="merge")).stays_open is False
+    async with deployment.merging._memory._lock(deployment.ann.id):
+        assert (await deployment.answer(KEEP, kind="merge")).stays_open
+    assert (await deployment.answer()).words == LINKED
 
 
 @pytest.mark.parametrize("pair", [("cleo", "ann"), ("cleo", "ben"), ("ben", "cleo")])
 async def test_what_else_was_agreed_to_by_either_ends_with_the_joining(
-    hall: Hall, pair: tuple[str, str]
+    deployment: Deployment, pair: tuple[str, str]
 ) -> None:
-    first, other = (getattr(hall, name) for name in pair)
-    wish = await hall.database.write("wish", lambda c: _wish(c, first, other))
-    await hall.answer()
-    found = await hall.database.read(lambda c: account_links.find(c, link_id=wish))
+    first, other = (getattr(deployment, name) for name in pair)
+    wish = await deployment.database.write("wish", lambda c: _wish(c, first, other))
+    await deployment.answer()
+    found = await deployment.database.read(lambda c: account_links.find(c, link_id=wish))
     assert found
     assert found.state == "over"
 
 
-async def test_an_unlinking_ends_what_was_agreed_to_as_well(hall: Hall) -> None:
-    await hall.answer()
-    wish = await hall.database.write("wish", lambda c: _wish(c, hall.cleo, hall.ben))
-    _, theirs = await hall.accounts(hall.ann)
-    await hall.unlink(hall.ann, theirs)
-    found = await hall.database.read(lambda c: account_links.find(c, link_id=wish))
-    assert found
-    assert found.state == "over"
-
-
-async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(hall: Hall) -> None:
-    mine = await hall.account(hall.ann)
-    assert (
-        await hall.unlink(hall.ann, await hall.account(hall.cleo)) == people_texts.UNLINK_UNKNOWN()
+async def test_an_unlinking_ends_what_was_agreed_to_as_well(deployment: Deployment) -> None:
+    await deployment.answer()
+    wish = await deployment.database.write(
+        "wish", lambda c: _wish(c, deployment.cleo, deployment.ben)
     )
-    assert await hall.unlink(hall.ann, mine) == people_texts.UNLINK_LAST()
-    await hall.answer()
-    assert await hall.unlink(hall.ann, mine) == people_texts.UNLINK_FIRST()
-    await hall.run_turn(hall.ann)
-    _, theirs = await hall.accounts(hall.ann)
-    assert await hall.unlink(hall.ann, theirs) == people_texts.BUSY()
-    stale = replace(mine, person_id=hall.cleo.id)
-    assert await hall.unlink(hall.cleo, stale) == people_texts.UNLINK_UNKNOWN()
+    _, theirs = await deployment.accounts(deployment.ann)
+    await deployment.unlink(deployment.ann, theirs)
+    found = await deployment.database.read(lambda c: account_links.find(c, link_id=wish))
+    assert found
+    assert found.state == "over"
+
+
+async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(
+    deployment: Deployment,
+) -> None:
+    mine = await deployment.account(deployment.ann)
+    assert (
+        await deployment.unlink(deployment.ann, await deployment.account(deployment.cleo))
+        == people_texts.UNLINK_UNKNOWN()
+    )
+    assert await deployment.unlink(deployment.ann, mine) == people_texts.UNLINK_LAST()
+    await deployment.answer()
+    assert await deployment.unlink(deployment.ann, mine) == people_texts.UNLINK_FIRST()
+    await deployment.run_turn(deployment.ann)
+    _, theirs = await deployment.accounts(deployment.ann)
+    assert await deployment.unlink(deployment.ann, theirs) == people_texts.BUSY()
+    stale = replace(mine, person_id=deployment.cleo.id)
+    assert await deployment.unlink(deployment.cleo, stale) == people_texts.UNLINK_UNKNOWN()
 
 
 async def test_a_file_that_cannot_be_read_stops_an_unlinking_before_anything_is_changed(
-    hall: Hall, tmp_path: Path
+    deployment: Deployment, tmp_path: Path
 ) -> None:
-    await hall.answer()
+    await deployment.answer()
     file = tmp_path / "memories" / "people" / "ann" / "USER.md"
     file.mkdir(parents=True)
-    mine, theirs = await hall.accounts(hall.ann)
-    assert str(file) in await hall.unlink(hall.ann, theirs)
-    assert await hall.accounts(hall.ann) == [mine, theirs]
+    mine, theirs = await deployment.accounts(deployment.ann)
+    assert str(file) in await deployment.unlink(deployment.ann, theirs)
+    assert await deployment.accounts(deployment.ann) == [mine, theirs]
 
 
 async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
-    hall: Hall,
+    deployment: Deployment,
 ) -> None:
     second = NewAccount(platform="q", user_id="ben", display_name="Ben", admitted_by="code")
-    await hall.database.write(
-        "second", lambda c: people.attach_account(c, second, person_id=hall.ben.id, now=0)
+    await deployment.database.write(
+        "second", lambda c: people.attach_account(c, second, person_id=deployment.ben.id, now=0)
     )
-    await hall.answer()
-    _, one, other = await hall.accounts(hall.ann)
-    await hall.unlink(hall.ann, other)
-    await hall.unlink(hall.ann, one)
+    await deployment.answer()
+    _, one, other = await deployment.accounts(deployment.ann)
+    await deployment.unlink(deployment.ann, other)
+    await deployment.unlink(deployment.ann, one)
 
     def look(connection: Connection) -> dict[str, list[str]]:
         return {
@@ -258,9 +271,11 @@ async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
             for person in people.list_all(connection)
         }
 
-    found = await hall.database.read(look)
+    found = await deployment.database.read(look)
     assert found == {"ann": ["p"], "ben": ["q"], "cleo": ["p"], "ben-2": ["p"]}
     assert (
-        await hall.database.read(lambda c: merge_people.list_absorbed(c, person_id=hall.ann.id))
+        await deployment.database.read(
+            lambda c: merge_people.list_absorbed(c, person_id=deployment.ann.id)
+        )
         == []
     )

@@ -9,7 +9,7 @@ import pytest
 from gateway.texts import blocks, rooms
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.integration.roommates import Searcher, Street, see, street
+from tests.integration.shared_harness import Searcher, SharedHarness, see, shared_harness
 
 PEOPLE = 20
 ROOMS = ("kitchen", "garden", "attic")
@@ -31,7 +31,7 @@ class Secrets:
 async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
     """The requests of all turns in rooms, and the first of Bob's own talk, with these secrets."""
     model = Searcher("canary cage room")
-    async with street(home, model) as here:
+    async with shared_harness(home, model) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         here.remember("ann", *secrets.before, "Speaks German", *secrets.after)
@@ -52,7 +52,7 @@ async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
     return [see(request) for request in model.requests[count:-1]]
 
 
-async def make_block(here: Street, label: str, description: str, *entries: str) -> None:
+async def make_block(here: SharedHarness, label: str, description: str, *entries: str) -> None:
     """Ann makes a block, and shares it with Cleo and with another room."""
     await here.says("cleo", "hello")
     await here.says("ann", f"/block new {label} 2000 {description}")
@@ -61,7 +61,7 @@ async def make_block(here: Street, label: str, description: str, *entries: str) 
     remember_block(here, label, *entries)
 
 
-def remember_block(here: Street, slug: str, *entries: str) -> None:
+def remember_block(here: SharedHarness, slug: str, *entries: str) -> None:
     """Write a block's file by hand."""
     folder = here.home / "memories" / "blocks" / slug
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,9 +112,9 @@ async def test_what_is_shared_does_change_it(
         assert "Owes" not in str(request)
 
 
-async def test_no_room_finds_a_word_of_any_direct_talk(tmp_path: Path) -> None:
+async def test_no_room_finds_a_word_of_any_direct_conversation(tmp_path: Path) -> None:
     model = Searcher()
-    async with street(tmp_path, model) as here:
+    async with shared_harness(tmp_path, model) as here:
         people = [f"person{number}" for number in range(PEOPLE)]
         for who in people:
             await here.says(who, f"a canary in private, {who}")
@@ -140,7 +140,7 @@ async def test_no_room_finds_a_word_of_any_direct_talk(tmp_path: Path) -> None:
 async def test_sharing_shows_just_that_entry_and_taking_it_back_hides_it_at_the_next_turn(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a canary", "Has a debt")
 
@@ -177,7 +177,7 @@ async def test_sharing_shows_just_that_entry_and_taking_it_back_hides_it_at_the_
 async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         for who in ("ann", "bob", "cleo"):
             await here.says(who, "hello")
         await here.says("ann", "/block new hidden 2000 of Ann")
@@ -209,7 +209,7 @@ async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
 async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
     tmp_path: Path,
 ) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "/block new hidden 2000 of Ann")
         remember_block(here, "hidden", "Feed the canary")
         assert await here.says("ann", "/block", room="den") == blocks.list_blocks(())
@@ -229,7 +229,7 @@ async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_nex
     tmp_path: Path,
 ) -> None:
     chat = FakeChat(people=1)
-    async with street(tmp_path, chat=chat) as here:
+    async with shared_harness(tmp_path, chat=chat) as here:
         await here.says("ann", "my canary sings")
         here.remember("ann", "Has a canary")
         await here.says("ann", "/new")
@@ -256,16 +256,16 @@ async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_b
         await go.wait()
 
     model = FakeModel([hold, *say("First.")], say("Second."))
-    async with street(tmp_path, model, chat) as here:
+    async with shared_harness(tmp_path, model, chat) as here:
         fields = {"user": "ann", "chat": "den", "direct": False}
         await chat.says("a secret", **fields)
         await reached.wait()
         await chat.says("/queue what now?", **fields)
-        await here.house.until(here.house.gateway.router.is_idle)
+        await here.harness.until(here.harness.gateway.router.is_idle)
         chat.people = 2
         go.set()
         await chat.sees_text("Second.")
-        await here.house.at_rest()
+        await here.harness.at_rest()
         first, second = model.requests
         assert "a secret" in str(first)
         assert [message.text for message in second.messages] == ["what now?"]
@@ -273,7 +273,7 @@ async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_b
 
 
 async def test_in_a_shared_room_the_model_hears_everyone_by_name(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         await here.says("ann", "/room room", room="den")
@@ -288,15 +288,15 @@ async def test_in_a_shared_room_the_model_hears_everyone_by_name(tmp_path: Path)
 
 
 async def test_a_room_that_is_off_hears_nothing_but_its_owner_s_room(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
         await here.says("ann", "/room off", room="den")
-        shown = len(here.house.chat.shown)
+        shown = len(here.harness.chat.shown)
         for who, text in (("ann", "hi"), ("bob", "hi"), ("bob", "/room person"), ("ann", "/help")):
-            await here.house.chat.says(text, user=who, chat="den", direct=False)
-        await here.house.at_rest()
-        assert len(here.house.chat.shown) == shown
+            await here.harness.chat.says(text, user=who, chat="den", direct=False)
+        await here.harness.at_rest()
+        assert len(here.harness.chat.shown) == shown
         said = await here.says("ann", "/room person", room="den")
         assert said.startswith(rooms.describe_new_mode("person"))
         assert await here.asks("bob", "hi", room="den")

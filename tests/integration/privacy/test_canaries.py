@@ -6,18 +6,20 @@ from pathlib import Path
 from agent_core.state.engine import meta
 from gateway.texts import privacy
 from tests.integration.canaries import PLACES, Planter, make_chat, plant, search, words
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side, count
 
 
-async def settled(house: House) -> None:
+async def settled(harness: Harness) -> None:
     """Once nothing is owed of what was confirmed, and no byte of it is left to be overwritten."""
     async with asyncio.timeout(45):
-        while await house.read(lambda c: meta.list_under(c, prefix="owed:")) or await house.read(
+        while await harness.read(
+            lambda c: meta.list_under(c, prefix="owed:")
+        ) or await harness.read(
             lambda c: meta.list_under(c, prefix="erase:") or meta.get(c, key="scrub")
         ):
             await asyncio.sleep(0.02)
-    await house.at_rest()
+    await harness.at_rest()
 
 
 def put_calendar(home: Path, slug: str, family: str) -> Path:
@@ -29,28 +31,28 @@ def put_calendar(home: Path, slug: str, family: str) -> Path:
 
 
 async def test_every_place_was_planted(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        await plant(house, Side(house, "4711001", "Zebrana"), "bluefish")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        await plant(harness, Side(harness, "4711001", "Zebrana"), "bluefish")
     found = {line.split()[0] for line in search(tmp_path, *words("bluefish"))}
     assert found == set(words("bluefish"))
     assert len(found) == len(PLACES)
 
 
 async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
-        await plant(house, ana, "bluefish")
-        await plant(house, ben, "redfish")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Ben")
+        await plant(harness, ana, "bluefish")
+        await plant(harness, ben, "redfish")
         shown = await ana.says("/forget bluefish")
         assert "Notes: " in shown
         await ana.presses(privacy.FORGET_ALL())
-        await settled(house)
-        assert await count(house, "messages", "forgotten_at IS NOT NULL") > 0
+        await settled(harness)
+        assert await count(harness, "messages", "forgotten_at IS NOT NULL") > 0
         assert "bluefish" not in await ana.says("/memory")
         assert "redfishmemory" in await ben.says("/memory")
-        house.model.plays.clear()
+        harness.model.plays.clear()
         await ana.says("are you still there?")
-        assert "bluefish" not in str(house.model.requests[-1])
+        assert "bluefish" not in str(harness.model.requests[-1])
     assert search(tmp_path, "bluefish") == []
     assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(
         words("redfish")
@@ -58,17 +60,17 @@ async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> No
 
 
 async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
-        await plant(house, ana, "bluefish")
-        await plant(house, ben, "redfish")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Ben")
+        await plant(harness, ana, "bluefish")
+        await plant(harness, ben, "redfish")
         theirs = put_calendar(tmp_path, "zebrana", "bluefish")
         bens = put_calendar(tmp_path, "ben", "redfish")
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
-        await settled(house)
-        assert privacy.ERASE_BEGUN() in [shown.text for shown in house.chat.shown]
+        await settled(harness)
+        assert privacy.ERASE_BEGUN() in [shown.text for shown in harness.chat.shown]
         assert not (tmp_path / "memories" / "people" / "zebrana").exists()
         assert not theirs.parent.exists()
         assert bens.exists()
@@ -82,8 +84,8 @@ async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) 
 async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path / "home", Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+    async with running(tmp_path / "home", Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Ben")
         await ana.says("hello")
         await ben.says("hello")
         file = put_calendar(tmp_path, "elsewhere", "bluefish")
@@ -93,23 +95,23 @@ async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
         await ben.says("/erase me")
         await ben.presses(privacy.ERASE_YES())
         await ben.presses(privacy.ERASE_SURE())
-        await settled(house)
+        await settled(harness)
         assert not link.is_symlink()
         assert file.exists()
 
 
 async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("I like bluefish")
         put_calendar(tmp_path, "zebrana", "redfish")
         file = put_calendar(tmp_path / "sources" / "people" / "zebrana", "x", "bluefish")
         before = file.read_bytes()
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
-        await settled(house)
-        (told,) = [one.text for one in house.chat.shown if one.text.startswith("Deleted:\n")]
-        assert "It's still in" in told
-        assert "bluefishcalendar.ics" in told
-        assert "redfishcalendar.ics" not in told
+        await settled(harness)
+        (reported,) = [one.text for one in harness.chat.shown if one.text.startswith("Deleted:\n")]
+        assert "It's still in" in reported
+        assert "bluefishcalendar.ics" in reported
+        assert "redfishcalendar.ics" not in reported
         assert file.read_bytes() == before

@@ -17,27 +17,27 @@ from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.canaries import Planter, make_chat, plant, search, words
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.sides import Side, count
 
 ROOM = {"chat": "room", "direct": False, "room_title": "Kitchen"}
 
 
-async def make_owner(house: House, side: Side) -> None:
+async def make_owner(harness: Harness, side: Side) -> None:
     def work(connection: Connection) -> None:
         person = people.find_by_account(connection, platform="fake", user_id=side.user)
         assert person
         people.make_owner(connection, person_id=person.id)
 
-    await house.gateway.database.write("owner", work)
-    house.gateway.router.forget_known()
+    await harness.gateway.database.write("owner", work)
+    harness.gateway.router.forget_known()
 
 
-def unpack(house: House, side: Side) -> dict[str, str]:
+def unpack(harness: Harness, side: Side) -> dict[str, str]:
     """What an export holds that was sent to somebody, by the names of its files."""
     found: dict[str, str] = {}
-    for shown in house.chat.shown:
+    for shown in harness.chat.shown:
         if shown.file and shown.chat_id == side.user and shown.file.name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(shown.file.data)) as archive:
                 found |= {n: archive.read(n).decode("utf-8", "replace") for n in archive.namelist()}
@@ -47,13 +47,13 @@ def unpack(house: House, side: Side) -> dict[str, str]:
 async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
-        await plant(house, ana, "bluefish")
-        await plant(house, ben, "redfish")
-        told = await ana.says("/export")
-        files = unpack(house, ana)
-    assert privacy.describe_export(1) in told
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        await plant(harness, ana, "bluefish")
+        await plant(harness, ben, "redfish")
+        reported = await ana.says("/export")
+        files = unpack(harness, ana)
+    assert privacy.describe_export(1) in reported
     everything = "\n".join(files.values())
     missing = [w for w in words("bluefish") if w not in everything and w not in "".join(files)]
     assert missing == []
@@ -71,8 +71,8 @@ async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
 
 
 async def test_an_export_holds_the_files_that_their_digests_read(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         await ana.says("hello")
         await ben.says("hello")
         people_of = tmp_path / "sources" / "people"
@@ -82,7 +82,7 @@ async def test_an_export_holds_the_files_that_their_digests_read(tmp_path: Path)
         (people_of / "zebrana" / "old" / "home.ics").write_text("before")
         (people_of / "zebrana" / "link.ics").symlink_to(people_of / "benedikt" / "work.ics")
         await ana.says("/export")
-        files = unpack(house, ana)
+        files = unpack(harness, ana)
     assert {name: text for name, text in files.items() if name.startswith("sources/")} == {
         "sources/zebrana/work.ics": "of zebrana",
         "sources/zebrana/old/home.ics": "before",
@@ -91,8 +91,8 @@ async def test_an_export_holds_the_files_that_their_digests_read(tmp_path: Path)
 
 
 async def test_an_export_holds_what_stands_in_the_blocks_that_they_made(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         for side, label in ((ana, "diary"), (ben, "letters")):
             await side.says("hello")
             await side.says(f"/block new {label} 500 what it says")
@@ -101,58 +101,58 @@ async def test_an_export_holds_what_stands_in_the_blocks_that_they_made(tmp_path
             (folder / "MEMORY.md").write_text(f"- words of the {label}\n")
             await side.says("/block")
         await ana.says("/export")
-        found = unpack(house, ana)
+        found = unpack(harness, ana)
     assert found["blocks/diary.md"] == "- words of the diary\n"
     assert "letters" not in str(found)
 
 
 async def test_an_export_that_is_too_large_names_the_way_it_can_be_had(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=300)
-    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello")
         assert "talaria people export zebrana FILE" in await ana.says("/export")
-        assert await count(house, "files") == 0
+        assert await count(harness, "files") == 0
     assert not any(".export-" in line for line in search(tmp_path, ""))
 
 
 async def test_an_export_comes_in_several_archives_where_files_are_small(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=4000)
-    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello, dear house")
         await ana.says("/export")
         sent = [shown.file for shown in chat.shown if shown.file]
         assert len(sent) > 1
         assert all(len(file.data) <= 4000 for file in sent)
-        assert "hello, dear house" in "".join(unpack(house, ana).values())
+        assert "hello, dear house" in "".join(unpack(harness, ana).values())
 
 
 @pytest.mark.parametrize("command", ["/export", "/forget bluefish", "/erase me"])
 async def test_none_of_it_is_done_where_others_read_along(tmp_path: Path, command: str) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."))) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello bluefish")
         assert await ana.says(command, **ROOM) == ONLY_IN_DIRECT()
 
 
 async def test_a_stranger_gets_nothing(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
-        stranger = Side(house, "4711003", "Nobody")
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        stranger = Side(harness, "4711003", "Nobody")
         for command in ("/export", "/forget bluefish", "/erase me"):
             answer = await stranger.says(command)
-            assert not any(shown.file or shown.keyboard for shown in house.chat.shown)
+            assert not any(shown.file or shown.keyboard for shown in harness.chat.shown)
             assert "bluefish" not in answer
 
 
-async def erase_outcomes(house: House, sides: Sequence[Side]) -> dict[tuple[str, str], str]:
+async def erase_outcomes(harness: Harness, sides: Sequence[Side]) -> dict[tuple[str, str], str]:
     """What comes of each of them wanting to erase each of them."""
     outcomes = {}
     for one in sides:
         for other in sides:
             named = other.name.lower()
-            told = await one.says(f"/erase {named}")
-            outcomes[one.name, other.name] = "asked" if one.asked() else told
+            reported = await one.says(f"/erase {named}")
+            outcomes[one.name, other.name] = "asked" if one.asked() else reported
             if one.asked():
                 await one.presses(privacy.ERASE_NO())
     return outcomes
@@ -160,15 +160,15 @@ async def erase_outcomes(house: House, sides: Sequence[Side]) -> dict[tuple[str,
 
 async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -> None:
     model = FakeModel(*(say("Hello.") for _ in range(4)))
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         names = {"Olga": "1001", "Otto": "1002", "Mia": "1003", "Max": "1004"}
-        sides = [Side(house, user, name) for name, user in names.items()]
+        sides = [Side(harness, user, name) for name, user in names.items()]
         for side in sides:
             await side.says("hello")
         for side in sides[:2]:
-            await make_owner(house, side)
-        outcomes = await erase_outcomes(house, sides)
-        assert await count(house, "people", "joined_to = id") == 0
+            await make_owner(harness, side)
+        outcomes = await erase_outcomes(harness, sides)
+        assert await count(harness, "people", "joined_to = id") == 0
     for (one, other), outcome in outcomes.items():
         if one == other or (one[0] == "O" and other[0] == "M"):
             assert outcome == "asked", (one, other)
@@ -178,137 +178,139 @@ async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -
 
 
 async def test_the_only_owner_stays(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."))) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello")
-        await make_owner(house, ana)
+        await make_owner(harness, ana)
         assert await ana.says("/erase me") == privacy.ERASE_LAST_OWNER()
 
 
 async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Path) -> None:
     (tmp_path / "backups").mkdir()
     (tmp_path / "backups" / "state-before-0009.db").write_bytes(b"")
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        olga, mia = Side(house, "4711001", "Olga"), Side(house, "4711002", "Zebramia")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        olga, mia = Side(harness, "4711001", "Olga"), Side(harness, "4711002", "Zebramia")
         await olga.says("hello")
-        await make_owner(house, olga)
-        await plant(house, mia, "bluefish")
+        await make_owner(harness, olga)
+        await plant(harness, mia, "bluefish")
         await olga.says("/erase zebramia")
         await olga.presses(privacy.ERASE_YES())
         question = olga.asked()
         assert question
         assert privacy.ask_again("Zebramia") in question.text
         await olga.presses(privacy.ERASE_SURE())
-        await settled(house)
-        assert "state-before-0009.db" in house.chat.shown[-1].text
-        assert house.chat.shown[-1].chat_id == olga.user
+        await settled(harness)
+        assert "state-before-0009.db" in harness.chat.shown[-1].text
+        assert harness.chat.shown[-1].chat_id == olga.user
         await mia.says("hello again")
         again = await mia.person()
         assert again
-        assert "bluefish" not in str(house.model.requests[-1])
+        assert "bluefish" not in str(harness.model.requests[-1])
         assert again.slug == "zebramia"
     assert search(tmp_path, "bluefish") == []
 
 
 async def test_nothing_is_gone_before_it_is_confirmed_twice(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."))) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello")
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_NO())
-        await settled(house)
+        await settled(harness)
         assert await ana.person()
-        assert await count(house, "messages") == 2
+        assert await count(harness, "messages") == 2
 
 
 async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana = Side(house, "4711001", "Zebrana")
-        await plant(house, ana, "bluefish")
-        said = await count(house, "messages", "text LIKE '%bluefish%'")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
+        await plant(harness, ana, "bluefish")
+        said = await count(harness, "messages", "text LIKE '%bluefish%'")
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ENTRIES())
-        await settled(house)
-        assert await count(house, "messages", "text LIKE '%bluefish%'") == said
+        await settled(harness)
+        assert await count(harness, "messages", "text LIKE '%bluefish%'") == said
         for column in ("before", "after", "evidence"):
-            assert await count(house, "ledger", f"{column} LIKE '%bluefish%'") == 0
-        assert await count(house, "archive") == 0
-        assert await count(house, "prompts", "system LIKE '%bluefish%'") == 0
-        assert await count(house, "ledger", "before = '[forgotten]'") > 0
-        assert await count(house, "questions", "kind = 'forget' AND text LIKE '%bluefish%'") == 0
+            assert await count(harness, "ledger", f"{column} LIKE '%bluefish%'") == 0
+        assert await count(harness, "archive") == 0
+        assert await count(harness, "prompts", "system LIKE '%bluefish%'") == 0
+        assert await count(harness, "ledger", "before = '[forgotten]'") > 0
+        assert await count(harness, "questions", "kind = 'forget' AND text LIKE '%bluefish%'") == 0
         assert "bluefish" not in await ana.says("/memory")
 
 
 async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."))) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello bluefish")
         await ana.says("/forget bluefish")
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
-        await settled(house)
-        assert await count(house, "questions", "state = 'open'") == 0
+        await settled(harness)
+        assert await count(harness, "questions", "state = 'open'") == 0
     assert search(tmp_path, "bluefish") == []
 
 
 async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."))) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("Hello."))) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello bluefish")
         assert await ana.says("/forget") == privacy.FORGET_USAGE()
         assert await ana.says("/forget ab") == privacy.FORGET_USAGE()
         assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING()
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_NONE())
-        await settled(house)
-        assert await count(house, "messages", "text LIKE '%bluefish%'") == 1
+        await settled(harness)
+        assert await count(harness, "messages", "text LIKE '%bluefish%'") == 1
 
 
 async def test_words_of_others_stay_theirs(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         await ana.says("my bluefish")
         await ben.says("another bluefish")
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
-        await settled(house)
-        left = await house.read(
+        await settled(harness)
+        left = await harness.read(
             lambda c: c.execute("SELECT text FROM messages WHERE text LIKE '%fish'").fetchall()
         )
         assert left == [("another bluefish",)]
 
 
 async def test_what_was_forgotten_is_found_by_no_search(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("my bluefish swims")
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
-        await settled(house)
+        await settled(harness)
         assert await ana.says("/forget swims") == privacy.FORGET_NOTHING()
         found = "SELECT COUNT(*) FROM message_search WHERE message_search MATCH '\"p1_swim\"'"
-        assert await house.read(lambda c: c.execute(found).fetchone()[0]) == 0
+        assert await harness.read(lambda c: c.execute(found).fetchone()[0]) == 0
         await ana.says("and now?")
-        assert "bluefish" not in str(house.model.requests[-1])
+        assert "bluefish" not in str(harness.model.requests[-1])
 
 
-async def test_their_words_in_a_talk_that_a_room_shares_become_erased(tmp_path: Path) -> None:
+async def test_their_words_in_a_conversation_that_a_room_shares_become_erased(
+    tmp_path: Path,
+) -> None:
     model = FakeModel(*(say(f"Answer {n}.") for n in range(6)))
-    async with running(tmp_path, model) as house:
-        olga = Side(house, "4711001", "Olga")
-        ana = Side(house, "4711002", "Zebrana")
+    async with running(tmp_path, model) as harness:
+        olga = Side(harness, "4711001", "Olga")
+        ana = Side(harness, "4711002", "Zebrana")
         await olga.says("hello")
-        await make_owner(house, olga)
+        await make_owner(harness, olga)
         await olga.says("/room room", **ROOM)
         await ana.says("we all like bluefish", **ROOM)
         await olga.says("and I like redfish", **ROOM)
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
-        await settled(house)
+        await settled(harness)
         await olga.says("who said what?", **ROOM)
-        seen = str(house.model.requests[-1].messages)
+        seen = str(harness.model.requests[-1].messages)
         assert "[erased]" in seen
         assert "redfish" in seen
         assert "bluefish" not in seen
@@ -316,49 +318,49 @@ async def test_their_words_in_a_talk_that_a_room_shares_become_erased(tmp_path: 
 
 
 async def test_who_became_one_is_erased_as_one(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        home, work = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Zebrawork")
-        await plant(house, home, "bluefish")
-        await plant(house, work, "redfish")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        home, work = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Zebrawork")
+        await plant(harness, home, "bluefish")
+        await plant(harness, work, "redfish")
         await home.joins(work)
-        await house.at_rest()
+        await harness.at_rest()
         asked = home.asked()
         if asked and "Leave them" in asked.labels:
             await home.presses("Leave them")
         await home.says("/erase me")
         await home.presses(privacy.ERASE_YES())
         await home.presses(privacy.ERASE_SURE())
-        await settled(house)
+        await settled(harness)
         assert list((tmp_path / "memories" / "people").iterdir()) == []
     assert search(tmp_path, "bluefish", "redfish", "zebra", "4711001", "4711002") == []
 
 
 async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana = Side(house, "4711001", "Zebrana")
-        await plant(house, ana, "bluefish")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
+        await plant(harness, ana, "bluefish")
         person = await ana.person()
         assert person
         # Only the transaction that decides, as if the process had died right after it.
-        eraser = house.gateway.data_requests.erasing._erasure
+        eraser = harness.gateway.data_requests.erasing._erasure
         await eraser.begin(person.id, now=1)
-        assert await house.read(lambda c: erase_person.is_erased(c, person_id=person.id))
+        assert await harness.read(lambda c: erase_person.is_erased(c, person_id=person.id))
     assert search(tmp_path, "bluefish") != []
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        await settled(house)
-        assert await house.read(lambda c: meta.list_under(c, prefix="erase:")) == {}
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        await settled(harness)
+        assert await harness.read(lambda c: meta.list_under(c, prefix="erase:")) == {}
     assert search(tmp_path, "bluefish", "zebrana", "4711001") == []
 
 
 async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello."), say("Hello."))) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, FakeModel(say("Hello."), say("Hello."))) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         for side in (ana, ben):
             await side.says("hello")
             person = await side.person()
             assert person
             row = ("away", person.id, "turn", f"turn:{person.id}", "bluefish", "done", 1, 1)
-            await house.gateway.database.write(
+            await harness.gateway.database.write(
                 "plant",
                 lambda c, row=row: c.execute(
                     "INSERT INTO external_sync (provider, person_id, kind, key, payload, state,"
@@ -369,8 +371,8 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
             )
         gone = await ana.person()
         assert gone
-        await house.gateway.data_requests.erasing.erase(gone.id)
-        rows = await house.read(
+        await harness.gateway.data_requests.erasing.erase(gone.id)
+        rows = await harness.read(
             lambda c: c.execute(
                 "SELECT person_id, kind, state FROM external_sync ORDER BY id"
             ).fetchall()
@@ -381,9 +383,9 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
 
 
 async def test_what_was_confirmed_before_a_crash_is_forgotten_after_it(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana = Side(house, "4711001", "Zebrana")
-        await plant(house, ana, "bluefish")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
+        await plant(harness, ana, "bluefish")
         person = await ana.person()
         assert person
     database = await Database.open(tmp_path / "state.db")
@@ -392,6 +394,6 @@ async def test_what_was_confirmed_before_a_crash_is_forgotten_after_it(tmp_path:
         "wish", lambda c: meta.put(c, key="owed:forget:q1", value=json.dumps(wish))
     )
     await database.close()
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        await settled(house)
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        await settled(harness)
     assert search(tmp_path, "bluefish") == []

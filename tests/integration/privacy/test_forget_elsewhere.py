@@ -13,7 +13,7 @@ from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.texts import privacy
 from tests.fakes.model import ask, call, say
 from tests.integration.canaries import Planter, make_chat, search
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.privacy.test_data_requests import ROOM, make_owner
 from tests.integration.sides import Side, count
@@ -39,7 +39,7 @@ def _job(person_id: PersonId, title: str, body: str) -> NewJob:
     )
 
 
-async def plant_jobs(house: House, side: Side, word: str) -> None:
+async def plant_jobs(harness: Harness, side: Side, word: str) -> None:
     """A job that is about a word, one that failed over it, one that is not; and what is held."""
 
     def work(connection: Connection) -> None:
@@ -65,37 +65,37 @@ async def plant_jobs(house: House, side: Side, word: str) -> None:
             )
             deferred_messages.defer(connection, kept, now=1)
 
-    await house.gateway.database.write("plant", work)
+    await harness.gateway.database.write("plant", work)
 
 
 async def forget(side: Side, word: str, label: str = privacy.FORGET_ALL()) -> str:
     said = await side.says(f"/forget {word}")
     await side.presses(label)
-    await settled(side.house)
+    await settled(side.harness)
     return said
 
 
 async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         for side, word in ((ana, "bluefish"), (ben, "redfish")):
             await side.says("hello")
-            await plant_jobs(house, side, word)
+            await plant_jobs(harness, side, word)
         assert "- Jobs: 1\n" in await forget(ana, "bluefish")
-        assert await count(house, "jobs", "kind = 'message'") == 3
-        assert await count(house, "deferred_messages") == 4
-        assert await count(house, "job_runs", "job_id IN (SELECT id FROM jobs)") == 3
+        assert await count(harness, "jobs", "kind = 'message'") == 3
+        assert await count(harness, "deferred_messages") == 4
+        assert await count(harness, "job_runs", "job_id IN (SELECT id FROM jobs)") == 3
     assert search(tmp_path, "bluefish") == []
     assert search(tmp_path, "redfish") != []
 
 
 async def test_jobs_stay_where_only_entries_are_to_go(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello")
-        await plant_jobs(house, ana, "bluefish")
+        await plant_jobs(harness, ana, "bluefish")
         await forget(ana, "bluefish", privacy.FORGET_ENTRIES())
-        assert await count(house, "jobs", "body LIKE '%bluefish%'") == 1
+        assert await count(harness, "jobs", "body LIKE '%bluefish%'") == 1
 
 
 def add(target: str, text: str) -> str:
@@ -106,8 +106,8 @@ async def test_a_block_that_nobody_else_sees_is_theirs_also_once_it_is_dropped(
     tmp_path: Path,
 ) -> None:
     model = Planter()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        ana = Side(house, "4711001", "Zebrana")
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
         await ana.says("hello")
         for label in ("diary", "letters"):
             await ana.says(f"/block new {label} 500 about the bluefish")
@@ -123,26 +123,28 @@ async def test_of_what_several_share_only_the_words_that_it_rests_on_are_forgott
     tmp_path: Path,
 ) -> None:
     model = Planter()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         await ana.says("hello")
         await ben.says("hello")
         await ana.says("/block new market 500 what we need")
         await ana.says("/block share market with Benedikt")
         model.plays += [ask(call("memory", add("block:market", "Fish, a blue one"), "m"))]
         await ana.says("put a bluefish down")
-        assert await count(house, "ledger", "evidence LIKE '%bluefish%'") == 1
+        assert await count(harness, "ledger", "evidence LIKE '%bluefish%'") == 1
         await forget(ana, "bluefish")
         assert "Fish, a blue one" in await ben.says("/block market")
     assert search(tmp_path, "bluefish") == []
 
 
-async def test_what_they_said_in_a_talk_that_a_room_shares_is_forgotten(tmp_path: Path) -> None:
+async def test_what_they_said_in_a_conversation_that_a_room_shares_is_forgotten(
+    tmp_path: Path,
+) -> None:
     model = Planter()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         await ana.says("hello")
-        await make_owner(house, ana)
+        await make_owner(harness, ana)
         await ana.says("/room room", **ROOM)
         model.plays += [say("A bluefish, then.")]
         await ana.says("we eat bluefish", **ROOM)
@@ -150,15 +152,15 @@ async def test_what_they_said_in_a_talk_that_a_room_shares_is_forgotten(tmp_path
         await ben.says("we eat redfish", **ROOM)
         await forget(ana, "bluefish")
         assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING()
-        assert await count(house, "messages", "forgotten_at IS NOT NULL") == 2
+        assert await count(harness, "messages", "forgotten_at IS NOT NULL") == 2
     assert search(tmp_path, "bluefish") == []
     assert search(tmp_path, "redfish") != []
 
 
 async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path: Path) -> None:
     model = Planter()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         for side, word in ((ana, "bluefish"), (ben, "redfish")):
             await side.says("hello")
             await side.says(f"/block new {word} 500 about the {word}")
@@ -168,7 +170,7 @@ async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
-        await settled(house)
+        await settled(harness)
     assert search(tmp_path, "bluefish") == []
     assert {line.split()[1] for line in search(tmp_path, "redfish")} >= {
         "memories/blocks/redfish/MEMORY.md",
@@ -180,8 +182,8 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
     tmp_path: Path,
 ) -> None:
     model = Planter()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         await ben.says("/block new market 500 what we need")
         await ana.says("hello")
         await ben.says("/block share market with Zebrana")
@@ -190,8 +192,8 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
-        await settled(house)
-        assert await count(house, "ledger", "after = 'bread' AND evidence = ''") == 1
+        await settled(harness)
+        assert await count(harness, "ledger", "after = 'bread' AND evidence = ''") == 1
         edit = json.dumps({"action": "remove", "target": "block:market", "old": "bread"})
         model.plays += [ask(call("memory", edit, "m"))]
         await ben.says("we have bread")
@@ -200,8 +202,8 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
 
 async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_path: Path) -> None:
     model = Planter()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
         for side, word in ((ana, "bluefish"), (ben, "redfish")):
             model.plays += [ask(call("memory", add("memory", f"Likes {word}"), "m"))]
             await side.says(f"I like {word}")
@@ -210,18 +212,18 @@ async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_pa
         path.mkdir()
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
-        await house.chat.until(
-            lambda: [one.text for one in house.chat.shown].count(privacy.FORGET_STUCK()) == 1
+        await harness.chat.until(
+            lambda: [one.text for one in harness.chat.shown].count(privacy.FORGET_STUCK()) == 1
         )
         await ben.says("/forget redfish")
         await ben.presses(privacy.FORGET_ALL())
-        await house.chat.until(
-            lambda: any(one.text.startswith("Deleted:\n- Notes: 1\n") for one in house.chat.shown)
+        await harness.chat.until(
+            lambda: any(one.text.startswith("Deleted:\n- Notes: 1\n") for one in harness.chat.shown)
         )
         path.rmdir()
-    async with running(tmp_path, model, chat=make_chat()) as house:
-        await settled(house)
+    async with running(tmp_path, model, chat=make_chat()) as harness:
+        await settled(harness)
         assert [
-            one.text for one in house.chat.shown if one.text.startswith("Deleted:\n- Notes: 1\n")
+            one.text for one in harness.chat.shown if one.text.startswith("Deleted:\n- Notes: 1\n")
         ]
     assert search(tmp_path, "bluefish", "redfish") == []

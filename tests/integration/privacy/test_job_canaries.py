@@ -7,7 +7,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import search
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted, looked
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.sides import Side, count
@@ -29,10 +29,10 @@ def model() -> FakeModel:
     return greeted(ask(call("archive", note)), say("All about bluefishanswer."))
 
 
-async def plant(house: House, clock: Clock) -> None:
+async def plant(harness: Harness, clock: Clock) -> None:
     """Jobs of each kind, one that fails, and messages that wait for the end of quiet hours."""
-    ana = Side(house, "1", "Ana")
-    await greet(house)
+    ana = Side(harness, "1", "Ana")
+    await greet(harness)
     for text, slot, kind in (
         ("Mind bluefishtold", "2026-11-20T13:30", "message"),
         ("Mind bluefishmessage", SLOT, "message"),
@@ -41,44 +41,44 @@ async def plant(house: House, clock: Clock) -> None:
         ("seq 2000; printf 'blue%s\n' fishmiddle; seq 2000", SLOT, "script"),
         ("Tell me of bluefishprompt", SLOT, "prompt"),
     ):
-        await give_job(house, text, slot, kind=kind)  # type: ignore[arg-type]
-    clock.move(house, minutes=45)
-    await looked(house)
-    await house.chat.sees_text("bluefishtold")
+        await give_job(harness, text, slot, kind=kind)  # type: ignore[arg-type]
+    clock.move(harness, minutes=45)
+    await looked(harness)
+    await harness.chat.sees_text("bluefishtold")
     await ana.says("/settings quiet_hours 13:50-18:00")
-    clock.move(house, minutes=20)
-    await looked(house)
+    clock.move(harness, minutes=20)
+    await looked(harness)
 
 
 async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
-        await plant(house, clock)
-        assert await count(house, "deferred_messages") > 0
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as harness:
+        await plant(harness, clock)
+        assert await count(harness, "deferred_messages") > 0
     assert {line.split()[0] for line in search(tmp_path, *words())} == words()
 
 
 async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
-        ana = Side(house, "1", "Ana")
-        await plant(house, clock)
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as harness:
+        ana = Side(harness, "1", "Ana")
+        await plant(harness, clock)
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
-        await settled(house)
-        assert await count(house, "deferred_messages", "body LIKE '%bluefish%'") == 0
+        await settled(harness)
+        assert await count(harness, "deferred_messages", "body LIKE '%bluefish%'") == 0
     assert search(tmp_path, FAMILY) == []
 
 
 async def test_what_jobs_hold_goes_with_their_person(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
-        ana = Side(house, "1", "Ana")
-        await plant(house, clock)
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as harness:
+        ana = Side(harness, "1", "Ana")
+        await plant(harness, clock)
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
-        await settled(house)
-        assert await count(house, "deferred_messages") == 0
-        assert await count(house, "jobs", "kind <> 'system' AND state <> 'dropped'") == 0
+        await settled(harness)
+        assert await count(harness, "deferred_messages") == 0
+        assert await count(harness, "jobs", "kind <> 'system' AND state <> 'dropped'") == 0
     assert search(tmp_path, FAMILY) == []

@@ -38,25 +38,25 @@ class Ticking:
 
 async def test_an_alarm_rings_at_its_moment_and_needs_no_heartbeat(tmp_path: Path) -> None:
     clock = Ticking()
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         clock.set_before_minute()
-        job = await give_job(house, "Now.", clock.name_next(), zone="UTC")
-        (run,) = await over(house, job, 1)
+        job = await give_job(harness, "Now.", clock.name_next(), zone="UTC")
+        (run,) = await over(harness, job, 1)
         assert run.started_at is not None
         assert 0 <= run.started_at - run.slot_at < TOO_LATE
-        await house.chat.sees_text("Now.")
+        await harness.chat.sees_text("Now.")
 
 
-async def test_an_alarm_rings_though_the_house_was_held_up_at_its_moment(tmp_path: Path) -> None:
+async def test_an_alarm_rings_though_the_gateway_was_held_up_at_its_moment(tmp_path: Path) -> None:
     clock = Ticking()
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         clock.set_before_minute()
-        job = await give_job(house, "Now.", clock.name_next(), zone="UTC")
-        await asleep(house)
+        job = await give_job(harness, "Now.", clock.name_next(), zone="UTC")
+        await asleep(harness)
         time.sleep(LEAD / 1000 + 1.2)  # noqa: ASYNC251 - what holds the house up
-        (run,) = await over(house, job, 1)
+        (run,) = await over(harness, job, 1)
         assert run.started_at is not None
         assert run.started_at - run.slot_at < TOO_LATE
-        await house.chat.sees_text("Now.")
+        await harness.chat.sees_text("Now.")

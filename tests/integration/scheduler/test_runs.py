@@ -9,7 +9,7 @@ from agent_core.state.jobs.jobs import Options, Target
 from agent_core.state.people import delivery_targets
 from tests.fakes.model import FakeModel, Play, say
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import (
     ana,
     find,
@@ -31,213 +31,213 @@ BROKEN: Play = [ModelRejected("no such thing")]
 async def test_a_try_is_not_taken_for_the_one_before_it(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(BROKEN, BROKEN)
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
 
         async def look_again() -> None:
             for _ in range(3):
-                await house.gateway.scheduling.scheduler.look()
+                await harness.gateway.scheduling.scheduler.look()
 
         model.plays.append([look_again, *say("News.")])
-        await greet(house)
-        job = await give_job(house, "Tell me.", "2026-11-20T13:00", kind="prompt")
-        clock.move(house, hours=1)
+        await greet(harness)
+        job = await give_job(harness, "Tell me.", "2026-11-20T13:00", kind="prompt")
+        clock.move(harness, hours=1)
         for _ in range(2):
-            await looked(house)
-            clock.move(house, minutes=5)
-        (run,) = await over(house, job, 1)
+            await looked(harness)
+            clock.move(harness, minutes=5)
+        (run,) = await over(harness, job, 1)
         assert (run.state, run.attempts) == ("done", 3)
-        await looked(house)
-        assert "News." in texts(house)[-1]
-        assert len(texts(house)) == 2
+        await looked(harness)
+        assert "News." in texts(harness)[-1]
+        assert len(texts(harness)) == 2
 
 
 async def test_a_missed_moment_comes_at_the_next_start_and_says_that_it_is_late(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await give_job(house, "The bread is ready.", "2026-11-20T13:00", late="skip")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await give_job(harness, "The bread is ready.", "2026-11-20T13:00", late="skip")
     for hours in (30, 40):
         later = Clock(*NOON)
         later.pass_unseen(hours=hours)
-        async with running(tmp_path, greeted(), now=later, **HOUSE) as house:
+        async with running(tmp_path, greeted(), now=later, **HOUSE) as harness:
             if hours == 30:
-                shown = await house.chat.sees_text("The bread is ready.")
+                shown = await harness.chat.sees_text("The bread is ready.")
                 assert "This was due Fri 2026-11-20 13:00" in shown.text
-            await looked(house)
-            assert len(texts(house)) == (1 if hours == 30 else 0)
+            await looked(harness)
+            assert len(texts(harness)) == (1 if hours == 30 else 0)
 
 
 async def test_all_that_was_missed_comes_if_that_is_wished(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Take the pill.", "0 8 * * *", late="all")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Take the pill.", "0 8 * * *", late="all")
     clock.pass_unseen(days=4)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        found = await over(house, job, 4)
-        await looked(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        found = await over(harness, job, 4)
+        await looked(harness)
         assert [run.slot[8:10] for run in found] == ["21", "22", "23", "24"]
-        assert sum("Take the pill." in text for text in texts(house)) == 4
+        assert sum("Take the pill." in text for text in texts(harness)) == 4
 
 
 async def test_prompts_that_were_all_missed_know_nothing_of_each_other(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Tell me.", "0 8 * * *", kind="prompt", late="all")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tell me.", "0 8 * * *", kind="prompt", late="all")
     clock.pass_unseen(days=3)
     model = FakeModel(say("One."), say("Two."), say("Three."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as house:
-        found = await over(house, job, 3)
+    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+        found = await over(harness, job, 3)
         assert {run.state for run in found} == {"done"}
         assert [len(request.messages) for request in model.requests] == [1, 1, 1]
-        await house.chat.sees_text("Three.")
+        await harness.chat.sees_text("Three.")
 
 
 async def test_a_command_that_says_nothing_sends_nothing(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "cat words 2>&-; true", "0 * * * *", kind="script")
-        clock.move(house, hours=1)
-        await over(house, job, 1)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "cat words 2>&-; true", "0 * * * *", kind="script")
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
         (tmp_path / "words").write_text("Two letters came.")
-        clock.move(house, hours=1)
-        await house.chat.sees_text("Two letters came.")
-        await looked(house)
-        assert [run.state for run in await runs_of(house, job.id)] == ["done", "done"]
-        assert len(texts(house)) == 2
+        clock.move(harness, hours=1)
+        await harness.chat.sees_text("Two letters came.")
+        await looked(harness)
+        assert [run.state for run in await runs_of(harness, job.id)] == ["done", "done"]
+        assert len(texts(harness)) == 2
 
 
 async def test_a_command_that_fails_is_tried_three_times_and_told_once_until_it_works(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "echo . >> tries; cat words", "0 * * * *", kind="script")
-        clock.move(house, minutes=60)
-        await _give_up(house, clock)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "echo . >> tries; cat words", "0 * * * *", kind="script")
+        clock.move(harness, minutes=60)
+        await _give_up(harness, clock)
         assert len((tmp_path / "tries").read_text().split()) == 3
-        clock.move(house, minutes=54)
-        await _give_up(house, clock)
+        clock.move(harness, minutes=54)
+        await _give_up(harness, clock)
         (tmp_path / "words").write_text("Two letters came.")
-        clock.move(house, minutes=54)
-        shown = await house.chat.sees_text("Two letters came.")
+        clock.move(harness, minutes=54)
+        shown = await harness.chat.sees_text("Two letters came.")
         assert "works again after 2 failures" in shown.text
-        await looked(house)
-        assert sum("failed" in text for text in texts(house)) == 1
-        assert len(texts(house)) == 3
-        assert (await find(house, job)).failures == 0
+        await looked(harness)
+        assert sum("failed" in text for text in texts(harness)) == 1
+        assert len(texts(harness)) == 3
+        assert (await find(harness, job)).failures == 0
 
 
 async def test_a_command_that_goes_on_failing_is_paused_and_told_of_twice(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         job = await give_job(
-            house, "exit 3", "0 * * * *", kind="script", options=Options(pause_after=4)
+            harness, "exit 3", "0 * * * *", kind="script", options=Options(pause_after=4)
         )
-        clock.move(house, minutes=60)
+        clock.move(harness, minutes=60)
         for _ in range(6):
-            await _give_up(house, clock)
-            clock.move(house, minutes=54)
-        assert [run.state for run in await runs_of(house, job.id)] == ["failed"] * 4
-        found = await find(house, job)
+            await _give_up(harness, clock)
+            clock.move(harness, minutes=54)
+        assert [run.state for run in await runs_of(harness, job.id)] == ["failed"] * 4
+        found = await find(harness, job)
         assert (found.state, found.failures) == ("paused", 4)
-        first, last = texts(house)[1:]
+        first, last = texts(harness)[1:]
         assert "failed: it ended with status 3" in first
         assert "I've paused" in last
         assert "failed 4 times in a row" in last
 
 
-async def _give_up(house: House, clock: Clock) -> None:
+async def _give_up(harness: Harness, clock: Clock) -> None:
     for minutes in (1, 5):
-        await looked(house)
-        clock.move(house, minutes=minutes)
-    await looked(house)
+        await looked(harness)
+        clock.move(harness, minutes=minutes)
+    await looked(harness)
 
 
 async def test_jobs_wait_for_their_places_and_all_have_their_turn(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     place = {"TALARIA_JOBS__AT_ONCE": "1"}
-    async with running(tmp_path, greeted(), now=clock, **HOUSE, **place) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE, **place) as harness:
+        await greet(harness)
         made = [
             await give_job(
-                house, f"mkdir lock && echo {n} && rmdir lock", "0 * * * *", kind="script"
+                harness, f"mkdir lock && echo {n} && rmdir lock", "0 * * * *", kind="script"
             )
             for n in range(5)
         ]
-        clock.move(house, hours=1)
+        clock.move(harness, hours=1)
         for job in made:
-            (run,) = await over(house, job, 1)
+            (run,) = await over(harness, job, 1)
             assert (run.state, run.attempts) == ("done", 1)
 
 
 async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     place = {"TALARIA_JOBS__AT_ONCE": "1"}
-    async with running(tmp_path, greeted(), now=clock, **HOUSE, **place) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE, **place) as harness:
+        await greet(harness)
         wait = "while ! test -e go; do sleep 0.01; done"
-        slow = await give_job(house, wait, "0 * * * *", kind="script")
-        doomed = await give_job(house, "echo Never.", "0 * * * *", kind="script")
-        clock.move(house, hours=1)
-        await house.until(lambda: house.gateway.scheduling.runs.count_free_slots() == 0)
-        while not await runs_of(house, doomed.id):
-            await house.gateway.database.write("test", lambda c: None)
-        fresh = await find(house, doomed)
-        await house.gateway.database.write("test", lambda c: job_editor.drop_job(c, fresh))
+        slow = await give_job(harness, wait, "0 * * * *", kind="script")
+        doomed = await give_job(harness, "echo Never.", "0 * * * *", kind="script")
+        clock.move(harness, hours=1)
+        await harness.until(lambda: harness.gateway.scheduling.runs.count_free_slots() == 0)
+        while not await runs_of(harness, doomed.id):
+            await harness.gateway.database.write("test", lambda c: None)
+        fresh = await find(harness, doomed)
+        await harness.gateway.database.write("test", lambda c: job_editor.drop_job(c, fresh))
         (tmp_path / "go").touch()
-        await over(house, slow, 1)
-        (run,) = await over(house, doomed, 1)
+        await over(harness, slow, 1)
+        (run,) = await over(harness, doomed, 1)
         assert (run.state, run.reason) == ("skipped", "dropped")
-        assert not any("Never." in text for text in texts(house))
+        assert not any("Never." in text for text in texts(harness))
 
 
 async def test_a_day_off_holds_all_but_what_is_urgent_and_merges_it(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.gateway.database.write(
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
         )
-        await give_job(house, "Water the plants.", "2026-11-21T09:00")
-        await give_job(house, "Feed the cat.", "2026-11-22T09:00")
-        await give_job(house, "The house is on fire.", "2026-11-22T10:00", is_urgent=True)
+        await give_job(harness, "Water the plants.", "2026-11-21T09:00")
+        await give_job(harness, "Feed the cat.", "2026-11-22T09:00")
+        await give_job(harness, "The house is on fire.", "2026-11-22T10:00", is_urgent=True)
         for hours in (21, 24, 1):
-            clock.move(house, hours=hours)
-            await looked(house)
-        assert texts(house)[1:] == ["The house is on fire."]
-        clock.move(house, hours=14)
-        shown = await house.chat.sees_text("During your quiet time, 2 messages came")
+            clock.move(harness, hours=hours)
+            await looked(harness)
+        assert texts(harness)[1:] == ["The house is on fire."]
+        clock.move(harness, hours=14)
+        shown = await harness.chat.sees_text("During your quiet time, 2 messages came")
         assert "Water the plants." in shown.text
         assert "Feed the cat." in shown.text
-        await looked(house)
-        assert len(texts(house)) == 3
+        await looked(harness)
+        assert len(texts(harness)) == 3
 
 
 async def test_a_home_that_cannot_be_reached_gives_way_to_where_its_person_was_seen(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         place = ("fake", '["77",null,true]')
 
         def move_home(connection: Connection) -> None:
             delivery_targets.set_place(connection, person_id=ana(connection), place=place)
 
-        await house.gateway.database.write("test", move_home)
+        await harness.gateway.database.write("test", move_home)
         home = [Target(kind="home")]
-        await give_job(house, "At home.", "2026-11-20T13:00", targets=home)
-        await give_job(house, "Where she was seen.", "2026-11-20T14:00", targets=home)
-        clock.move(house, hours=1)
-        assert (await house.chat.sees_text("At home.")).chat_id == "77"
-        house.chat.gone.add("77")
-        clock.move(house, hours=1)
-        shown = await house.chat.sees_text("Where she was seen.")
+        await give_job(harness, "At home.", "2026-11-20T13:00", targets=home)
+        await give_job(harness, "Where she was seen.", "2026-11-20T14:00", targets=home)
+        clock.move(harness, hours=1)
+        assert (await harness.chat.sees_text("At home.")).chat_id == "77"
+        harness.chat.gone.add("77")
+        clock.move(harness, hours=1)
+        shown = await harness.chat.sees_text("Where she was seen.")
         assert shown.chat_id == "1"

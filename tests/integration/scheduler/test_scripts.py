@@ -141,7 +141,7 @@ async def test_cancelling_ends_what_left_its_session(tmp_path: Path) -> None:
     assert not is_alive(pid)
 
 
-async def test_a_command_does_not_outlive_the_house(tmp_path: Path) -> None:
+async def test_a_command_does_not_outlive_the_gateway(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     code = (
         "import asyncio, sys; from pathlib import Path;"
@@ -149,10 +149,10 @@ async def test_a_command_does_not_outlive_the_house(tmp_path: Path) -> None:
         " asyncio.run(run_script(sys.argv[1], Path(sys.argv[2]), {}))"
     )
     body = json.dumps(runaway(mark, 600))
-    house = await asyncio.create_subprocess_exec(sys.executable, "-c", code, body, str(tmp_path))
+    harness = await asyncio.create_subprocess_exec(sys.executable, "-c", code, body, str(tmp_path))
     pid = await written(mark)
-    house.send_signal(signal.SIGKILL)
-    await house.wait()
+    harness.send_signal(signal.SIGKILL)
+    await harness.wait()
     async with asyncio.timeout(45):
         while is_alive(pid):
             await asyncio.sleep(0.01)
@@ -168,6 +168,6 @@ async def test_what_a_command_leaves_for_a_moment_may_still_speak(tmp_path: Path
     assert found == Output(text="early\nlate\n")
 
 
-async def test_no_zombie_is_left_to_the_house(tmp_path: Path) -> None:
+async def test_no_zombie_is_left_to_the_gateway(tmp_path: Path) -> None:
     await run(tmp_path, "sh", "-c", "for i in 1 2 3; do (setsid true &) ; done; true")
     assert "Z" not in list_states()

@@ -22,11 +22,11 @@ from gateway.scheduler.runner import JobRunner, RunnerDeps, SystemTask
 from gateway.texts.system_jobs import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_damage import flip
 from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import greet, greeted, over, runs_of, texts
-from tests.integration.memory.test_external import all_told, environ, owes
+from tests.integration.memory.test_external import all_reported, environ, queues
 
 ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "UTC"}
 START = (2026, 11, 20, 11, 0)
@@ -38,42 +38,42 @@ async def server() -> AsyncIterator[HonchoEmulator]:
         yield emulator
 
 
-async def own_job(house: House, name: str) -> Job:
-    found = await house.read(jobs.list_system)
+async def own_job(harness: Harness, name: str) -> Job:
+    found = await harness.read(jobs.list_system)
     return next(job for job in found if job.body == name)
 
 
-async def outcome(house: House, clock: Clock, name: str, *, count: int, **span: float) -> str:
+async def outcome(harness: Harness, clock: Clock, name: str, *, count: int, **span: float) -> str:
     """Let time pass; what the newest of so many runs of a work said."""
-    clock.move(house, **span)
-    run = (await over(house, await own_job(house, name), count))[-1]
+    clock.move(harness, **span)
+    run = (await over(harness, await own_job(harness, name), count))[-1]
     assert run.state == "done"
     return run.reason
 
 
 @pytest.mark.parametrize("change", ["title = 'Back up'", "timing = 'cron'", "body = 'back-up'"])
-async def test_a_damaged_job_of_the_house_is_made_anew_at_the_next_start(
+async def test_a_damaged_job_of_the_gateway_is_made_anew_at_the_next_start(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        damaged = await own_job(house, system_jobs.BACKUP)
-        await flip(house, "jobs", change, damaged.id)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        found = await house.read(jobs.list_system)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        damaged = await own_job(harness, system_jobs.BACKUP)
+        await flip(harness, "jobs", change, damaged.id)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        found = await harness.read(jobs.list_system)
         assert [job.body for job in found] == [
             system_jobs.BACKUP,
             system_jobs.CURATOR,
             system_jobs.RETENTION,
         ]
         assert all(job.is_whole and job.state == "active" for job in found)
-        await outcome(house, clock, system_jobs.BACKUP, count=1, hours=20)
+        await outcome(harness, clock, system_jobs.BACKUP, count=1, hours=20)
 
 
-async def set_aside(house: House, count: int) -> None:
+async def set_aside(harness: Harness, count: int) -> None:
     """Return once so much was given up."""
     async with asyncio.timeout(45):
-        while sum(one.dead for one in await owes(house)) != count:
+        while sum(one.dead for one in await queues(harness)) != count:
             await asyncio.sleep(0.005)
 
 
@@ -82,16 +82,16 @@ async def test_what_was_set_aside_is_taken_up_again_and_told(
 ) -> None:
     clock = Clock(*START)
     server.faults = lambda route, body: 422 if route == "messages" else None
-    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
-        await greet(house)
-        await set_aside(house, 1)
-        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, minutes=30)
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as harness:
+        await greet(harness)
+        await set_aside(harness, 1)
+        output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=1, minutes=30)
         assert output == (
             "honcho answers; 0 told since the last look; nothing is owed; 1 set aside, the log says"
             " why"
         )
         server.faults = lambda route, body: None
-        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
+        output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         assert output == (
             "honcho answers; 2 told since the last look; 1 taken up again; nothing is owed"
         )
@@ -103,28 +103,28 @@ async def test_what_never_works_is_tried_less_and_less_often(
 ) -> None:
     clock = Clock(*START)
     server.faults = lambda route, body: 422 if route == "messages" else None
-    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
-        await greet(house)
-        await set_aside(house, 1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as harness:
+        await greet(harness)
+        await set_aside(harness, 1)
         for hours in range(1, 25):
-            await outcome(house, clock, system_jobs.MEMORY_SYNC, count=hours, hours=1)
+            await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=hours, hours=1)
         assert server.calls["messages"] in (5, 6), "at first, and after 1, 2, 4, 8 and 16 hours"
-        assert await owes(house) == [Backlog(provider="honcho", owed=0, dead=1)]
+        assert await queues(harness) == [Backlog(provider="honcho", queued=0, dead=1)]
 
 
-async def test_one_that_is_away_is_said_with_what_it_is_owed_and_since_when(
+async def test_one_that_is_away_is_said_with_what_it_is_queued_and_since_when(
     tmp_path: Path, server: HonchoEmulator
 ) -> None:
     clock = Clock(*START)
     server.faults = lambda route, body: 503
-    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
-        await greet(house)
-        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=3)
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as harness:
+        await greet(harness)
+        output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=1, hours=3)
         assert output.startswith("honcho does not answer (Honcho is overloaded")
         assert output.endswith("1 still owed, the oldest since 2026-11-20 11:00 UTC")
         server.faults = lambda route, body: None
-        await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
-        await all_told(house)
+        await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
+        await all_reported(harness)
         assert server.said == ["hi", "Hello."]
 
 
@@ -134,18 +134,18 @@ async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)):
         pass
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        output = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=1, hours=1)
         assert output == "there is no outside memory"
 
 
 async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        output = await outcome(house, clock, system_jobs.BACKUP, count=1, days=1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        output = await outcome(harness, clock, system_jobs.BACKUP, count=1, days=1)
         assert output == "nightly-20261121T110000Z.db made"
-        job = await own_job(house, system_jobs.RETENTION)
-        (run,) = await over(house, job, 1)
+        job = await own_job(harness, system_jobs.RETENTION)
+        (run,) = await over(harness, job, 1)
         assert run.state == "done"
 
 
@@ -153,30 +153,30 @@ async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_p
     clock = Clock(*START)
     in_the_way = tmp_path / "backups"
     in_the_way.touch()
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        await greet(house)
-        await house.gateway.database.write("owner", make_owner)
-        job = await own_job(house, system_jobs.BACKUP)
-        clock.move(house, days=1)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
+        await greet(harness)
+        await harness.gateway.database.write("owner", make_owner)
+        job = await own_job(harness, system_jobs.BACKUP)
+        clock.move(harness, days=1)
         for day in (1, 2):
             for attempt, minutes in enumerate((1, 5, 24 * 60), start=1):
-                await tried(house, job, day, attempt)
+                await tried(harness, job, day, attempt)
                 if (day, attempt) != (2, 3):
-                    clock.move(house, minutes=minutes)
-        shown = await house.chat.sees_text("**Backup of the database** failed: ")
+                    clock.move(harness, minutes=minutes)
+        shown = await harness.chat.sees_text("**Backup of the database** failed: ")
         assert "File exists" in shown.text
         in_the_way.unlink()
-        clock.move(house, days=1)
-        await over(house, job, 3)
-        await house.chat.sees_text("**Backup of the database** works again after 2 failures.")
-        assert sum("failed" in text for text in texts(house)) == 1
+        clock.move(harness, days=1)
+        await over(harness, job, 3)
+        await harness.chat.sees_text("**Backup of the database** works again after 2 failures.")
+        assert sum("failed" in text for text in texts(harness)) == 1
 
 
-async def tried(house: House, job: Job, count: int, attempt: int) -> None:
+async def tried(harness: Harness, job: Job, count: int, attempt: int) -> None:
     """Return once the newest of so many runs has failed for the so-many-th time."""
     async with asyncio.timeout(45):
         while True:
-            found = await runs_of(house, job.id)
+            found = await runs_of(harness, job.id)
             newest = [(run.attempts, run.state) for run in found[-1:]]
             if len(found) == count and newest in ([(attempt, "waiting")], [(attempt, "failed")]):
                 return
@@ -187,7 +187,9 @@ async def load_no_ids() -> IdAllocator:
     raise AssertionError("system jobs write no history")
 
 
-async def alone(home: Path, house: House, clock: Clock, work: SystemTask | None) -> tuple[str, str]:
+async def alone(
+    home: Path, harness: Harness, clock: Clock, work: SystemTask | None
+) -> tuple[str, str]:
     """How a run of the backup ends, and why, beside no house, if this is what it comes to.
 
     It is begun, left as a crash leaves it, and taken up again.
@@ -208,13 +210,13 @@ async def alone(home: Path, house: House, clock: Clock, work: SystemTask | None)
         deps = RunnerDeps(
             group=group,
             database=database,
-            lanes=house.gateway.lanes,
+            lanes=harness.gateway.lanes,
             enqueue=lambda rows: None,
             now=clock,
             folder=home,
             environ={},
             system_tasks={system_jobs.BACKUP: work} if work else {},
-            catalog=house.gateway.scheduling.skills.catalog,
+            catalog=harness.gateway.scheduling.skills.catalog,
             at_once=1,
         )
         outcomes = Outcomes(
@@ -230,16 +232,16 @@ async def alone(home: Path, house: House, clock: Clock, work: SystemTask | None)
 
 
 @pytest.mark.parametrize("error", [KeyError("rows"), ZeroDivisionError(), RuntimeError("odd")])
-async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_house(
+async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_gateway(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     async def break_down() -> str:
         raise error
 
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         pass
-    state, reason = await alone(tmp_path, house, clock, break_down)
+    state, reason = await alone(tmp_path, harness, clock, break_down)
     assert state == "waiting", "it is tried again"
     assert reason == "an unexpected error occurred; the log has the details."
     (logged,) = [record for record in caplog.records if record.name == "gateway.scheduler.runner"]
@@ -249,17 +251,17 @@ async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_house(
 
 async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -> None:
     clock = Clock(*START)
-    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         pass
-    state, reason = await alone(tmp_path, house, clock, None)
+    state, reason = await alone(tmp_path, harness, clock, None)
     assert (state, reason) == ("waiting", "this version has no system task named backup.")
 
 
-def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
+def test_a_queued_message_from_the_future_is_said_to_be_of_now() -> None:
     report = ExternalMemoryStatus(
-        name="honcho", state="starting", detail="", owed=3, dead=0, missing_functions=()
+        name="honcho", state="starting", detail="", queued=3, dead=0, missing_functions=()
     )
-    sync = SyncReport(revived=0, told=0, report=report, oldest_at=1 << 50)
+    sync = SyncReport(revived=0, reported=0, report=report, oldest_at=1 << 50)
     assert describe_sync(sync, 0) == (
         "honcho does not answer (not yet); 0 told since the last look; 3 still owed, the oldest"
         " since 1970-01-01 00:00 UTC"

@@ -52,18 +52,18 @@ async def test_each_slot_around_a_change_of_the_clock_runs_once(
     tmp_path: Path, zone: str, start: tuple[int, ...], text: str, days: int, slots: list[str]
 ) -> None:
     clock = Clock(*start)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Tick.", text, zone=zone)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tick.", text, zone=zone)
         for _ in range((days * 24 + 8) * 2):
-            clock.move(house, minutes=30)
-            await looked(house)
-        found = await runs_of(house, job.id)
+            clock.move(harness, minutes=30)
+            await looked(harness)
+        found = await runs_of(harness, job.id)
         names = [run.slot.partition("-")[2] for run in found]
         assert names[: len(slots)] == slots
         assert len(set(names)) == len(names)
         assert {run.state for run in found} == {"done"}
-        assert texts(house).count("Tick.") == len(found)
+        assert texts(harness).count("Tick.") == len(found)
         assert not any(run.missed for run in found)
 
 
@@ -72,21 +72,21 @@ async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silen
     tmp_path: Path, jump: dict[str, float]
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Hourly.", "0 * * * *")
-        often = await give_job(house, "Often.", "every 600")
-        clock.move(house, **jump)
-        await looked(house)
-        ahead = len(await runs_of(house, job.id))
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Hourly.", "0 * * * *")
+        often = await give_job(harness, "Often.", "every 600")
+        clock.move(harness, **jump)
+        await looked(harness)
+        ahead = len(await runs_of(harness, job.id))
         assert ahead <= 1
-        assert len(await runs_of(house, often.id)) <= 1
-        clock.move(house, **{unit: -span for unit, span in jump.items()})
-        await waits_for(house, job, "2026-11-20T14:00")
+        assert len(await runs_of(harness, often.id)) <= 1
+        clock.move(harness, **{unit: -span for unit, span in jump.items()})
+        await waits_for(harness, job, "2026-11-20T14:00")
         for _ in range(3):
-            clock.move(house, hours=1)
-            await looked(house)
-        found = await runs_of(house, job.id)
+            clock.move(harness, hours=1)
+            await looked(harness)
+        found = await runs_of(harness, job.id)
         assert [run.slot for run in found[ahead:]] == [
             "2026-11-20T14:00",
             "2026-11-20T15:00",
@@ -97,157 +97,157 @@ async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silen
 
 async def test_a_slot_whose_hour_comes_again_is_not_run_again(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Hourly.", "0 * * * *")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Hourly.", "0 * * * *")
         for _ in range(5):
-            clock.move(house, hours=1)
-            await looked(house)
-        clock.move(house, hours=-4)
-        await waits_for(house, job, "2026-11-20T15:00")
+            clock.move(harness, hours=1)
+            await looked(harness)
+        clock.move(harness, hours=-4)
+        await waits_for(harness, job, "2026-11-20T15:00")
         for _ in range(6):
-            clock.move(house, hours=1)
-            await looked(house)
-        found = await runs_of(house, job.id)
+            clock.move(harness, hours=1)
+            await looked(harness)
+        found = await runs_of(harness, job.id)
         assert len(found) == 7
         assert found[-1].slot == "2026-11-20T20:00"
-        assert sum("Hourly." in text for text in texts(house)) == 7
+        assert sum("Hourly." in text for text in texts(harness)) == 7
 
 
 async def test_what_waits_for_another_try_does_not_wait_for_a_clock_that_was_wrong(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        clock.move(house, days=366)
-        await looked(house)
-        await give_job(house, "test -e flag && echo Mended.", "2027-11-21T14:00", kind="script")
-        clock.move(house, hours=1)
-        await looked(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        clock.move(harness, days=366)
+        await looked(harness)
+        await give_job(harness, "test -e flag && echo Mended.", "2027-11-21T14:00", kind="script")
+        clock.move(harness, hours=1)
+        await looked(harness)
         (tmp_path / "flag").touch()
-        clock.move(house, days=-366)
-        await house.chat.sees_text("Mended.")
+        clock.move(harness, days=-366)
+        await harness.chat.sees_text("Mended.")
 
 
 async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await house.at_rest()
-        clock.move(house, days=366)
-        await looked(house)
-        await give_job(house, "Held.", "2027-11-21T23:00")
-        clock.move(house, hours=10)
-        await looked(house)
-        assert "Held." not in texts(house)
-        clock.move(house, days=-366)
-        await looked(house)
-        assert "Held." not in texts(house)  # it is night still
-        clock.move(house, hours=8)
-        await house.chat.sees_text("Held.")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await harness.at_rest()
+        clock.move(harness, days=366)
+        await looked(harness)
+        await give_job(harness, "Held.", "2027-11-21T23:00")
+        clock.move(harness, hours=10)
+        await looked(harness)
+        assert "Held." not in texts(harness)
+        clock.move(harness, days=-366)
+        await looked(harness)
+        assert "Held." not in texts(harness)  # it is night still
+        clock.move(harness, hours=8)
+        await harness.chat.sees_text("Held.")
 
 
 async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        await house.chat.says("/settings quiet_hours 22:00-07:00")
-        await house.at_rest()
-        await give_job(house, "Held.", "2026-11-20T23:00")
-        clock.move(house, hours=12)
-        await looked(house)
-        assert "Held." not in texts(house)
-        clock.move(house, hours=7)
-        await house.chat.sees_text("Held.")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await harness.at_rest()
+        await give_job(harness, "Held.", "2026-11-20T23:00")
+        clock.move(harness, hours=12)
+        await looked(harness)
+        assert "Held." not in texts(harness)
+        clock.move(harness, hours=7)
+        await harness.chat.sees_text("Held.")
     for hours in (1, 30, -40, 60):
         clock.pass_unseen(hours=hours)
-        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-            await house.gateway.scheduling.scheduler.look()
-            await looked(house)
-            assert not [text for text in texts(house) if "Held." in text]
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+            await harness.gateway.scheduling.scheduler.look()
+            await looked(harness)
+            assert not [text for text in texts(harness) if "Held." in text]
 
 
-async def test_a_clock_that_is_put_back_while_the_house_is_away_brings_no_silence(
+async def test_a_clock_that_is_put_back_while_the_gateway_is_away_brings_no_silence(
     tmp_path: Path,
 ) -> None:
     clock = GoingClock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        clock.move(house, days=366)
-        await looked(house)
-        job = await give_job(house, "Hourly.", "0 * * * *")
-        often = await give_job(house, "Often.", "every 600")
-        await waits_for(house, job, "2027-11-21T14:00")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        clock.move(harness, days=366)
+        await looked(harness)
+        job = await give_job(harness, "Hourly.", "0 * * * *")
+        often = await give_job(harness, "Often.", "every 600")
+        await waits_for(harness, job, "2027-11-21T14:00")
     clock.pass_unseen(days=-366)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await waits_for(house, job, "2026-11-20T14:00")
-        (_, at) = (await find(house, often)).next_slot or ("", 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await waits_for(harness, job, "2026-11-20T14:00")
+        (_, at) = (await find(harness, often)).next_slot or ("", 0)
         assert 0 < at - clock() <= 600_000
-        clock.move(house, hours=1)
-        await over(house, job, 1)
-        assert [run.slot for run in await runs_of(house, job.id)] == ["2026-11-20T14:00"]
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
+        assert [run.slot for run in await runs_of(harness, job.id)] == ["2026-11-20T14:00"]
 
 
 async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         work = "mkdir lock || exit 1; while ! test -e go; do sleep 0.01; done; rmdir lock"
-        job = await give_job(house, work, "0 * * * *", kind="script")
-        other = await give_job(house, "Beside.", "0 * * * *")
+        job = await give_job(harness, work, "0 * * * *", kind="script")
+        other = await give_job(harness, "Beside.", "0 * * * *")
         for hours in (1, 2):
-            clock.move(house, hours=1)
-            await over(house, other, hours)
-        await house.gateway.scheduling.scheduler.look()
-        found = await runs_of(house, job.id)
+            clock.move(harness, hours=1)
+            await over(harness, other, hours)
+        await harness.gateway.scheduling.scheduler.look()
+        found = await runs_of(harness, job.id)
         assert [run.state for run in found] == ["running", "waiting"]
         (tmp_path / "go").touch()
-        found = await over(house, job, 2)
+        found = await over(harness, job, 2)
         assert [(run.state, run.attempts) for run in found] == [("done", 1), ("done", 1)]
 
 
 async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         work = "mkdir lock || exit 1; sleep 0.05; rmdir lock; echo Done."
-        job = await give_job(house, work, "0 8 * * *", kind="script", late="all")
+        job = await give_job(harness, work, "0 8 * * *", kind="script", late="all")
     clock.pass_unseen(days=4)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        found = await over(house, job, 4)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        found = await over(harness, job, 4)
         assert [(run.state, run.attempts) for run in found] == [("done", 1)] * 4
-        await looked(house)
-        days = [text.partition("This was due ")[2][:14] for text in texts(house)]
+        await looked(harness)
+        days = [text.partition("This was due ")[2][:14] for text in texts(harness)]
         assert days == ["Sat 2026-11-21", "Sun 2026-11-22", "Mon 2026-11-23", "Tue 2026-11-24"]
 
 
 async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
         with pytest.raises(StoreError):
             await Database.open(tmp_path / "state.db")
 
 
 async def test_a_slot_is_taken_once_by_whoever_has_the_store_open(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-        await greet(house)
-        job = await give_job(house, "Once.", "0 * * * *")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Once.", "0 * * * *")
         slot = ("2026-11-20T14:00", clock() + HOUR)
         path = tmp_path / "state.db"
         with closing(sqlite3.connect(path)) as other, other:
             taken = job_runs.claim(other, job_id=job.id, slot=slot, due_at=slot[1])
         assert taken
-        clock.move(house, hours=1)
-        await over(house, job, 1)
-        await looked(house)
-        found = await runs_of(house, job.id)
+        clock.move(harness, hours=1)
+        await over(harness, job, 1)
+        await looked(harness)
+        found = await runs_of(harness, job.id)
         assert [run.id for run in found] == [taken]
-        assert texts(house).count("Once.") == 1
-        assert (await find(house, job)).next_slot == ("2026-11-20T15:00", clock() + HOUR)
+        assert texts(harness).count("Once.") == 1
+        assert (await find(harness, job)).next_slot == ("2026-11-20T15:00", clock() + HOUR)
 
 
 class Hourglass(asyncio.SelectorEventLoop):
@@ -262,21 +262,21 @@ class Hourglass(asyncio.SelectorEventLoop):
 def test_a_machine_that_slept_is_noticed_at_the_next_beat(tmp_path: Path) -> None:
     async def sleep_and_wake() -> None:
         clock = Clock(2026, 11, 20, 12, 0)
-        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-            await greet(house)
-            job = await give_job(house, "Good morning.", "0 8 * * *")
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+            await greet(harness)
+            job = await give_job(harness, "Good morning.", "0 8 * * *")
             seen, known = 0, -1
             while seen != known:  # the house's own work may wake it just then
                 known = seen
-                await asleep(house)
+                await asleep(harness)
                 clock.pass_unseen(days=1)
-                await asleep(house)
-                seen = len(await runs_of(house, job.id))
+                await asleep(harness)
+                seen = len(await runs_of(harness, job.id))
             loop = asyncio.get_running_loop()
             assert isinstance(loop, Hourglass)
             loop.gone += BEAT
-            await over(house, job, seen + 1)
-            await house.chat.sees_text("Good morning.")
+            await over(harness, job, seen + 1)
+            await harness.chat.sees_text("Good morning.")
 
     with asyncio.Runner(loop_factory=Hourglass) as runner:
         runner.run(sleep_and_wake())
@@ -293,19 +293,19 @@ def test_an_alarm_that_finds_the_store_shut_rings_again(
 ) -> None:
     async def shut_and_open() -> None:
         clock = Clock(2026, 11, 20, 12, 0)
-        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-            await greet(house)
-            job = await give_job(house, "Good morning.", "0 8 * * *")
-            write = house.gateway.database.write
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+            await greet(harness)
+            job = await give_job(harness, "Good morning.", "0 8 * * *")
+            write = harness.gateway.database.write
             await write("test", lambda c: c.execute(_SHUT))
-            clock.move(house, hours=20)
-            await house.until(lambda: "the scheduler waits for the store" in caplog.text)
+            clock.move(harness, hours=20)
+            await harness.until(lambda: "the scheduler waits for the store" in caplog.text)
             await write("test", lambda c: c.execute("DROP TRIGGER shut"))
             loop = asyncio.get_running_loop()
             assert isinstance(loop, Hourglass)
             loop.gone += BEAT
-            await over(house, job, 1)
-            await house.chat.sees_text("Good morning.")
+            await over(harness, job, 1)
+            await harness.chat.sees_text("Good morning.")
 
     with asyncio.Runner(loop_factory=Hourglass) as runner:
         runner.run(shut_and_open())

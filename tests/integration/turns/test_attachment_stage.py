@@ -13,7 +13,7 @@ from gateway.attachments.reader import Reader
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import words
 from tests.integration.sides import count
 
@@ -41,57 +41,57 @@ def slow_chat() -> SlowChat:
     return SlowChat(attached={"note": b"Buy green tea."})
 
 
-async def fetching(house: House) -> None:
-    chat = house.chat
+async def fetching(harness: Harness) -> None:
+    chat = harness.chat
     assert isinstance(chat, SlowChat)
-    await house.until(lambda: chat.fetching == 1)
+    await harness.until(lambda: chat.fetching == 1)
 
 
-async def until_waiting(house: House, number: int) -> None:
+async def until_waiting(harness: Harness, number: int) -> None:
     """Return once so many messages wait to be read, or behind one that is."""
-    rooms = house.gateway.router._deps.attachments._workers._queues
-    await house.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
+    rooms = harness.gateway.router._deps.attachments._workers._queues
+    await harness.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
 
 
 async def test_commands_are_obeyed_while_an_attachment_comes(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("read this", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("/help")
         await chat.sees_text("Write me anything.")
         assert model.requests == []
         chat.arrived.set()
         await chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.at_rest()
         assert "Buy green tea." in str(model.requests[0].messages)
 
 
 async def test_what_follows_an_attachment_is_read_behind_it_in_one_turn(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("one", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         for text in ("two", "three"):
             await chat.says(text)
-        await until_waiting(house, 3)
+        await until_waiting(harness, 3)
         chat.arrived.set()
         await chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.at_rest()
         assert [said for request in range(len(model.requests)) for said in words(model, request)][
             -3:
         ] == ["one", "two", "three"]
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
 async def test_other_chats_are_not_held_up(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("At once."), say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("one", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("hello", user="2", chat="2", name="Ben")
         await chat.sees_text("At once.")
         chat.arrived.set()
@@ -101,9 +101,9 @@ async def test_other_chats_are_not_held_up(tmp_path: Path) -> None:
 async def test_one_persons_attachment_holds_up_nobody_else_in_the_room(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("At once."), say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("one", attachments=NOTE, chat="room", direct=False)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("hello", user="2", chat="room", direct=False, name="Ben")
         await chat.sees_text("At once.")
         chat.arrived.set()
@@ -113,16 +113,16 @@ async def test_one_persons_attachment_holds_up_nobody_else_in_the_room(tmp_path:
 async def test_stop_ends_what_has_not_begun_yet(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel()
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("one", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("two")
-        await until_waiting(house, 2)
+        await until_waiting(harness, 2)
         await chat.says("/stop")
         await chat.sees_text("(Stopped.)")
-        await house.at_rest()
+        await harness.at_rest()
         assert chat.fetching == 0
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
         await chat.says("/stop")
         await chat.sees_text(general.STOP_NOTHING())
 
@@ -131,11 +131,11 @@ async def test_stop_ends_the_running_turn_first(tmp_path: Path) -> None:
     chat = slow_chat()
     go = asyncio.Event()
     model = FakeModel([go.wait, *say("Never said.")], say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("think")
-        await house.until(lambda: model.streaming == 1)
+        await harness.until(lambda: model.streaming == 1)
         await chat.says("one", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("/stop")
         await chat.sees_text("(Stopped.)")
         chat.arrived.set()
@@ -145,11 +145,11 @@ async def test_stop_ends_the_running_turn_first(tmp_path: Path) -> None:
 async def test_a_message_kept_for_later_stays_behind_what_was_sent_before(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."), say("And that."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("one", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("/queue two")
-        await until_waiting(house, 2)
+        await until_waiting(harness, 2)
         chat.arrived.set()
         await chat.sees_text("And that.")
         assert words(model, 0) == ["one"]
@@ -159,32 +159,32 @@ async def test_a_message_kept_for_later_stays_behind_what_was_sent_before(tmp_pa
 async def test_a_caption_that_is_edited_meanwhile_is_read_as_it_is_then(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("reed this", attachments=NOTE, id="7")
-        await fetching(house)
+        await fetching(harness)
         await chat.says("read this", edit=True, id="7", event="edit")
-        await house.until(lambda: len(house.gateway.router._workers) == 0)
+        await harness.until(lambda: len(harness.gateway.router._workers) == 0)
         chat.arrived.set()
         await chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.at_rest()
         assert words(model) == ["read this"]
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
 async def test_what_can_not_be_had_is_told_and_what_follows_goes_on(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Hello."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("", attachments=LOST)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("hello")
-        await until_waiting(house, 2)
+        await until_waiting(harness, 2)
         chat.arrived.set()
         await chat.sees_text("Hello.")
-        await house.at_rest()
+        await harness.at_rest()
         assert "lost.txt" in chat.shown[0].text
         assert words(model) == ["hello"]
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
 async def test_an_attachment_steers_the_running_turn_once_it_is_read(tmp_path: Path) -> None:
@@ -196,13 +196,13 @@ async def test_an_attachment_steers_the_running_turn_once_it_is_read(tmp_path: P
         await go.wait()
 
     model = FakeModel([hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("which tea?")
         await reached.wait()
         await chat.says("as in here", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         chat.arrived.set()
-        await until_waiting(house, 0)
+        await until_waiting(harness, 0)
         go.set()
         await chat.sees_text("Green tea.")
         assert words(model)[-1].endswith("as in here")
@@ -212,19 +212,19 @@ async def test_a_shutdown_does_not_wait_for_attachments_and_a_start_reads_them_a
     tmp_path: Path,
 ) -> None:
     chat = slow_chat()
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
         await chat.says("one", attachments=NOTE)
-        await fetching(house)
+        await fetching(harness)
         await chat.says("two")
-        await until_waiting(house, 2)
+        await until_waiting(harness, 2)
         closing = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - closing < 5
     chat.inlet = None
     chat.arrived.set()
     model = FakeModel(say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.at_rest()
         assert words(model) == ["one", "two"]
         assert len(chat.shown) == 1
 
@@ -235,21 +235,21 @@ async def test_a_store_that_refuses_makes_an_attachment_wait(
     chat = slow_chat()
     chat.arrived.set()
     model = FakeModel(say("Never said."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         trigger = (
             "CREATE TRIGGER no BEFORE UPDATE ON inbox WHEN NEW.reason = 'attachments'"
             " BEGIN SELECT RAISE(ABORT, 'no'); END"
         )
-        write = house.gateway.database.write
+        write = harness.gateway.database.write
         await write("test", lambda c: c.execute(trigger))
         await chat.says("", attachments=LOST)
-        await house.until(lambda: "a message with attachments waits for the store" in caplog.text)
+        await harness.until(lambda: "a message with attachments waits for the store" in caplog.text)
         assert chat.shown == []
         await write("test", lambda c: c.execute("DROP TRIGGER no"))
         await chat.sees(1)
-        await house.at_rest()
+        await harness.at_rest()
         assert len(chat.shown) == 1
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
 async def test_an_error_that_nobody_expected_is_told_and_harms_nothing_behind(
@@ -260,13 +260,13 @@ async def test_an_error_that_nobody_expected_is_told_and_harms_nothing_behind(
 
     monkeypatch.setattr(Reader, "read", break_down)
     chat = slow_chat()
-    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
         await chat.says("one", attachments=NOTE)
         await chat.sees_text(general.INTERNAL_ERROR())
         await chat.says("hello")
         await chat.sees_text("Hello.")
-        await house.at_rest()
-        assert await count(house, "inbox", "state = 'dead'") == 1
+        await harness.at_rest()
+        assert await count(harness, "inbox", "state = 'dead'") == 1
 
 
 async def test_stored_events_with_attachments_keep_their_order_at_a_start(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ async def test_stored_events_with_attachments_keep_their_order_at_a_start(tmp_pa
     chat = slow_chat()
     chat.arrived.set()
     model = FakeModel(say("Noted."), say("Noted."))
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.sees_text("Noted.")
-        await house.at_rest()
+        await harness.at_rest()
         assert words(model) == ["one", "two"]

@@ -16,10 +16,10 @@ from agent_core.state.conversations.compactions import CompactionReason
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart, ToolResultPart
 from gateway.texts import usage
-from tests.agent_core.agent.compaction.talks import check_pairs
+from tests.agent_core.agent.compaction.dialogues import check_pairs
 from tests.fakes.model import FakeModel, finish, say
 from tests.fakes.tool import FakeTool
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.turns.test_prompt_purity import rebuild, see
 
 CAP = 8_000
@@ -65,15 +65,15 @@ class Talker(FakeModel):
         return finish(TextPart(text=f"You said: {words[:40]}.{FILLER}"))
 
 
-async def talk(house: House, text: str) -> None:
-    seen = len(house.chat.shown)
-    await house.chat.says(text)
-    await house.until(lambda: len(house.chat.shown) > seen)
-    await house.at_rest()
+async def dialogue(harness: Harness, text: str) -> None:
+    seen = len(harness.chat.shown)
+    await harness.chat.says(text)
+    await harness.until(lambda: len(harness.chat.shown) > seen)
+    await harness.at_rest()
 
 
-async def folds(house: House) -> list[tuple[CompactionReason, int, int]]:
-    return await house.read(
+async def compaction_rows(harness: Harness) -> list[tuple[CompactionReason, int, int]]:
+    return await harness.read(
         lambda c: c.execute(
             "SELECT reason, tokens_before, tokens_after FROM compactions ORDER BY id"
         ).fetchall()
@@ -85,12 +85,12 @@ async def test_many_turns_stay_within_the_cap_and_are_all_found_again(
     tmp_path: Path, turns: int
 ) -> None:
     model = Talker()
-    async with running(tmp_path, model, **SMALL) as house:
+    async with running(tmp_path, model, **SMALL) as harness:
         for number in range(turns):
-            await talk(house, f"fact number {number} is word{number * 7}{FILLER}")
+            await dialogue(harness, f"fact number {number} is word{number * 7}{FILLER}")
         assert len(model.turns) == turns
         assert max(estimate_input(request) for request in model.turns) <= CAP
-        made = await folds(house)
+        made = await compaction_rows(harness)
         assert turns // 30 <= len(made) <= turns // 3
         assert {reason for reason, _, _ in made} == {"near"}
         assert all(after < before for _, before, after in made)
@@ -100,7 +100,7 @@ async def test_many_turns_stay_within_the_cap_and_are_all_found_again(
         last = str(model.turns[-1].messages)
         assert "fact number 15 " not in last
         assert f"| Summary {len(model.summaries)}." in last
-        await talk(house, "recall word105")
+        await dialogue(harness, "recall word105")
         outputs = [part for part in model.turns[-1].messages[-1].parts if _is_output(part)]
         assert "fact number 15 is word105" in str(outputs), "what was folded is found"
 
@@ -112,9 +112,9 @@ async def test_a_turn_of_many_tool_calls_stays_within_the_cap(tmp_path: Path) ->
         return ToolResult(text=f"seen {len(model.turns)} " + "x" * 3000)
 
     settings = {"TALARIA_TURNS__MAX_STEPS": "60", "TALARIA_CONTEXT__CAP_TOKENS": "16000"}
-    async with running(tmp_path, model, tools=(FakeTool("look", look),), **settings) as house:
-        await talk(house, "hello")
-        await talk(house, "look 40 times around")
+    async with running(tmp_path, model, tools=(FakeTool("look", look),), **settings) as harness:
+        await dialogue(harness, "hello")
+        await dialogue(harness, "look 40 times around")
         assert len(model.turns) == 42
         assert max(estimate_input(request) for request in model.turns) <= 16_000
         for request in model.turns:
@@ -131,33 +131,33 @@ async def test_a_turn_of_many_tool_calls_stays_within_the_cap(tmp_path: Path) ->
             if _is_output(part)
         }
         assert lengths == {True, False}, "older ones are shown by their ends"
-        assert await folds(house)
+        assert await compaction_rows(harness)
 
 
 def _is_output(part: Part) -> TypeGuard[ToolResultPart]:
     return isinstance(part, ToolResultPart)
 
 
-async def test_compact_folds_now_and_tells_what_it_saves(tmp_path: Path) -> None:
+async def test_compact_compactions_now_and_tells_what_it_saves(tmp_path: Path) -> None:
     model = Talker()
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         for number in range(8):
-            await talk(house, f"fact {number}{FILLER}")
+            await dialogue(harness, f"fact {number}{FILLER}")
         before = model.turns[-1]
-        await talk(house, "/compact the third fact")
-        told = house.chat.shown[-1].text
-        ((reason, was, now),) = await folds(house)
-        assert told == usage.describe_compact(was, now)
+        await dialogue(harness, "/compact the third fact")
+        reported = harness.chat.shown[-1].text
+        ((reason, was, now),) = await compaction_rows(harness)
+        assert reported == usage.describe_compact(was, now)
         assert (reason, now < was) == ("asked", True)
         assert '"the third fact"' in str(model.summaries[0].messages)
-        await talk(house, "and now?")
+        await dialogue(harness, "and now?")
         after = model.turns[-1]
         assert estimate_input(after) < estimate_input(before)
         assert abs(estimate_input(after) - now) < now / 10
         assert "fact 0" in str(after.messages)
         assert "fact 3" not in str(after.messages)
         assert "fact 7" in str(after.messages)
-        spent = await house.read(
+        spent = await harness.read(
             lambda c: c.execute("SELECT model FROM usage WHERE purpose = 'compaction'").fetchall()
         )
         assert len(spent) == 1
@@ -165,13 +165,13 @@ async def test_compact_folds_now_and_tells_what_it_saves(tmp_path: Path) -> None
 
 async def test_compact_said_again_at_once_changes_nothing(tmp_path: Path) -> None:
     model = Talker()
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         for number in range(8):
-            await talk(house, f"fact {number}{FILLER}")
-        await talk(house, "/compact")
-        await talk(house, "/compact")
-        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN()
-        assert len(model.summaries) == len(await folds(house)) == 1
+            await dialogue(harness, f"fact {number}{FILLER}")
+        await dialogue(harness, "/compact")
+        await dialogue(harness, "/compact")
+        assert harness.chat.shown[-1].text == usage.COMPACT_NO_GAIN()
+        assert len(model.summaries) == len(await compaction_rows(harness)) == 1
 
 
 async def test_compact_waits_for_nothing_and_says_so(tmp_path: Path) -> None:
@@ -181,88 +181,92 @@ async def test_compact_waits_for_nothing_and_says_so(tmp_path: Path) -> None:
         reached.set()
         await go.wait()
 
-    async with running(tmp_path, FakeModel([hold, *say("done")])) as house:
-        await talk(house, "/compact")
-        assert house.chat.shown[-1].text == usage.COMPACT_EMPTY()
-        await house.chat.says("work")
+    async with running(tmp_path, FakeModel([hold, *say("done")])) as harness:
+        await dialogue(harness, "/compact")
+        assert harness.chat.shown[-1].text == usage.COMPACT_EMPTY()
+        await harness.chat.says("work")
         await reached.wait()
-        await house.chat.says("/compact")
-        await house.chat.sees_text(usage.COMPACT_RUNNING())
+        await harness.chat.says("/compact")
+        await harness.chat.sees_text(usage.COMPACT_RUNNING())
         go.set()
-        await house.chat.sees_text("done")
-        await house.at_rest()
-        assert await folds(house) == []
+        await harness.chat.sees_text("done")
+        await harness.at_rest()
+        assert await compaction_rows(harness) == []
 
 
-async def test_compact_in_a_talk_that_is_short_already_changes_nothing(tmp_path: Path) -> None:
+async def test_compact_in_a_conversation_that_is_short_already_changes_nothing(
+    tmp_path: Path,
+) -> None:
     model = Talker()
-    async with running(tmp_path, model) as house:
-        await talk(house, "hello")
-        await talk(house, "/compact")
-        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN()
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "hello")
+        await dialogue(harness, "/compact")
+        assert harness.chat.shown[-1].text == usage.COMPACT_NO_GAIN()
         assert model.summaries == []
 
 
 async def test_a_persons_own_cap_holds_from_the_next_message_on(tmp_path: Path) -> None:
     model = Talker()
-    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="50000") as house:
+    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="50000") as harness:
         for number in range(25):
-            await talk(house, f"fact {number}{FILLER}{FILLER}")
+            await dialogue(harness, f"fact {number}{FILLER}{FILLER}")
         assert estimate_input(model.turns[-1]) > CAP
-        await talk(house, "/settings context_cap 8k")
-        assert "at most 8,000 tokens" in house.chat.shown[-1].text
-        await talk(house, "go on")
+        await dialogue(harness, "/settings context_cap 8k")
+        assert "at most 8,000 tokens" in harness.chat.shown[-1].text
+        await dialogue(harness, "go on")
         assert estimate_input(model.turns[-1]) <= CAP
-        assert await folds(house)
-        await talk(house, "/settings context_cap off")
-        assert "as much as Talaria allows" in house.chat.shown[-1].text
+        assert await compaction_rows(harness)
+        await dialogue(harness, "/settings context_cap off")
+        assert "as much as Talaria allows" in harness.chat.shown[-1].text
 
 
-async def test_after_a_fold_the_prompt_is_taken_afresh_once(tmp_path: Path) -> None:
+async def test_after_a_compaction_the_prompt_is_taken_afresh_once(tmp_path: Path) -> None:
     model = Talker()
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         for number in range(6):
-            await talk(house, f"fact {number}{FILLER}")
+            await dialogue(harness, f"fact {number}{FILLER}")
         tmp_path.joinpath("SOUL.md").write_text("You are somebody else.")
-        await talk(house, "still the old prompt")
-        await talk(house, "/compact")
-        await talk(house, "a new prompt")
+        await dialogue(harness, "still the old prompt")
+        await dialogue(harness, "/compact")
+        await dialogue(harness, "a new prompt")
         tmp_path.joinpath("SOUL.md").write_text("You are a third one.")
-        await talk(house, "and kept")
+        await dialogue(harness, "and kept")
     old, new, kept = (request.system for request in model.turns[-3:])
     assert "somebody else" not in old
     assert "somebody else" in new
     assert kept == new
 
 
-async def test_every_request_of_a_folded_talk_can_be_rebuilt_from_the_file(tmp_path: Path) -> None:
+async def test_every_request_of_a_compacted_conversation_can_be_rebuilt_from_the_file(
+    tmp_path: Path,
+) -> None:
     model = Talker()
 
     async def look(*_: object) -> ToolResult:
         return ToolResult(text="x" * 3000)
 
-    async with running(tmp_path, model, tools=(FakeTool("look", look),), **SMALL) as house:
+    async with running(tmp_path, model, tools=(FakeTool("look", look),), **SMALL) as harness:
         for number in range(12):
-            await talk(house, f"fact {number}{FILLER}")
-        await talk(house, "look 12 times around")
-        await talk(house, "/compact")
-        await talk(house, "look 3 times again")
-        reasons = [reason for reason, _, _ in await folds(house)]
+            await dialogue(harness, f"fact {number}{FILLER}")
+        await dialogue(harness, "look 12 times around")
+        await dialogue(harness, "/compact")
+        await dialogue(harness, "look 3 times again")
+        reasons = [reason for reason, _, _ in await compaction_rows(harness)]
     assert {*reasons} == {"near", "asked"}
     assert rebuild(tmp_path) == [see(request) for request in model.turns]
 
 
-async def test_folds_stand_after_a_restart(tmp_path: Path) -> None:
+async def test_compactions_stand_after_a_restart(tmp_path: Path) -> None:
     model = Talker()
-    async with running(tmp_path, model, **SMALL) as house:
+    async with running(tmp_path, model, **SMALL) as harness:
         for number in range(30):
-            await talk(house, f"fact {number}{FILLER}")
-        made = await folds(house)
+            await dialogue(harness, f"fact {number}{FILLER}")
+        made = await compaction_rows(harness)
     again = Talker()
-    async with running(tmp_path, again, **SMALL) as house:
-        await house.chat.says("and now?", id=1000)
-        await house.until(lambda: bool(again.turns))
-        await house.at_rest()
-        assert (await folds(house))[: len(made)] == made
+    async with running(tmp_path, again, **SMALL) as harness:
+        await harness.chat.says("and now?", id=1000)
+        await harness.until(lambda: bool(again.turns))
+        await harness.at_rest()
+        assert (await compaction_rows(harness))[: len(made)] == made
     assert "<earlier-talk>" in str(again.turns[0].messages)
     assert estimate_input(again.turns[0]) <= CAP

@@ -10,7 +10,7 @@ from adapters.messages import RawEvent
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import Message
 from tests.fakes.model import FakeModel, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 PEOPLE = 300
 FLOOD = 500
@@ -44,8 +44,8 @@ def list_new(messages: tuple[Message, ...]) -> list[str]:
     return new
 
 
-def answers(house: House) -> Counter[tuple[str, str]]:
-    return Counter((shown.chat_id, shown.text) for shown in house.chat.shown)
+def answers(harness: Harness) -> Counter[tuple[str, str]]:
+    return Counter((shown.chat_id, shown.text) for shown in harness.chat.shown)
 
 
 async def test_hundreds_at_once_are_answered_once_each_in_their_own_chat(tmp_path: Path) -> None:
@@ -57,13 +57,13 @@ async def test_hundreds_at_once_are_answered_once_each_in_their_own_chat(tmp_pat
         await everybody.wait()
 
     model = Echo(wait_for_everybody)
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         for number in range(PEOPLE):
-            await house.chat.says(f"I am {number}", user=str(number), chat=str(number))
-        await house.chat.sees(PEOPLE)
-        await house.at_rest()
+            await harness.chat.says(f"I am {number}", user=str(number), chat=str(number))
+        await harness.chat.sees(PEOPLE)
+        await harness.at_rest()
         expected = {(str(number), f"You said: I am {number}"): 1 for number in range(PEOPLE)}
-        assert answers(house) == expected
+        assert answers(harness) == expected
         assert len(model.requests) == PEOPLE
 
 
@@ -75,17 +75,17 @@ async def test_a_flood_waits_for_itself_and_every_word_of_it_is_read(tmp_path: P
             await others_are_done.wait()
 
     model = Echo(hold_the_flood)
-    async with running(tmp_path, model) as house:
+    async with running(tmp_path, model) as harness:
         for number in range(FLOOD):
-            await house.chat.says(f"flood {number}", user="flood", chat="flood")
+            await harness.chat.says(f"flood {number}", user="flood", chat="flood")
             if number % 50 == 0:
                 other = str(number // 50)
-                await house.chat.says(f"I am {other}", user=other, chat=other)
-        await house.chat.sees(10)
-        assert all(shown.chat_id != "flood" for shown in house.chat.shown)
+                await harness.chat.says(f"I am {other}", user=other, chat=other)
+        await harness.chat.sees(10)
+        assert all(shown.chat_id != "flood" for shown in harness.chat.shown)
         others_are_done.set()
-        await house.chat.sees_text(f"flood {FLOOD - 1}")
-        await house.at_rest()
+        await harness.chat.sees_text(f"flood {FLOOD - 1}")
+        await harness.at_rest()
         flooded = [r.messages for r in model.requests if "flood" in r.messages[0].text]
         said = [message.text for message in flooded[-1] if message.role == "user"]
         assert said == [f"flood {number}" for number in range(FLOOD)]
@@ -101,31 +101,33 @@ async def test_a_person_in_fifty_rooms_leaves_places_to_others(tmp_path: Path) -
 
     places = {"TALARIA_TURNS__AT_ONCE": "4", "TALARIA_TURNS__PER_PERSON": "2"}
     model = Echo(hold_the_flood)
-    async with running(tmp_path, model, **places) as house:
+    async with running(tmp_path, model, **places) as harness:
         for room in range(50):
-            await house.chat.says(f"flood {room}", user="flood", chat=f"room {room}", direct=False)
-        await house.until(lambda: model.streaming == 2)
+            await harness.chat.says(
+                f"flood {room}", user="flood", chat=f"room {room}", direct=False
+            )
+        await harness.until(lambda: model.streaming == 2)
         for number in range(10):
-            await house.chat.says(f"I am {number}", user=str(number), chat=str(number))
-        await house.chat.sees(10)
+            await harness.chat.says(f"I am {number}", user=str(number), chat=str(number))
+        await harness.chat.sees(10)
         assert model.streaming == 2, "no more of one person than are allowed at once"
         others_are_done.set()
-        await house.at_rest()
-        assert len(house.chat.shown) == 60
-        assert set(answers(house).values()) == {1}
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 60
+        assert set(answers(harness).values()) == {1}
 
 
 async def test_chatter_that_is_not_for_us_holds_no_message_up(tmp_path: Path) -> None:
     async def at_once(words: str) -> None:
         """Nothing to wait for."""
 
-    async with running(tmp_path, Echo(at_once)) as house:
-        assert house.chat.inlet
+    async with running(tmp_path, Echo(at_once)) as harness:
+        assert harness.chat.inlet
         noise = [
             RawEvent(event_id=EventId(f"noise {number}"), payload='{"noise": true}')
             for number in range(2000)
         ]
-        await house.chat.inlet.take(noise)
-        await house.chat.says("hello")
-        await house.chat.sees(1)
-        assert not house.gateway.router.is_idle(), "the chatter is still being put away"
+        await harness.chat.inlet.take(noise)
+        await harness.chat.says("hello")
+        await harness.chat.sees(1)
+        assert not harness.gateway.router.is_idle(), "the chatter is still being put away"

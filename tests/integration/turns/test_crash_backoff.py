@@ -42,17 +42,17 @@ async def test_a_suspected_turn_is_answered_after_its_wait(
     loop = asyncio.get_running_loop()
     opened = loop.time()
     timings = Timings(crash_wait=0.3)
-    async with running(tmp_path, FakeModel(), timings=timings) as house:
-        assert await house.chat.sees(1) == ["One."]
+    async with running(tmp_path, FakeModel(), timings=timings) as harness:
+        assert await harness.chat.sees(1) == ["One."]
         assert loop.time() - opened >= 0.3
 
 
 async def test_a_suspected_turn_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
     await _leave_running(tmp_path, attempts=5)
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/stop", id=99)
-        await house.chat.sees_text("Stopped")
-        await house.at_rest()
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/stop", id=99)
+        await harness.chat.sees_text("Stopped")
+        await harness.at_rest()
 
 
 async def test_a_drain_does_not_wait_for_a_suspected_turn(tmp_path: Path) -> None:
@@ -60,18 +60,18 @@ async def test_a_drain_does_not_wait_for_a_suspected_turn(tmp_path: Path) -> Non
     async with asyncio.timeout(5), running(tmp_path, FakeModel()):
         pass
     await _leave_running(tmp_path, attempts=1, is_new=False)
-    async with running(tmp_path, FakeModel()) as house:
-        assert await house.chat.sees(1) == ["One."]
+    async with running(tmp_path, FakeModel()) as harness:
+        assert await harness.chat.sees(1) == ["One."]
 
 
 async def _leave_running(home: Path, *, attempts: int, is_new: bool = True) -> None:
     """A turn that was cut off before its answer was settled, and so many processes with it."""
-    async with running(home, FakeModel(say("One."))) as house:
+    async with running(home, FakeModel(say("One."))) as harness:
         if is_new:
-            await house.chat.says("first")
-            await house.chat.sees(1)
-            await house.at_rest()
-        await house.gateway.database.write(
+            await harness.chat.says("first")
+            await harness.chat.sees(1)
+            await harness.at_rest()
+        await harness.gateway.database.write(
             "test",
             lambda c: c.execute(
                 "UPDATE turns SET state = 'running', attempts = :attempts", {"attempts": attempts}

@@ -18,7 +18,7 @@ from gateway.config import load
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
-from tests.integration.harness import House, quick, running
+from tests.integration.harness import Harness, quick, running
 from tests.integration.turns.test_lanes import Gate, refuse, states
 
 NEVER = 60.0
@@ -28,24 +28,24 @@ LATE = replace(quick(), start_delay=NEVER)
 FIRST = say("Welcome.")
 
 
-async def open_talk(house: House) -> None:
+async def open_dialogue(harness: Harness) -> None:
     """Say something first: what opens a session is begun at once."""
-    await house.chat.says("hello")
-    await house.chat.sees_text("Welcome.")
-    await house.at_rest()
+    await harness.chat.says("hello")
+    await harness.chat.sees_text("Welcome.")
+    await harness.at_rest()
 
 
-async def close_session(house: House) -> None:
+async def close_session(harness: Harness) -> None:
     """The talk ends, and nobody tells the turn that is under way."""
 
     def work(connection: Connection) -> None:
         row = connection.execute("SELECT MIN(id) FROM conversations").fetchone()
         sessions.end(connection, conversation_id=row[0], now=1)
 
-    await house.gateway.database.write("test", work)
+    await harness.gateway.database.write("test", work)
 
 
-async def said_in(house: House, turn_state: str) -> list[str]:
+async def said_in(harness: Harness, turn_state: str) -> list[str]:
     """What the transcript holds of the turns that ended so."""
 
     def look(connection: Connection) -> list[str]:
@@ -58,7 +58,7 @@ async def said_in(house: House, turn_state: str) -> list[str]:
             )
         ]
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
 class Commits:
@@ -86,12 +86,12 @@ async def watch_commits(home: Path, *plays: Play) -> list[str]:
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
     )
-    house = House(gateway=await opened, chat=chat, model=model)
-    await house.until(lambda: chat.inlet is not None)
-    await open_talk(house)
+    harness = Harness(gateway=await opened, chat=chat, model=model)
+    await harness.until(lambda: chat.inlet is not None)
+    await open_dialogue(harness)
     commits.works.clear()
     await chat.says("and now?")
-    await house.at_rest()
+    await harness.at_rest()
     stop.set()
     await serving
     return commits.works
@@ -111,16 +111,16 @@ async def test_the_answer_before_a_tool_begins_its_turn(tmp_path: Path) -> None:
 
 async def test_a_turn_that_takes_a_moment_is_begun_meanwhile(tmp_path: Path) -> None:
     gate = Gate()
-    async with running(tmp_path, FakeModel(FIRST, [gate.hold, *say("So.")])) as house:
-        await open_talk(house)
-        await house.chat.says("and now?")
+    async with running(tmp_path, FakeModel(FIRST, [gate.hold, *say("So.")])) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("and now?")
         async with asyncio.timeout(45):
-            while await states(house, "turns") != ["answered", "running"]:
+            while await states(harness, "turns") != ["answered", "running"]:
                 await asyncio.sleep(0.005)
         gate.open.set()
-        await house.chat.sees_text("So.")
-        await house.at_rest()
-        assert await states(house, "turns") == ["answered", "answered"]
+        await harness.chat.sees_text("So.")
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["answered", "answered"]
 
 
 @pytest.mark.parametrize("command", ["/stop", "/new"])
@@ -129,101 +129,104 @@ async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
 ) -> None:
     gate = Gate()
     model = FakeModel(FIRST, [gate.hold], say("Yes."))
-    async with running(tmp_path, model, timings=LATE) as house:
-        await open_talk(house)
-        await house.chat.says("tell me a tale")
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("tell me a tale")
         await gate.reached.wait()
-        await house.chat.says(command)
-        await house.chat.sees_text(general.describe_stop("", ()).split(".")[0])
-        await house.at_rest()
-        assert await said_in(house, "stopped") == ["tell me a tale", general.describe_stop("", ())]
-        await house.chat.says("are you there?")
-        await house.chat.sees_text("Yes.")
-        await house.at_rest()
+        await harness.chat.says(command)
+        await harness.chat.sees_text(general.describe_stop("", ()).split(".")[0])
+        await harness.at_rest()
+        assert await said_in(harness, "stopped") == [
+            "tell me a tale",
+            general.describe_stop("", ()),
+        ]
+        await harness.chat.says("are you there?")
+        await harness.chat.sees_text("Yes.")
+        await harness.at_rest()
         heard = [m.text for m in model.requests[-1].messages if m.role == "user"]
         before = ["hello", "tell me a tale"] if command == "/stop" else []
         assert heard == [*before, "are you there?"]
-        assert await states(house, "inbox") == ["done"] * 4
+        assert await states(harness, "inbox") == ["done"] * 4
 
 
 async def test_a_turn_that_goes_on_elsewhere_is_begun_for_that(tmp_path: Path) -> None:
     gate = Gate()
     others = {"other": FakeChat(name="other")}
     model = FakeModel(FIRST, [gate.hold, *say("There.")])
-    async with running(tmp_path, model, others=others, timings=LATE) as house:
-        await open_talk(house)
-        await house.chat.says("tell me", chat="1")
+    async with running(tmp_path, model, others=others, timings=LATE) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("tell me", chat="1")
         await gate.reached.wait()
-        await house.chat.says("/here", chat="2")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("/here", chat="2")
+        await harness.until(harness.gateway.router.is_idle)
         gate.open.set()
-        assert (await house.chat.sees_text("There.")).chat_id == "2"
-        await house.at_rest()
+        assert (await harness.chat.sees_text("There.")).chat_id == "2"
+        await harness.at_rest()
 
 
 @pytest.mark.parametrize("has_answered", [False, True])
-async def test_an_answer_in_a_talk_that_was_closed_meanwhile_is_thrown_away_and_paid_for(
+async def test_an_answer_in_a_conversation_that_was_closed_meanwhile_is_thrown_away_and_paid_for(
     tmp_path: Path, has_answered: bool
 ) -> None:
     gate = Gate()
     model = FakeModel(FIRST, [gate.hold, *say("Old.")], say("New."))
-    async with running(tmp_path, model) as house:
-        await open_talk(house)
-        await house.chat.says("and now?")
+    async with running(tmp_path, model) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("and now?")
         await gate.reached.wait()
-        await close_session(house)
+        await close_session(harness)
         if has_answered:
             gate.open.set()
-        await house.chat.sees_text("New.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["Welcome.", "New."]
+        await harness.chat.sees_text("New.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Welcome.", "New."]
         assert [m.text for m in model.requests[-1].messages] == ["and now?"]
-        assert await states(house, "turns") == ["answered", "answered"]
-        assert await states(house, "inbox") == ["done", "done"]
+        assert await states(harness, "turns") == ["answered", "answered"]
+        assert await states(harness, "inbox") == ["done", "done"]
 
         def look(connection: Connection) -> list[str]:
             return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
 
         paid = ["turn", "broken", "turn"] if has_answered else ["turn", "turn"]
-        assert await house.read(look) == paid
+        assert await harness.read(look) == paid
 
 
-async def test_the_call_of_a_tool_in_a_talk_that_was_closed_meanwhile_is_not_made(
+async def test_the_call_of_a_tool_in_a_conversation_that_was_closed_meanwhile_is_not_made(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
     recall = ask(call("recall", '{"query": "tea"}'))
     model = FakeModel(FIRST, [gate.hold, *recall], say("New."))
-    async with running(tmp_path, model, timings=LATE) as house:
-        await open_talk(house)
-        await house.chat.says("tea?")
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("tea?")
         await gate.reached.wait()
-        await close_session(house)
+        await close_session(harness)
         gate.open.set()
-        await house.chat.sees_text("New.")
-        await house.at_rest()
+        await harness.chat.sees_text("New.")
+        await harness.at_rest()
 
         def look(connection: Connection) -> list[str]:
             return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
 
-        assert await house.read(look) == ["turn", "broken", "turn"]
-        assert await states(house, "turns") == ["answered", "answered"]
+        assert await harness.read(look) == ["turn", "broken", "turn"]
+        assert await states(harness, "turns") == ["answered", "answered"]
 
 
 async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = FakeModel(FIRST, say("Kept."))
-    async with running(tmp_path, model, timings=LATE) as house:
-        await open_talk(house)
-        relent = await refuse(house, "no_turns", "INSERT ON turns")
-        await house.chat.says("and now?")
-        await house.until(lambda: "the end of turn" in caplog.text)
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+        relent = await refuse(harness, "no_turns", "INSERT ON turns")
+        await harness.chat.says("and now?")
+        await harness.until(lambda: "the end of turn" in caplog.text)
         await relent()
-        await house.chat.sees_text("Kept.")
-        await house.at_rest()
+        await harness.chat.sees_text("Kept.")
+        await harness.at_rest()
         assert len(model.requests) == 2
-        assert await states(house, "turns") == ["answered", "answered"]
+        assert await states(harness, "turns") == ["answered", "answered"]
 
 
 async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_it_can(
@@ -231,80 +234,80 @@ async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_i
 ) -> None:
     recall = ask(call("recall", '{"query": "tea"}'))
     model = FakeModel(FIRST, recall, say("Begun."))
-    async with running(tmp_path, model, timings=LATE) as house:
-        await open_talk(house)
-        relent = await refuse(house, "no_turns", "INSERT ON turns")
-        await house.chat.says("tea?")
-        await house.until(lambda: caplog.text.count("a turn waits for the store") > 3)
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+        relent = await refuse(harness, "no_turns", "INSERT ON turns")
+        await harness.chat.says("tea?")
+        await harness.until(lambda: caplog.text.count("a turn waits for the store") > 3)
         assert len(model.requests) == 2
         await relent()
-        await house.chat.sees_text("Begun.")
-        await house.at_rest()
-        assert await states(house, "turns") == ["answered", "answered"]
-        assert await states(house, "inbox") == ["done", "done"]
+        await harness.chat.sees_text("Begun.")
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["answered", "answered"]
+        assert await states(harness, "inbox") == ["done", "done"]
 
 
-async def test_an_unexpected_error_before_a_turn_is_begun_is_told_and_stands_in_the_talk(
+async def test_an_unexpected_error_before_a_turn_is_begun_is_told_and_stands_in_the_conversation(
     tmp_path: Path,
 ) -> None:
     async def break_down() -> None:
         raise RuntimeError("planned")
 
-    async with running(tmp_path, FakeModel(FIRST, [break_down], say("Fine."))) as house:
-        await open_talk(house)
-        await house.chat.says("and now?")
-        await house.chat.sees_text("Something went wrong on my side.")
-        await house.chat.says("better?")
-        await house.chat.sees_text("Fine.")
-        await house.at_rest()
-        assert (await said_in(house, "failed"))[0] == "and now?"
-        assert await states(house, "inbox") == ["done"] * 3
+    async with running(tmp_path, FakeModel(FIRST, [break_down], say("Fine."))) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("and now?")
+        await harness.chat.sees_text("Something went wrong on my side.")
+        await harness.chat.says("better?")
+        await harness.chat.sees_text("Fine.")
+        await harness.at_rest()
+        assert (await said_in(harness, "failed"))[0] == "and now?"
+        assert await states(harness, "inbox") == ["done"] * 3
 
 
 async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentence(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(FIRST, say("Lost."), say("Fine."))
-    async with running(tmp_path, model) as house:
-        await open_talk(house)
-        await house.chat.says("half a letter: \ud800")
-        await house.chat.sees_text(general.describe_not_started())
-        await house.chat.says("better?")
-        await house.chat.sees_text("Fine.")
-        await house.at_rest()
-        assert await states(house, "inbox") == ["done", "dead", "done"]
-        assert await states(house, "turns") == ["answered", "answered"]
+    async with running(tmp_path, model) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("half a letter: \ud800")
+        await harness.chat.sees_text(general.describe_not_started())
+        await harness.chat.says("better?")
+        await harness.chat.sees_text("Fine.")
+        await harness.at_rest()
+        assert await states(harness, "inbox") == ["done", "dead", "done"]
+        assert await states(harness, "turns") == ["answered", "answered"]
 
 
-async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_owed_again(
+async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_queued_again(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel(FIRST, say("Yes.")), timings=LATE) as house:
-        await open_talk(house)
-        house.chat.plan(RateLimited("slow down", retry_after=0.05))
-        await house.chat.says("are you there?")
-        await house.chat.sees_text("Yes.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["Welcome.", "Yes."]
+    async with running(tmp_path, FakeModel(FIRST, say("Yes.")), timings=LATE) as harness:
+        await open_dialogue(harness)
+        harness.chat.plan(RateLimited("slow down", retry_after=0.05))
+        await harness.chat.says("are you there?")
+        await harness.chat.sees_text("Yes.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Welcome.", "Yes."]
 
         def count(connection: Connection) -> int:
             return outbox.count(connection, state="sent")
 
-        assert await house.read(count) == 2
+        assert await harness.read(count) == 2
 
 
-async def test_a_talk_at_hand_is_what_stands_on_disk(tmp_path: Path) -> None:
+async def test_a_conversation_at_hand_is_what_stands_on_disk(tmp_path: Path) -> None:
     """Turn by turn the model reads what a process would that has just started."""
     recall = ask(call("recall", '{"query": "tea"}'), text="Let me see.")
     model = FakeModel(recall, FIRST, say("Yes."))
-    async with running(tmp_path, model, timings=LATE) as house:
-        await open_talk(house)
-        await house.chat.says("sure?")
-        await house.chat.sees_text("Yes.")
+    async with running(tmp_path, model, timings=LATE) as harness:
+        await open_dialogue(harness)
+        await harness.chat.says("sure?")
+        await harness.chat.sees_text("Yes.")
     again = FakeModel(say("Good."), say("A title"))
-    async with running(tmp_path, again, timings=LATE) as house:
-        await house.chat.says("good", id=9)
-        await house.chat.sees_text("Good.")
+    async with running(tmp_path, again, timings=LATE) as harness:
+        await harness.chat.says("good", id=9)
+        await harness.chat.sees_text("Good.")
     asked, afresh = what_is_read(model, "sure?"), what_is_read(again, "good")
     assert asked == afresh[: len(asked)]
     assert [m.text for m in afresh[len(asked) :]] == ["Yes.", "good"]

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import count
 
 
@@ -29,21 +29,21 @@ def seen(chat: FakeChat) -> list[tuple[str, str]]:
     return [(one.text, one.file.data.decode() if one.file else "") for one in chat.shown]
 
 
-async def until_sent(house: House) -> None:
+async def until_sent(harness: Harness) -> None:
     """Return once nothing is owed, whatever had to be tried again."""
     async with asyncio.timeout(45):
-        while await count(house, "outbox", "state <> 'sent'"):
+        while await count(harness, "outbox", "state <> 'sent'"):
             await asyncio.sleep(0.002)
 
 
 async def test_files_go_behind_the_answer_and_do_not_ring(tmp_path: Path) -> None:
-    async with running(tmp_path, write("a.txt", "b.md")) as house:
-        await house.chat.says("write it down")
-        await house.chat.sees(3)
-        await house.at_rest()
-        assert seen(house.chat) == [("Here they are.", ""), ("", "in a.txt"), ("", "in b.md")]
-        assert [one.is_silent for one in house.chat.shown] == [False, True, True]
-        names = [one.file.name for one in house.chat.shown if one.file]
+    async with running(tmp_path, write("a.txt", "b.md")) as harness:
+        await harness.chat.says("write it down")
+        await harness.chat.sees(3)
+        await harness.at_rest()
+        assert seen(harness.chat) == [("Here they are.", ""), ("", "in a.txt"), ("", "in b.md")]
+        assert [one.is_silent for one in harness.chat.shown] == [False, True, True]
+        names = [one.file.name for one in harness.chat.shown if one.file]
         assert names == ["a.txt", "b.md"]
 
 
@@ -53,45 +53,45 @@ async def test_a_turn_that_breaks_still_hands_out_what_it_made(tmp_path: Path) -
 
     model = write("a.txt")
     model.plays[1] = [break_down]
-    async with running(tmp_path, model) as house:
-        await house.chat.says("write it down")
-        await house.chat.sees(2)
-        await house.at_rest()
-        assert seen(house.chat)[1:] == [("", "in a.txt")]
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("write it down")
+        await harness.chat.sees(2)
+        await harness.at_rest()
+        assert seen(harness.chat)[1:] == [("", "in a.txt")]
 
 
 async def test_files_go_behind_every_part_of_a_long_answer(tmp_path: Path) -> None:
     chat = FakeChat(limit=9)
-    async with running(tmp_path, write("a.txt"), chat=chat) as house:
+    async with running(tmp_path, write("a.txt"), chat=chat) as harness:
         await chat.says("write it down")
         await chat.sees(3)
-        await house.at_rest()
+        await harness.at_rest()
         assert seen(chat) == [("Here they", ""), (" are.", ""), ("", "in a.txt")]
 
 
 @pytest.mark.parametrize("lost", [True, False])
 async def test_a_file_whose_sending_is_in_doubt_arrives_once(tmp_path: Path, lost: bool) -> None:
-    async with running(tmp_path, write("a.txt")) as house:
-        house.chat.mishaps.extend((None, (Unsure("no answer"), lost)))
-        await house.chat.says("write it down", id="from Ana")
-        await house.chat.sees(2)
-        await until_sent(house)
-        assert seen(house.chat) == [("Here they are.", ""), ("", "in a.txt")]
+    async with running(tmp_path, write("a.txt")) as harness:
+        harness.chat.mishaps.extend((None, (Unsure("no answer"), lost)))
+        await harness.chat.says("write it down", id="from Ana")
+        await harness.chat.sees(2)
+        await until_sent(harness)
+        assert seen(harness.chat) == [("Here they are.", ""), ("", "in a.txt")]
 
 
-async def test_files_that_a_killed_process_owed_arrive_once(tmp_path: Path) -> None:
+async def test_files_that_a_killed_process_queued_arrive_once(tmp_path: Path) -> None:
     chat = FakeChat()
     chat.gate = asyncio.Event()
     model = write("a.txt")
-    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as house:
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
         await chat.says("write it down", id="from Ana")
-        await house.until(lambda: not model.plays)
-        await house.until(house.gateway.lanes.is_idle)
+        await harness.until(lambda: not model.plays)
+        await harness.until(harness.gateway.lanes.is_idle)
     assert chat.shown == []
     chat.inlet, chat.gate = None, None
-    async with running(tmp_path, FakeModel(), chat=chat) as house:
+    async with running(tmp_path, FakeModel(), chat=chat) as harness:
         await chat.sees(2)
-        await until_sent(house)
+        await until_sent(harness)
         assert seen(chat) == [("Here they are.", ""), ("", "in a.txt")]
 
 
@@ -99,13 +99,13 @@ async def test_a_turn_that_is_taken_up_sends_its_files_once(tmp_path: Path) -> N
     chat = FakeChat()
     stuck = asyncio.Event()
     model = FakeModel(ask(call("send_file", '{"name": "a.txt", "text": "in a.txt"}')), [stuck.wait])
-    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as house:
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
         await chat.says("write it down")
-        await house.until(lambda: len(model.requests) == 2)
+        await harness.until(lambda: len(model.requests) == 2)
     chat.inlet = None
-    async with running(tmp_path, FakeModel(say("Here they are.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("Here they are.")), chat=chat) as harness:
         await chat.sees(2)
-        await until_sent(house)
+        await until_sent(harness)
         assert seen(chat) == [("Here they are.", ""), ("", "in a.txt")]
 
 
@@ -121,20 +121,20 @@ class NoFilesChat(FakeChat):
 
 async def test_where_no_files_can_be_sent_it_is_said_which_there_are(tmp_path: Path) -> None:
     chat = NoFilesChat()
-    async with running(tmp_path, write("a.txt", "b.md"), chat=chat) as house:
+    async with running(tmp_path, write("a.txt", "b.md"), chat=chat) as harness:
         await chat.says("write it down")
         await chat.sees(2)
-        await house.at_rest()
+        await harness.at_rest()
         assert chat.shown[1].text == general.describe_unsent_files(["a.txt", "b.md"])
         assert chat.shown[1].is_silent
 
 
 async def test_a_file_that_is_too_large_for_the_platform_is_told_of(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=3)
-    async with running(tmp_path, write("a.txt"), chat=chat) as house:
+    async with running(tmp_path, write("a.txt"), chat=chat) as harness:
         await chat.says("write it down")
         await chat.sees_text(general.describe_dead("The file is too large."))
-        await house.at_rest()
+        await harness.at_rest()
         assert [one.file for one in chat.shown] == [None, None]
 
 
@@ -142,10 +142,10 @@ async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
     chat = FakeChat()
     chat.gate = asyncio.Event()
     model = write("a.txt")
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("write it down")
-        await house.until(lambda: not model.plays)
-        await house.until(house.gateway.lanes.is_idle)
+        await harness.until(lambda: not model.plays)
+        await harness.until(harness.gateway.lanes.is_idle)
 
         def vanish(connection: Connection) -> None:
             connection.execute("PRAGMA defer_foreign_keys = ON")
@@ -154,23 +154,23 @@ async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
             connection.execute("DELETE FROM files")
 
         async with asyncio.timeout(45):
-            while not await count(house, "outbox", "file_key IS NOT NULL"):
+            while not await count(harness, "outbox", "file_key IS NOT NULL"):
                 await asyncio.sleep(0.002)
-        await house.gateway.database.write("vanish", vanish)
+        await harness.gateway.database.write("vanish", vanish)
         chat.gate.set()
         await chat.sees_text(general.describe_dead("The file is no longer there."))
-        await house.at_rest()
+        await harness.at_rest()
         assert [one.file for one in chat.shown] == [None, None]
 
 
 async def test_a_turn_that_is_stopped_still_hands_out_what_it_made(tmp_path: Path) -> None:
     stuck = asyncio.Event()
     model = FakeModel(ask(call("send_file", '{"name": "a.txt", "text": "in a.txt"}')), [stuck.wait])
-    async with running(tmp_path, model) as house:
-        await house.chat.says("write it down")
-        await house.until(lambda: len(model.requests) == 2)
-        await house.chat.says("/stop")
-        await house.chat.sees(2)
-        await house.at_rest()
-        assert house.chat.shown[0].text == general.describe_stop("", ["send_file"])
-        assert seen(house.chat)[1] == ("", "in a.txt")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("write it down")
+        await harness.until(lambda: len(model.requests) == 2)
+        await harness.chat.says("/stop")
+        await harness.chat.sees(2)
+        await harness.at_rest()
+        assert harness.chat.shown[0].text == general.describe_stop("", ["send_file"])
+        assert seen(harness.chat)[1] == ("", "in a.txt")

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 ONE_PLACE = {"TALARIA_TURNS__AT_ONCE": "1"}
 RECALL = call("recall", '{"query": "tea"}')
@@ -34,17 +34,17 @@ def said(model: FakeModel) -> str:
     return "\n".join(m.text for m in model.requests[-1].messages if m.role == "user")
 
 
-async def states(house: House, table: str) -> list[str]:
+async def states(harness: Harness, table: str) -> list[str]:
     def look(connection: Connection) -> list[str]:
         return [row[0] for row in connection.execute(f"SELECT state FROM {table} ORDER BY id")]
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
-async def refuse(house: House, name: str, event: str) -> Callable[[], Awaitable[None]]:
+async def refuse(harness: Harness, name: str, event: str) -> Callable[[], Awaitable[None]]:
     """Make the store refuse something, as a full disk would; gives what ends that."""
     trigger = f"CREATE TRIGGER {name} BEFORE {event} BEGIN SELECT RAISE(ABORT, 'no'); END"
-    database = house.gateway.database
+    database = harness.gateway.database
     await database.write("test", lambda c: c.execute(trigger))
 
     async def relent() -> None:
@@ -65,142 +65,145 @@ async def test_stopping_twice_is_stopping_once(tmp_path: Path) -> None:
             unwinding.set()
             await done.wait()
 
-    async with running(tmp_path, FakeModel([end_slowly])) as house:
-        await house.chat.says("work")
+    async with running(tmp_path, FakeModel([end_slowly])) as harness:
+        await harness.chat.says("work")
         await reached.wait()
-        await house.chat.says("/stop")
+        await harness.chat.says("/stop")
         await unwinding.wait()
-        await house.chat.says("/stop")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("/stop")
+        await harness.until(harness.gateway.router.is_idle)
         done.set()
-        await house.chat.sees_text("Stopped")
-        await house.at_rest()
-        assert await states(house, "inbox") == ["done"] * 3
-        assert len(house.chat.shown) == 1
+        await harness.chat.sees_text("Stopped")
+        await harness.at_rest()
+        assert await states(harness, "inbox") == ["done"] * 3
+        assert len(harness.chat.shown) == 1
 
 
 async def test_a_stop_reaches_a_message_that_waits_for_its_place(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("For Ana.")], say("For Ben."))
-    async with running(tmp_path, model, **ONE_PLACE) as house:
-        await house.chat.says("hello", user="1", chat="1")
+    async with running(tmp_path, model, **ONE_PLACE) as harness:
+        await harness.chat.says("hello", user="1", chat="1")
         await gate.reached.wait()
-        await house.chat.says("never mind", user="2", chat="2")
-        await house.until(lambda: len(house.gateway.lanes) == 2)
-        await house.chat.says("/stop", user="2", chat="2")
-        shown = await house.chat.sees_text("Stopped")
+        await harness.chat.says("never mind", user="2", chat="2")
+        await harness.until(lambda: len(harness.gateway.lanes) == 2)
+        await harness.chat.says("/stop", user="2", chat="2")
+        shown = await harness.chat.sees_text("Stopped")
         assert shown.chat_id == "2"
-        await house.chat.says("but this", user="2", chat="2")
+        await harness.chat.says("but this", user="2", chat="2")
         gate.open.set()
-        await house.chat.sees_text("For Ben.")
-        await house.at_rest()
+        await harness.chat.sees_text("For Ben.")
+        await harness.at_rest()
         assert len(model.requests) == 2
-        assert await states(house, "turns") == ["answered", "stopped", "answered"]
+        assert await states(harness, "turns") == ["answered", "stopped", "answered"]
 
 
 async def test_a_turn_begun_while_others_leave_is_never_begun_in_a_drain(tmp_path: Path) -> None:
     gate = Gate()
     chat = FakeChat()
     play = [gate.hold, *ask(RECALL)]
-    async with running(tmp_path, FakeModel(play), chat=chat, **ONE_PLACE) as house:
+    async with running(tmp_path, FakeModel(play), chat=chat, **ONE_PLACE) as harness:
         await chat.says("hello", user="1", chat="1")
         await gate.reached.wait()
         await chat.says("me too", user="2", chat="2")
-        await house.until(lambda: len(house.gateway.lanes) == 2)
+        await harness.until(lambda: len(harness.gateway.lanes) == 2)
         asyncio.get_running_loop().call_later(0.05, gate.open.set)
-    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as house:
-        await house.chat.sees(2)
-        await house.at_rest()
-        assert await states(house, "turns") == ["answered", "answered"]
-        latest = await house.read(lambda c: turns.list_recent(c, limit=2))
+    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
+        await harness.chat.sees(2)
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["answered", "answered"]
+        latest = await harness.read(lambda c: turns.list_recent(c, limit=2))
         assert [turn.attempts for turn in latest] == [1, 1]
 
 
 async def test_what_is_written_in_another_chat_is_answered_there(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *ask(RECALL)], say("Here."), say("There."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("from here", chat="1")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("from here", chat="1")
         await gate.reached.wait()
-        await house.chat.says("from there", chat="2")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("from there", chat="2")
+        await harness.until(harness.gateway.router.is_idle)
         gate.open.set()
-        await house.chat.sees(2)
-        await house.at_rest()
-        assert [(s.chat_id, s.text) for s in house.chat.shown] == [("1", "Here."), ("2", "There.")]
+        await harness.chat.sees(2)
+        await harness.at_rest()
+        assert [(s.chat_id, s.text) for s in harness.chat.shown] == [
+            ("1", "Here."),
+            ("2", "There."),
+        ]
         assert said(model) == "from here\nfrom there", "it is one conversation all the same"
 
 
 async def test_an_edit_changes_no_message_of_another_chat(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("first", chat="1")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("first", chat="1")
         await gate.reached.wait()
-        await house.chat.says("second", chat="1", id=7, event="a")
-        await house.chat.says("third", chat="2", id=7, edit=True, event="b")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("second", chat="1", id=7, event="a")
+        await harness.chat.says("third", chat="2", id=7, edit=True, event="b")
+        await harness.until(harness.gateway.router.is_idle)
         gate.open.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert said(model) == "first\nsecond"
 
 
 async def test_an_edit_of_a_queued_message_loses_the_command(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("first")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("first")
         await gate.reached.wait()
-        await house.chat.says("/queue tow", id=7)
-        await house.chat.says("/queue two", id=7, edit=True, event="the edit")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("/queue tow", id=7)
+        await harness.chat.says("/queue two", id=7, edit=True, event="the edit")
+        await harness.until(harness.gateway.router.is_idle)
         gate.open.set()
-        await house.chat.sees_text("Two.")
+        await harness.chat.sees_text("Two.")
         assert said(model) == "first\ntwo"
-        await house.at_rest()
-        assert await states(house, "inbox") == ["done"] * 3
+        await harness.at_rest()
+        assert await states(harness, "inbox") == ["done"] * 3
 
 
 async def test_an_edit_that_is_too_long_leaves_the_words_that_stood_there(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("first")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("first")
         await gate.reached.wait()
-        await house.chat.says("second", id=7)
-        await house.chat.says("x" * 200_000, id=7, edit=True, event="the edit")
-        await house.chat.sees_text("200,000 characters")
+        await harness.chat.says("second", id=7)
+        await harness.chat.says("x" * 200_000, id=7, edit=True, event="the edit")
+        await harness.chat.sees_text("200,000 characters")
         gate.open.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert said(model) == "first\nsecond"
 
 
 async def test_a_turn_that_can_not_be_begun_waits_and_is_begun_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        relent = await refuse(house, "no_turns", "INSERT ON turns")
-        await house.chat.says("hello")
-        await house.until(lambda: "a turn waits for the store" in caplog.text)
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        relent = await refuse(harness, "no_turns", "INSERT ON turns")
+        await harness.chat.says("hello")
+        await harness.until(lambda: "a turn waits for the store" in caplog.text)
         await relent()
-        assert await house.chat.sees(1) == ["One."]
-        await house.at_rest()
-        assert await states(house, "turns") == ["answered"]
-        assert await states(house, "inbox") == ["done"]
+        assert await harness.chat.sees(1) == ["One."]
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["answered"]
+        assert await states(harness, "inbox") == ["done"]
 
 
 async def test_an_answer_that_can_not_be_settled_is_not_paid_for_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        relent = await refuse(house, "no_end", "UPDATE OF ended_at ON turns")
-        await house.chat.says("hello")
-        await house.until(lambda: "the end of turn" in caplog.text)
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        relent = await refuse(harness, "no_end", "UPDATE OF ended_at ON turns")
+        await harness.chat.says("hello")
+        await harness.until(lambda: "the end of turn" in caplog.text)
         await relent()
-        assert await house.chat.sees(1) == ["One."]
-        await house.at_rest()
-        assert len(house.model.requests) == 1
-        assert await states(house, "turns") == ["answered"]
+        assert await harness.chat.sees(1) == ["One."]
+        await harness.at_rest()
+        assert len(harness.model.requests) == 1
+        assert await states(harness, "turns") == ["answered"]
 
 
 async def test_a_store_that_refuses_a_step_makes_no_second_turn_and_no_second_steer(
@@ -209,56 +212,58 @@ async def test_a_store_that_refuses_a_step_makes_no_second_turn_and_no_second_st
     gate = Gate()
     milk = ask(call("recall", '{"query": "milk"}', "c2"))
     model = FakeModel([gate.hold, *ask(RECALL)], milk)
-    async with running(tmp_path, model) as house:
-        await house.chat.says("tea?")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("tea?")
         await gate.reached.wait()
-        await house.chat.says("green, please")
-        await house.until(house.gateway.router.is_idle)
-        relent = await refuse(house, "no_milk", "INSERT ON steps WHEN NEW.call_id = 'c2'")
+        await harness.chat.says("green, please")
+        await harness.until(harness.gateway.router.is_idle)
+        relent = await refuse(harness, "no_milk", "INSERT ON steps WHEN NEW.call_id = 'c2'")
         model.plays += [[relent, *milk], say("Done.")]
         gate.open.set()
-        assert await house.chat.sees(1) == ["Done."]
-        await house.at_rest()
+        assert await harness.chat.sees(1) == ["Done."]
+        await harness.at_rest()
         assert said(model).count("green, please") == 1
-        assert await states(house, "turns") == ["answered"]
-        assert await states(house, "inbox") == ["done", "done"]
+        assert await states(harness, "turns") == ["answered"]
+        assert await states(harness, "inbox") == ["done", "done"]
 
 
 async def test_a_store_that_refuses_a_step_shows_no_second_live_message(tmp_path: Path) -> None:
     gate = Gate()
     words, answer = ask(RECALL, text="Looking for tea")
     model = FakeModel([words, gate.hold, answer])
-    async with running(tmp_path, model) as house:
-        await house.chat.says("tea?")
-        await house.chat.sees_text("Looking")
-        relent = await refuse(house, "no_steps", "INSERT ON steps")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("tea?")
+        await harness.chat.sees_text("Looking")
+        relent = await refuse(harness, "no_steps", "INSERT ON steps")
         again = Gate()
         words, _ = ask(RECALL, text="Still looking")
         model.plays += [[words, again.hold, relent, answer], say("Now I know.")]
         gate.open.set()
-        await house.chat.sees_text("Still looking")
+        await harness.chat.sees_text("Still looking")
         again.open.set()
-        await house.chat.sees_text("Now I know.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["Now I know."]
+        await harness.chat.sees_text("Now I know.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Now I know."]
 
 
 async def test_a_turn_that_can_not_be_taken_up_waits_and_goes_on(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("hello")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await set_running(house)
-        await refuse(house, "no_attempts", "UPDATE OF attempts ON turns")
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await set_running(harness)
+        await refuse(harness, "no_attempts", "UPDATE OF attempts ON turns")
     chat = FakeChat()
-    async with running(tmp_path, FakeModel(say("Two.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("Two.")), chat=chat) as harness:
         await chat.says("more", id=2)
-        await house.until(house.gateway.router.is_idle)
+        await harness.until(harness.gateway.router.is_idle)
         assert chat.shown == [], "the new message does not overtake the turn that waits"
-        await house.gateway.database.write("test", lambda c: c.execute("DROP TRIGGER no_attempts"))
-        await house.chat.sees_text("Two.")
-        await house.at_rest()
-        assert await states(house, "turns") == ["answered"]
+        await harness.gateway.database.write(
+            "test", lambda c: c.execute("DROP TRIGGER no_attempts")
+        )
+        await harness.chat.sees_text("Two.")
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["answered"]
 
 
 async def test_an_unexpected_error_is_told_even_after_the_store_refused(
@@ -267,66 +272,66 @@ async def test_an_unexpected_error_is_told_even_after_the_store_refused(
     async def break_down() -> None:
         raise RuntimeError("planned")
 
-    async with running(tmp_path, FakeModel([break_down], say("Fine again."))) as house:
-        relent = await refuse(house, "no_end", "UPDATE OF ended_at ON turns")
-        await house.chat.says("hello")
-        await house.until(lambda: "the end of turn" in caplog.text)
-        await house.chat.says("and this")
+    async with running(tmp_path, FakeModel([break_down], say("Fine again."))) as harness:
+        relent = await refuse(harness, "no_end", "UPDATE OF ended_at ON turns")
+        await harness.chat.says("hello")
+        await harness.until(lambda: "the end of turn" in caplog.text)
+        await harness.chat.says("and this")
         await relent()
-        await house.chat.sees_text("Something went wrong on my side.")
-        await house.chat.sees_text("Fine again.")
-        await house.at_rest()
-        assert await states(house, "turns") == ["failed", "answered"]
-        assert await states(house, "inbox") == ["done", "done"]
+        await harness.chat.sees_text("Something went wrong on my side.")
+        await harness.chat.sees_text("Fine again.")
+        await harness.at_rest()
+        assert await states(harness, "turns") == ["failed", "answered"]
+        assert await states(harness, "inbox") == ["done", "done"]
 
 
 async def test_a_damaged_transcript_is_told_and_new_goes_on(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("hello")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await set_running(house)
-        await house.gateway.database.write(
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await set_running(harness)
+        await harness.gateway.database.write(
             "test", lambda c: c.execute("UPDATE messages SET text = 'evil'")
         )
-    async with running(tmp_path, FakeModel(say("Two."))) as house:
-        await house.chat.sees_text("/new")
-        assert await states(house, "turns") == ["failed"]
-        await house.chat.says("go on", id=2)
-        await house.chat.sees_text("I couldn't start on that")
-        await house.chat.says("/new", id=3)
-        await house.chat.says("go on", id=4)
-        await house.chat.sees_text("Two.")
+    async with running(tmp_path, FakeModel(say("Two."))) as harness:
+        await harness.chat.sees_text("/new")
+        assert await states(harness, "turns") == ["failed"]
+        await harness.chat.says("go on", id=2)
+        await harness.chat.sees_text("I couldn't start on that")
+        await harness.chat.says("/new", id=3)
+        await harness.chat.says("go on", id=4)
+        await harness.chat.sees_text("Two.")
 
 
 async def test_a_turn_whose_platform_is_off_holds_nobody_up(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("hello")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await set_running(house)
-    async with running(tmp_path, FakeModel(), platform="elsewhere") as house:
-        await house.until(lambda: len(house.gateway.lanes) == 0)
-        assert await states(house, "turns") == ["failed"]
-        assert await house.read(lambda c: outbox.count(c, state="owed")) == 1
-    async with running(tmp_path, FakeModel(say("Two."))) as house:
-        await house.chat.sees_text("/retry")
-        await house.chat.says("/retry", id=2)
-        await house.chat.sees_text("Two.")
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await set_running(harness)
+    async with running(tmp_path, FakeModel(), platform="elsewhere") as harness:
+        await harness.until(lambda: len(harness.gateway.lanes) == 0)
+        assert await states(harness, "turns") == ["failed"]
+        assert await harness.read(lambda c: outbox.count(c, state="owed")) == 1
+    async with running(tmp_path, FakeModel(say("Two."))) as harness:
+        await harness.chat.sees_text("/retry")
+        await harness.chat.says("/retry", id=2)
+        await harness.chat.sees_text("Two.")
 
 
 async def test_a_turn_may_be_left_at_a_step_boundary_any_number_of_times(tmp_path: Path) -> None:
     for number in range(3):
         gate = Gate()
         plays = [[gate.hold, *ask(call("recall", '{"query": "x"}', f"c{number}"))]]
-        async with running(tmp_path, FakeModel(*plays)) as house:
+        async with running(tmp_path, FakeModel(*plays)) as harness:
             if number == 0:
-                await house.chat.says("search")
+                await harness.chat.says("search")
             await gate.reached.wait()
             asyncio.get_running_loop().call_later(0.02, gate.open.set)
-    async with running(tmp_path, FakeModel(say("Found it."))) as house:
-        assert await house.chat.sees(1) == ["Found it."]
-        latest = await house.read(lambda c: turns.list_recent(c, limit=1))
+    async with running(tmp_path, FakeModel(say("Found it."))) as harness:
+        assert await harness.chat.sees(1) == ["Found it."]
+        latest = await harness.read(lambda c: turns.list_recent(c, limit=1))
         assert latest[0].attempts == 1, "only processes that die are held against a turn"
 
 
@@ -335,13 +340,13 @@ async def test_a_turn_takes_what_it_spent_along_into_the_next_process(tmp_path: 
     heavy = Usage(input_tokens=900, output_tokens=1)
     limit = {"TALARIA_TURNS__MAX_TOKENS": "1000"}
     play = [gate.hold, *ask(RECALL, usage=heavy)]
-    async with running(tmp_path, FakeModel(play), **limit) as house:
-        await house.chat.says("search")
+    async with running(tmp_path, FakeModel(play), **limit) as harness:
+        await harness.chat.says("search")
         await gate.reached.wait()
         asyncio.get_running_loop().call_later(0.02, gate.open.set)
     plays = (ask(call("recall", '{"query": "y"}', "c2"), usage=heavy), say("So far."))
-    async with running(tmp_path, FakeModel(*plays), **limit) as house:
-        shown = await house.chat.sees_text("So far.")
+    async with running(tmp_path, FakeModel(*plays), **limit) as harness:
+        shown = await harness.chat.sees_text("So far.")
         assert "the most tokens" in shown.text
 
 
@@ -350,14 +355,14 @@ async def test_a_stop_in_the_middle_of_a_turn_leaves_a_transcript_that_goes_on(
 ) -> None:
     gate = Gate()
     model = FakeModel(ask(RECALL), [gate.hold], say("Later."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("tea?")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("tea?")
         await gate.reached.wait()
-        await house.chat.says("/stop")
-        await house.chat.sees_text("Stopped")
-        await house.at_rest()
-        await house.chat.says("again")
-        await house.chat.sees_text("Later.")
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("Stopped")
+        await harness.at_rest()
+        await harness.chat.says("again")
+        await harness.chat.sees_text("Later.")
         roles = [m.role for m in model.requests[-1].messages]
         assert roles == ["user", "assistant", "tool", "assistant", "user"]
 
@@ -368,25 +373,25 @@ async def test_a_queued_message_survives_a_restart_without_being_told_twice(
     gate = Gate()
     chat = FakeChat()
     play = [gate.hold, *ask(RECALL)]
-    async with running(tmp_path, FakeModel(play), chat=chat) as house:
+    async with running(tmp_path, FakeModel(play), chat=chat) as harness:
         await chat.says("first")
         await gate.reached.wait()
         await chat.says("/queue second")
         await chat.sees_text("I'll start on that when")
         asyncio.get_running_loop().call_later(0.02, gate.open.set)
     model = FakeModel(say("One."), say("Two."))
-    async with running(tmp_path, model) as house:
-        assert await house.chat.sees(2) == ["One.", "Two."]
-        await house.at_rest()
+    async with running(tmp_path, model) as harness:
+        assert await harness.chat.sees(2) == ["One.", "Two."]
+        await harness.at_rest()
         assert said(model) == "first\nsecond"
-        assert await states(house, "inbox") == ["done", "done"]
+        assert await states(harness, "inbox") == ["done", "done"]
 
 
-async def set_running(house: House) -> None:
+async def set_running(harness: Harness) -> None:
     """Make the last turn look as if its process had died before it settled."""
 
     def work(connection: Connection) -> None:
         connection.execute("UPDATE turns SET state = 'running', ended_at = NULL")
         connection.execute("DELETE FROM messages WHERE role = 'assistant'")
 
-    await house.gateway.database.write("test", work)
+    await harness.gateway.database.write("test", work)

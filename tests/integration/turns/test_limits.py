@@ -30,25 +30,25 @@ async def test_a_turn_that_reaches_a_limit_sums_up_and_says_which(
 ) -> None:
     plays = [search(number, spent) for number in range(calls)]
     model = FakeModel(*plays, say("So far: nothing."), say("Going on."))
-    async with running(tmp_path, model, **{f"TALARIA_TURNS__MAX_{setting}": value}) as house:
-        await house.chat.says("search everything")
-        shown = await house.chat.sees_text("So far: nothing.")
+    async with running(tmp_path, model, **{f"TALARIA_TURNS__MAX_{setting}": value}) as harness:
+        await harness.chat.says("search everything")
+        shown = await harness.chat.sees_text("So far: nothing.")
         assert shown.text == general.describe_limit(limit, "So far: nothing.")
-        await house.at_rest()
-        (turn,) = await house.read(lambda c: turns.list_recent(c, limit=9))
+        await harness.at_rest()
+        (turn,) = await harness.read(lambda c: turns.list_recent(c, limit=9))
         assert turn.state == "exhausted"
-        total = await house.read(lambda c: usage.total_of_turn(c, turn_id=turn.id))
+        total = await harness.read(lambda c: usage.total_of_turn(c, turn_id=turn.id))
         assert total.calls == calls + 1, "the summary is paid for as well"
-        await house.chat.says("go on")
-        await house.chat.sees_text("Going on.")
+        await harness.chat.says("go on")
+        await harness.chat.sees_text("Going on.")
         assert "So far: nothing." in [message.text for message in model.requests[-1].messages]
 
 
 async def test_a_turn_that_goes_in_circles_is_ended(tmp_path: Path) -> None:
     same = [[finish(call("recall", '{"query": "x"}', f"c{n}"), stop="tools")] for n in range(5)]
     model = FakeModel(*same, say("I can't find it."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("find x")
-        shown = await house.chat.sees_text("I can't find it.")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("find x")
+        shown = await harness.chat.sees_text("I can't find it.")
         assert shown.text == general.describe_limit("no_progress", "I can't find it.")
         assert model.plays == []

@@ -14,13 +14,13 @@ from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration import harness
-from tests.integration.harness import House
+from tests.integration import harness as harnesses
+from tests.integration.harness import Harness
 from tests.integration.outbound.test_questions import QUESTION, results, waiting, words
 from tests.integration.sides import count
 
 MOVED = general.describe_move("fake")
-running = partial(harness.running, timings=harness.quick(first_words=0.0, first_indicator=0.0))
+running = partial(harnesses.running, timings=harnesses.quick(first_words=0.0, first_indicator=0.0))
 
 
 def hold(*, before: str = "") -> tuple[FakeModel, asyncio.Event]:
@@ -34,93 +34,93 @@ def texts(chat: FakeChat, chat_id: str) -> list[str]:
     return [shown.text for shown in chat.shown if shown.chat_id == chat_id]
 
 
-async def says_here(house: House, chat_id: str, **fields: object) -> None:
+async def says_here(harness: Harness, chat_id: str, **fields: object) -> None:
     """Say /here, and return once it is done."""
-    await house.chat.says("/here", chat=chat_id, **fields)
-    await house.until(house.gateway.router.is_idle)
+    await harness.chat.says("/here", chat=chat_id, **fields)
+    await harness.until(harness.gateway.router.is_idle)
 
 
 async def test_a_turn_that_shows_nothing_yet_is_answered_where_here_was_said(
     tmp_path: Path,
 ) -> None:
     model, go = hold()
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
-        await house.until(lambda: model.streaming == 1)
-        await says_here(house, "2")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
+        await harness.until(lambda: model.streaming == 1)
+        await says_here(harness, "2")
         go.set()
-        await house.chat.sees_text("The answer.")
-        await house.at_rest()
-        assert texts(house.chat, "1") == []
-        assert texts(house.chat, "2") == ["The answer."]
+        await harness.chat.sees_text("The answer.")
+        await harness.at_rest()
+        assert texts(harness.chat, "1") == []
+        assert texts(harness.chat, "2") == ["The answer."]
 
 
 async def test_words_that_were_shown_say_where_the_answer_went(tmp_path: Path) -> None:
     model, go = hold(before="Well, ")
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("Well,")
-        await says_here(house, "2")
-        await house.chat.until(lambda: texts(house.chat, "2") == ["Well, "])
-        await house.chat.until(lambda: texts(house.chat, "1") == [MOVED])
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("Well,")
+        await says_here(harness, "2")
+        await harness.chat.until(lambda: texts(harness.chat, "2") == ["Well, "])
+        await harness.chat.until(lambda: texts(harness.chat, "1") == [MOVED])
         go.set()
-        await house.at_rest()
-        assert texts(house.chat, "1") == [MOVED]
-        assert texts(house.chat, "2") == ["The answer."]
-        assert await count(house, "outbox", "state <> 'sent' OR is_live = 1") == 0
+        await harness.at_rest()
+        assert texts(harness.chat, "1") == [MOVED]
+        assert texts(harness.chat, "2") == ["The answer."]
+        assert await count(harness, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
 async def test_here_twice_and_back_again_leaves_one_answer_in_the_last_place(
     tmp_path: Path,
 ) -> None:
     model, go = hold(before="Well, ")
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("Well,")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("Well,")
         for chat_id in ("2", "3", "3", "1"):
-            await says_here(house, chat_id)
+            await says_here(harness, chat_id)
         go.set()
-        await house.chat.until(lambda: "The answer." in texts(house.chat, "1"))
-        await house.at_rest()
-        shown = [one.text for one in house.chat.shown]
+        await harness.chat.until(lambda: "The answer." in texts(harness.chat, "1"))
+        await harness.at_rest()
+        shown = [one.text for one in harness.chat.shown]
         assert shown.count("The answer.") == 1
         assert set(shown) == {"The answer.", MOVED}
-        assert await count(house, "outbox", "state <> 'sent' OR is_live = 1") == 0
+        assert await count(harness, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
 async def test_here_where_it_already_is_changes_nothing(tmp_path: Path) -> None:
     model, go = hold(before="Well, ")
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("Well,")
-        await says_here(house, "1")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("Well,")
+        await says_here(harness, "1")
         go.set()
-        await house.chat.sees_text("The answer.")
-        await house.at_rest()
-        assert [shown.texts[-1] for shown in house.chat.shown] == ["The answer."]
-        assert MOVED not in house.chat.shown[0].texts
+        await harness.chat.sees_text("The answer.")
+        await harness.at_rest()
+        assert [shown.texts[-1] for shown in harness.chat.shown] == ["The answer."]
+        assert MOVED not in harness.chat.shown[0].texts
 
 
-async def test_here_in_a_room_with_a_talk_of_its_own_moves_nothing(tmp_path: Path) -> None:
+async def test_here_in_a_room_with_a_conversation_of_its_own_moves_nothing(tmp_path: Path) -> None:
     model, go = hold()
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
-        await house.until(lambda: model.streaming == 1)
-        await says_here(house, "room", direct=False)
-        await house.chat.sees_text(general.MOVE_NOTHING())
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
+        await harness.until(lambda: model.streaming == 1)
+        await says_here(harness, "room", direct=False)
+        await harness.chat.sees_text(general.MOVE_NOTHING())
         go.set()
-        await house.chat.sees_text("The answer.")
-        assert texts(house.chat, "1") == ["The answer."]
+        await harness.chat.sees_text("The answer.")
+        assert texts(harness.chat, "1") == ["The answer."]
 
 
 async def test_here_with_nothing_running_says_so(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("The answer."))) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("The answer.")
-        await house.at_rest()
-        await says_here(house, "2")
-        await house.chat.sees_text(general.MOVE_NOTHING())
-        assert texts(house.chat, "1") == ["The answer."]
+    async with running(tmp_path, FakeModel(say("The answer."))) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("The answer.")
+        await harness.at_rest()
+        await says_here(harness, "2")
+        await harness.chat.sees_text(general.MOVE_NOTHING())
+        assert texts(harness.chat, "1") == ["The answer."]
 
 
 @pytest.mark.parametrize("steps", range(0, 60, 4))
@@ -128,19 +128,19 @@ async def test_here_said_as_the_answer_comes_leaves_one_answer_in_one_place(
     tmp_path: Path, steps: int
 ) -> None:
     model, go = hold(before="Well, ")
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("Well,")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("Well,")
         go.set()
         for _ in range(steps):
             await asyncio.sleep(0)
-        await says_here(house, "2")
-        await house.at_rest()
-        old, new = texts(house.chat, "1"), texts(house.chat, "2")
+        await says_here(harness, "2")
+        await harness.at_rest()
+        old, new = texts(harness.chat, "1"), texts(harness.chat, "2")
         is_moved = MOVED in old
         assert old == ([MOVED] if is_moved else ["The answer."])
         assert new == (["The answer."] if is_moved else [general.MOVE_NOTHING()])
-        assert await count(house, "outbox", "state <> 'sent' OR is_live = 1") == 0
+        assert await count(harness, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
 @pytest.mark.parametrize("steps", range(0, 40, 4))
@@ -149,34 +149,34 @@ async def test_an_opening_that_is_on_its_way_does_not_catch_the_answer(
 ) -> None:
     """Whenever in the opening of its live message a turn moves, its answer is elsewhere."""
     model, go = hold(before="Well, ")
-    async with running(tmp_path, model) as house:
-        house.chat.gate = asyncio.Event()
-        await house.chat.says("think")
-        await house.until(lambda: model.streaming == 1)
+    async with running(tmp_path, model) as harness:
+        harness.chat.gate = asyncio.Event()
+        await harness.chat.says("think")
+        await harness.until(lambda: model.streaming == 1)
         for _ in range(steps):
             await asyncio.sleep(0)
-        await says_here(house, "2")
-        house.chat.gate.set()
+        await says_here(harness, "2")
+        harness.chat.gate.set()
         go.set()
-        await house.chat.sees_text("The answer.")
-        await house.at_rest()
-        assert texts(house.chat, "1") in ([], [MOVED])
-        assert texts(house.chat, "2") == ["The answer."]
+        await harness.chat.sees_text("The answer.")
+        await harness.at_rest()
+        assert texts(harness.chat, "1") in ([], [MOVED])
+        assert texts(harness.chat, "2") == ["The answer."]
 
 
 async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        old = await waiting(house)
-        await says_here(house, "2")
-        await house.chat.until(lambda: any(one.chat_id == "2" for one in house.chat.shown))
-        await house.chat.until(lambda: general.QUESTION_MOVED() in old.text)
-        new = next(one for one in house.chat.shown if one.chat_id == "2")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        old = await waiting(harness)
+        await says_here(harness, "2")
+        await harness.chat.until(lambda: any(one.chat_id == "2" for one in harness.chat.shown))
+        await harness.chat.until(lambda: general.QUESTION_MOVED() in old.text)
+        new = next(one for one in harness.chat.shown if one.chat_id == "2")
         assert (old.labels, new.labels) == ([], ["Red", "Blue"])
-        await house.chat.says("Blue", chat="2")
-        await house.chat.until(lambda: "Blue it is." in texts(house.chat, "2"))
-        await house.at_rest()
+        await harness.chat.says("Blue", chat="2")
+        await harness.chat.until(lambda: "Blue it is." in texts(harness.chat, "2"))
+        await harness.at_rest()
         assert results(model) == ["They chose: Blue"]
         assert new.text == "Which colour?\n\n→ Blue (Ana)"
         assert old.text == f"Which colour?\n\n{general.QUESTION_MOVED()}"
@@ -184,51 +184,51 @@ async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path:
 
 async def test_words_in_the_old_place_are_no_answer_any_more(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("I see."), say("And that."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        await waiting(house)
-        await says_here(house, "2")
-        await house.chat.says("Blue", chat="1")
-        await house.chat.until(lambda: "And that." in texts(house.chat, "1"))
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness)
+        await says_here(harness, "2")
+        await harness.chat.says("Blue", chat="1")
+        await harness.chat.until(lambda: "And that." in texts(harness.chat, "1"))
         assert "wrote something else" in results(model, 1)[0]
         assert words(model) == ["paint my room", "Blue"]
 
 
 async def test_a_question_that_moves_away_and_back_is_open_in_one_place(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("paint my room")
-        await waiting(house)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        await waiting(harness)
         for chat_id in ("2", "1"):
-            await says_here(house, chat_id)
-        await house.until(house.gateway.dispatcher.is_idle)
-        assert [one.chat_id for one in house.chat.shown if one.keyboard] == ["1"]
-        await house.chat.press("Blue")
-        await house.chat.sees_text("Blue it is.")
-        await house.at_rest()
-        assert not any(one.keyboard for one in house.chat.shown)
-        assert sum("→ Blue" in one.text for one in house.chat.shown) == 1
+            await says_here(harness, chat_id)
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        assert [one.chat_id for one in harness.chat.shown if one.keyboard] == ["1"]
+        await harness.chat.press("Blue")
+        await harness.chat.sees_text("Blue it is.")
+        await harness.at_rest()
+        assert not any(one.keyboard for one in harness.chat.shown)
+        assert sum("→ Blue" in one.text for one in harness.chat.shown) == 1
 
 
 async def test_the_new_place_outlasts_a_restart(tmp_path: Path) -> None:
     chat = FakeChat()
     model, _ = hold(before="Well, ")
-    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as house:
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
         await chat.says("think")
         await chat.sees_text("Well,")
-        await says_here(house, "2")
+        await says_here(harness, "2")
         await chat.until(lambda: texts(chat, "1") == [MOVED])
     chat.inlet = None
-    async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as harness:
         await chat.sees_text("The answer.")
-        await house.at_rest()
+        await harness.at_rest()
         assert texts(chat, "1") == [MOVED]
         assert texts(chat, "2") == ["The answer."]
-        assert await house.read(turns.list_running) == []
+        assert await harness.read(turns.list_running) == []
 
 
 async def test_a_status_line_goes_along(tmp_path: Path) -> None:
-    timings = harness.quick(first_words=0.0, first_indicator=0.0, first_status=0.0)
+    timings = harnesses.quick(first_words=0.0, first_indicator=0.0, first_status=0.0)
     go = asyncio.Event()
 
     async def bake(_: Mapping[str, object], __: ToolContext) -> ToolResult:
@@ -237,45 +237,45 @@ async def test_a_status_line_goes_along(tmp_path: Path) -> None:
 
     model = FakeModel(ask(call("bake")), say("The answer."))
     tool = FakeTool("bake", bake)
-    async with running(tmp_path, model, tools=(tool,), timings=timings) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("Using bake")
-        await says_here(house, "2")
-        await house.chat.until(lambda: any("bake" in text for text in texts(house.chat, "2")))
-        await house.chat.until(lambda: texts(house.chat, "1") == [])
+    async with running(tmp_path, model, tools=(tool,), timings=timings) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("Using bake")
+        await says_here(harness, "2")
+        await harness.chat.until(lambda: any("bake" in text for text in texts(harness.chat, "2")))
+        await harness.chat.until(lambda: texts(harness.chat, "1") == [])
         go.set()
-        await house.chat.sees_text("The answer.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == ["The answer."]
-        assert await count(house, "outbox", "kind = 'status'") == 0
+        await harness.chat.sees_text("The answer.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["The answer."]
+        assert await count(harness, "outbox", "kind = 'status'") == 0
 
 
 async def test_an_answer_is_cut_for_the_platform_that_it_goes_to(tmp_path: Path) -> None:
     other = FakeChat(name="other", limit=10)
     go = asyncio.Event()
     model = FakeModel([go.wait, *say("A longer answer.")])
-    async with running(tmp_path, model, others={"other": other}) as house:
-        await house.chat.says("think")
-        await house.until(lambda: model.streaming == 1)
-        await know_elsewhere(house)
-        await house.until(lambda: other.inlet is not None)
+    async with running(tmp_path, model, others={"other": other}) as harness:
+        await harness.chat.says("think")
+        await harness.until(lambda: model.streaming == 1)
+        await know_elsewhere(harness)
+        await harness.until(lambda: other.inlet is not None)
         await other.says("/here")
-        await house.until(house.gateway.router.is_idle)
+        await harness.until(harness.gateway.router.is_idle)
         go.set()
         assert await other.sees(2) == ["A longer a", "nswer."]
-        await house.at_rest()
-        assert house.chat.shown == []
+        await harness.at_rest()
+        assert harness.chat.shown == []
         assert [shown.is_silent for shown in other.shown] == [False, True]
 
 
-async def know_elsewhere(house: House) -> None:
+async def know_elsewhere(harness: Harness) -> None:
     """The same person has an account on another platform."""
     columns = "person_id, platform, user_id, display_name, admitted_by, created_at"
     query = (
         f"INSERT INTO accounts ({columns})"
         " SELECT person_id, 'other', user_id, display_name, admitted_by, 0 FROM accounts"
     )
-    await house.gateway.database.write("account", lambda c: c.execute(query) and None)
+    await harness.gateway.database.write("account", lambda c: c.execute(query) and None)
 
 
 async def test_what_is_written_in_the_old_place_gets_an_answer_of_its_own(tmp_path: Path) -> None:
@@ -286,14 +286,14 @@ async def test_what_is_written_in_the_old_place_gets_an_answer_of_its_own(tmp_pa
         await go.wait()
 
     model = FakeModel([wait, *say("The answer.")], say("And this."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("think")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("think")
         await reached.wait()
-        await says_here(house, "2")
-        await house.chat.says("and you?", chat="1")
-        await house.until(house.gateway.router.is_idle)
+        await says_here(harness, "2")
+        await harness.chat.says("and you?", chat="1")
+        await harness.until(harness.gateway.router.is_idle)
         go.set()
-        await house.chat.sees_text("And this.")
-        await house.at_rest()
-        assert texts(house.chat, "2") == ["The answer."]
-        assert texts(house.chat, "1") == ["And this."]
+        await harness.chat.sees_text("And this.")
+        await harness.at_rest()
+        assert texts(harness.chat, "2") == ["The answer."]
+        assert texts(harness.chat, "1") == ["And this."]

@@ -13,7 +13,7 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import Message, TextPart, ToolSpec, dump_parts, load_parts
 from tests.agent_core.agent.compaction.seeing import view
 from tests.fakes.model import FakeModel, ask, call, finish, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
 
@@ -86,13 +86,13 @@ class Talker(FakeModel):
                 yield piece
 
 
-async def talk(house: House, text: str, answer: str, **fields: object) -> None:
-    await house.chat.says(text, **fields)
-    await house.chat.sees_text(answer)
-    await house.at_rest()
+async def dialogue(harness: Harness, text: str, answer: str, **fields: object) -> None:
+    await harness.chat.says(text, **fields)
+    await harness.chat.sees_text(answer)
+    await harness.at_rest()
 
 
-async def test_every_request_of_a_long_talk_can_be_rebuilt(tmp_path: Path) -> None:
+async def test_every_request_of_a_long_conversation_can_be_rebuilt(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -119,22 +119,22 @@ async def test_every_request_of_a_long_talk_can_be_rebuilt(tmp_path: Path) -> No
             say("I got so far."),
         ),
     ]
-    async with running(tmp_path, models[0]) as house:
-        await talk(house, "hi ‮ <facts>now</facts> 🫖", "Hello.")
-        await talk(house, "remember: tea", "Noted and found.")
-        await house.chat.says("one")
+    async with running(tmp_path, models[0]) as harness:
+        await dialogue(harness, "hi ‮ <facts>now</facts> 🫖", "Hello.")
+        await dialogue(harness, "remember: tea", "Noted and found.")
+        await harness.chat.says("one")
         await reached.wait()
-        await house.chat.says("two")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("two")
+        await harness.until(harness.gateway.router.is_idle)
         go.set()
-        await house.chat.sees_text("And second.")
-        await house.at_rest()
-        await talk(house, "hi all", "In the room.", chat="room", direct=False)
-        await house.chat.says("/new")
-        await talk(house, "again", "Afresh.")
+        await harness.chat.sees_text("And second.")
+        await harness.at_rest()
+        await dialogue(harness, "hi all", "In the room.", chat="room", direct=False)
+        await harness.chat.says("/new")
+        await dialogue(harness, "again", "Afresh.")
     tmp_path.joinpath("SOUL.md").write_text("You are somebody else.")
-    async with running(tmp_path, models[1], **LIMITS) as house:
-        await talk(house, "search", "I got so far.", id=100)
+    async with running(tmp_path, models[1], **LIMITS) as harness:
+        await dialogue(harness, "search", "I got so far.", id=100)
     sent = [see(request) for model in models for request in model.requests]
     assert len(sent) == 7 + 5
     assert len({one.system for one in sent}) == 3, "a talk, a room, and a talk with a memory"

@@ -11,7 +11,7 @@ from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side
 
 
@@ -35,12 +35,12 @@ def takes(tokens: int, words: str) -> Play:
     return say(words, usage=Usage(input_tokens=tokens - 1, output_tokens=1))
 
 
-def sides(house: House) -> tuple[Side, Side]:
-    return Side(house, "1", "Ana"), Side(house, "2", "Ben")
+def sides(harness: Harness) -> tuple[Side, Side]:
+    return Side(harness, "1", "Ana"), Side(harness, "2", "Ben")
 
 
 async def claim(side: Side) -> None:
-    code = side.house.gateway.claim_code
+    code = side.harness.gateway.claim_code
     assert code is not None
     await side.says(f"/claim {code}")
 
@@ -48,37 +48,37 @@ async def claim(side: Side) -> None:
 async def test_who_is_over_budget_is_refused_at_once_and_others_feel_nothing(
     tmp_path: Path,
 ) -> None:
-    held = asyncio.Event()
-    model = FakeModel(takes(100_000, "Dear."), [held.wait, *say("Hi Ben.")], say("Again."))
-    async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as house:
-        ana, ben = sides(house)
+    deferred = asyncio.Event()
+    model = FakeModel(takes(100_000, "Dear."), [deferred.wait, *say("Hi Ben.")], say("Again."))
+    async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as harness:
+        ana, ben = sides(harness)
         assert "Dear." in await ana.says("a long one")
-        await house.chat.says("hello", user="2", chat="2", name="Ben")
-        await house.until(lambda: model.streaming == 1)
-        await house.chat.says("and another", user="1", chat="1", name="Ana")
-        shown = await house.chat.sees_text("I stopped:")
+        await harness.chat.says("hello", user="2", chat="2", name="Ben")
+        await harness.until(lambda: model.streaming == 1)
+        await harness.chat.says("and another", user="1", chat="1", name="Ana")
+        shown = await harness.chat.sees_text("I stopped:")
         assert model.streaming == 1, "it did not wait for the other's turn"
         assert "your daily limit of 50,000 tokens is used up" in shown.text
         assert f"I can continue tomorrow at 00:00 ({ZONE})." in shown.text
         assert "An owner can raise the limit" in shown.text
         assert len(model.requests) == 2, "no call was made for it"
-        held.set()
-        await house.chat.sees_text("Hi Ben.")
+        deferred.set()
+        await harness.chat.sees_text("Hi Ben.")
         assert "Again." in await ben.says("once more")
         (refused,) = [
             turn
-            for turn in await house.read(lambda c: turns.list_recent(c, limit=9))
+            for turn in await harness.read(lambda c: turns.list_recent(c, limit=9))
             if turn.state == "exhausted"
         ]
         assert refused.reason == "ceiling"
 
 
-async def test_the_ceiling_of_the_house_stops_everybody_and_tells_an_owner_what_to_raise(
+async def test_the_ceiling_of_the_gateway_stops_everybody_and_tells_an_owner_what_to_raise(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(takes(100_000, "Dear."))
-    async with running(tmp_path, model, **OPEN, TALARIA_COST__HOUSE_DAY_TOKENS="50000") as house:
-        ana, ben = sides(house)
+    async with running(tmp_path, model, **OPEN, TALARIA_COST__HOUSE_DAY_TOKENS="50000") as harness:
+        ana, ben = sides(harness)
         await claim(ana)
         await ben.says("a long one")
         shown = await ana.says("hello")
@@ -89,8 +89,8 @@ async def test_the_ceiling_of_the_house_stops_everybody_and_tells_an_owner_what_
 
 async def test_a_ceiling_opens_at_midnight_of_the_persons_own_zone(tmp_path: Path) -> None:
     model = FakeModel(takes(100_000, "Dear."))
-    async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as house:
-        ana, _ = sides(house)
+    async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as harness:
+        ana, _ = sides(harness)
         await ana.says("/settings time_zone Asia/Kolkata")
         await ana.says("a long one")
         assert "tomorrow at 00:00 (Asia/Kolkata)" in await ana.says("hello")
@@ -101,8 +101,8 @@ async def test_near_the_ceiling_the_cheap_model_answers_and_says_so_once_a_day(
 ) -> None:
     near = {**OPEN, "TALARIA_COST__PERSON_DAY_TOKENS": "50000"}
     model = FakeModel(takes(41_000, "Dear."), say("Small."), say("Small too."))
-    async with running(tmp_path, model, **near) as house:
-        ana, _ = sides(house)
+    async with running(tmp_path, model, **near) as harness:
+        ana, _ = sides(harness)
         assert "smaller model" not in await ana.says("a long one")
         assert (await ana.says("hello")).startswith("Small.\n\n(Most of today's budget")
         assert await ana.says("and now?") == "Small too."
@@ -111,17 +111,17 @@ async def test_near_the_ceiling_the_cheap_model_answers_and_says_so_once_a_day(
         said = [message.text for message in model.requests[-1].messages]
         assert "Small." in said, "the note is for the person, not for the transcript"
     again = FakeModel(say("Still small."))
-    async with running(tmp_path, again, **near) as house:
-        assert await sides(house)[0].says("after a start", id="100") == "Still small."
+    async with running(tmp_path, again, **near) as harness:
+        assert await sides(harness)[0].says("after a start", id="100") == "Still small."
         assert again.requests[0].model == "cheap-1"
 
 
 async def test_a_start_does_not_open_a_ceiling(tmp_path: Path) -> None:
     full = {**OPEN, "TALARIA_COST__PERSON_DAY_TOKENS": "50000"}
-    async with running(tmp_path, FakeModel(takes(100_000, "Dear.")), **full) as house:
-        await sides(house)[0].says("a long one")
-    async with running(tmp_path, FakeModel(), **full) as house:
-        assert "I stopped:" in await sides(house)[0].says("hello", id="100")
+    async with running(tmp_path, FakeModel(takes(100_000, "Dear.")), **full) as harness:
+        await sides(harness)[0].says("a long one")
+    async with running(tmp_path, FakeModel(), **full) as harness:
+        assert "I stopped:" in await sides(harness)[0].says("hello", id="100")
 
 
 async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> None:
@@ -131,28 +131,28 @@ async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> N
         "TALARIA_COST__PERSON_DAY_USD": "0.05",
         "TALARIA_COST__PERSON_DAY_TOKENS": "1",
     }
-    async with running(tmp_path, FakeModel(takes(60_000, "Dear.")), **priced) as house:
-        ana, _ = sides(house)
+    async with running(tmp_path, FakeModel(takes(60_000, "Dear.")), **priced) as harness:
+        ana, _ = sides(harness)
         await ana.says("a long one")
         assert "your daily limit of $0.05 is used up" in await ana.says("hello")
-        told = await ana.says("/usage")
-        assert "**Today**: $0.06 of $0.05" in told
-        assert "- Answers, fake-1: 1 call, 59,999 tokens read, 1 written, $0.06" in told
-        assert "Prices as of: fake-1 2026-11-01" in told
+        reported = await ana.says("/usage")
+        assert "**Today**: $0.06 of $0.05" in reported
+        assert "- Answers, fake-1: 1 call, 59,999 tokens read, 1 written, $0.06" in reported
+        assert "Prices as of: fake-1 2026-11-01" in reported
 
 
 async def test_usage_tells_a_member_of_their_own_and_says_which_price_is_unknown(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as house:
-        ana, ben = sides(house)
+    async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as harness:
+        ana, ben = sides(harness)
         await ben.says("hello")
-        told = await ben.says("/usage")
-        assert "**Today**: $0.00 of $5.00 and 1,234 of 5,000,000 tokens without a price" in told
-        assert "- Answers, fake-1: 1 call, 1,233 tokens read, 1 written, price unknown" in told
-        assert "No price known for: fake-1. I count tokens instead." in told
-        assert f"Your day ends tomorrow at 00:00 ({ZONE})." in told
-        assert "Everyone" not in told
+        reported = await ben.says("/usage")
+        assert "**Today**: $0.00 of $5.00 and 1,234 of 5,000,000 tokens without a price" in reported
+        assert "- Answers, fake-1: 1 call, 1,233 tokens read, 1 written, price unknown" in reported
+        assert "No price known for: fake-1. I count tokens instead." in reported
+        assert f"Your day ends tomorrow at 00:00 ({ZONE})." in reported
+        assert "Everyone" not in reported
         assert "1,234" not in await ana.says("/usage")
 
 
@@ -160,32 +160,34 @@ async def test_usage_tells_a_member_of_their_own_and_says_which_price_is_unknown
 async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
     tmp_path: Path, is_direct: bool
 ) -> None:
-    async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as house:
-        ana, ben = sides(house)
+    async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as harness:
+        ana, ben = sides(harness)
         await claim(ana)
         await ben.says("hello")
-        told = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
-        assert ("**Everyone today**: $0.00 of $50.00" in told) == is_direct
-        assert ("`Ben`: $0.00 and 1,234 tokens without a price" in told) == is_direct
+        reported = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
+        assert ("**Everyone today**: $0.00 of $50.00" in reported) == is_direct
+        assert ("`Ben`: $0.00 and 1,234 tokens without a price" in reported) == is_direct
 
 
-async def test_many_turns_of_many_people_do_not_overrun_the_house_together(tmp_path: Path) -> None:
+async def test_many_turns_of_many_people_do_not_overrun_the_gateway_together(
+    tmp_path: Path,
+) -> None:
     """Fifty people ask at the same moment; no call is refused room that others only reserved."""
     gate = asyncio.Event()
     answer = finish(TextPart(text="Hi."), usage=Usage(input_tokens=2_000))
     model = FakeModel(*[[gate.wait, answer]] * 50)
     full = {**OPEN, "TALARIA_COST__HOUSE_DAY_TOKENS": "20000"}
-    async with running(tmp_path, model, **full) as house:
+    async with running(tmp_path, model, **full) as harness:
         for number in range(50):
-            await house.chat.says("hi", user=f"u{number}", chat=f"u{number}", name=f"P{number}")
-        await house.until(lambda: model.streaming >= 1)
+            await harness.chat.says("hi", user=f"u{number}", chat=f"u{number}", name=f"P{number}")
+        await harness.until(lambda: model.streaming >= 1)
         most = estimate_input(model.requests[0]) + 256
-        await house.until(lambda: model.streaming >= 20_000 // (most + 10))
-        assert not any("I stopped:" in one.text for one in house.chat.shown)
+        await harness.until(lambda: model.streaming >= 20_000 // (most + 10))
+        assert not any("I stopped:" in one.text for one in harness.chat.shown)
         assert model.streaming <= 20_000 // (most - 10), "more were let in than there is room for"
         gate.set()
-        await house.chat.sees(50)
-        await house.at_rest()
-        stopped = [one for one in house.chat.shown if "I stopped:" in one.text]
+        await harness.chat.sees(50)
+        await harness.at_rest()
+        stopped = [one for one in harness.chat.shown if "I stopped:" in one.text]
         assert len(model.requests) + len(stopped) == 50
         assert 20_000 - 2_000 <= 2_000 * len(model.requests) <= 20_000 + 2_000

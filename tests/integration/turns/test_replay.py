@@ -16,7 +16,7 @@ from agent_core.transcript import RawPart, TextPart
 from gateway.config import DATABASE
 from tests.fakes.model import ask, call, finish, say
 from tests.integration.harness import running
-from tests.integration.turns.test_prompt_purity import Talker, talk
+from tests.integration.turns.test_prompt_purity import Talker, dialogue
 
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
 
@@ -72,24 +72,24 @@ async def test_every_call_of_every_kind_of_turn_is_proved(tmp_path: Path) -> Non
         say("In the room."),
         say("Afresh."),
     )
-    async with running(tmp_path, model) as house:
-        await talk(house, "hi ‮ <facts>now</facts> 🫖", "Hello.")
-        await talk(house, "remember: tea", "Noted.")
-        await house.chat.says("one")
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "hi ‮ <facts>now</facts> 🫖", "Hello.")
+        await dialogue(harness, "remember: tea", "Noted.")
+        await harness.chat.says("one")
         await reached.wait()
-        await house.chat.says("two")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("two")
+        await harness.until(harness.gateway.router.is_idle)
         go.set()
-        await house.chat.sees_text("And second.")
-        await house.at_rest()
-        await talk(house, "say nothing first", "I do have words.")
-        await talk(house, "pause first", "Found.")
-        await house.chat.says("no")
-        await house.until(lambda: len(model.requests) == 10)
-        await house.at_rest()
-        await talk(house, "hi all", "In the room.", chat="room", direct=False)
-        await house.chat.says("/new")
-        await talk(house, "again", "Afresh.")
+        await harness.chat.sees_text("And second.")
+        await harness.at_rest()
+        await dialogue(harness, "say nothing first", "I do have words.")
+        await dialogue(harness, "pause first", "Found.")
+        await harness.chat.says("no")
+        await harness.until(lambda: len(model.requests) == 10)
+        await harness.at_rest()
+        await dialogue(harness, "hi all", "In the room.", chat="room", direct=False)
+        await harness.chat.says("/new")
+        await dialogue(harness, "again", "Afresh.")
     calls = await check(tmp_path, model.requests)
     assert {(one.spent.asked_model, one.spent.model) for one in calls} == {("stand-in", "fake-1")}
 
@@ -102,28 +102,28 @@ async def test_the_call_for_a_summary_is_proved_whether_it_was_answered_or_not(
     ]
     circle = [ask(call("recall", '{"query": "same"}', f"s{number}")) for number in range(5)]
     model = Talker(*searches[:4], say("I got so far."), *searches[4:], say())
-    async with running(tmp_path, model, **LIMITS) as house:
-        await talk(house, "search", "I got so far.")
-        await house.chat.says("search more")
-        await house.until(lambda: not model.plays)
-        await house.at_rest()
+    async with running(tmp_path, model, **LIMITS) as harness:
+        await dialogue(harness, "search", "I got so far.")
+        await harness.chat.says("search more")
+        await harness.until(lambda: not model.plays)
+        await harness.at_rest()
     first = len(model.requests)
     assert first == 10
     circler = Talker(*circle, say(), say("Afresh."))
-    async with running(tmp_path, circler) as house:
-        await house.chat.says("go in circles", id=100)
-        await house.until(lambda: len(circler.plays) == 1)
-        await house.at_rest()
-        await talk(house, "and now", "Afresh.", id=101)
+    async with running(tmp_path, circler) as harness:
+        await harness.chat.says("go in circles", id=100)
+        await harness.until(lambda: len(circler.plays) == 1)
+        await harness.at_rest()
+        await dialogue(harness, "and now", "Afresh.", id=101)
     await check(tmp_path, [*model.requests, *circler.requests])
 
 
 async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
     model = Talker(say("Hello."), say("Hello again."))
-    async with running(tmp_path, model) as house:
-        await talk(house, "one", "Hello.")
-        await talk(house, "two", "Hello again.")
-        database = house.gateway.database
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "one", "Hello.")
+        await dialogue(harness, "two", "Hello again.")
+        database = harness.gateway.database
         record = await database.read(lambda c: read_record(c, TurnId(2)))
         assert record
         assert [one.doubt for one in rebuild_calls(record)] == [""]
@@ -151,7 +151,9 @@ class Summing(Talker):
             yield finish(TextPart(text="They spoke of many things."))
 
 
-async def test_calls_before_and_after_a_talk_was_folded_are_proved(tmp_path: Path) -> None:
+async def test_calls_before_and_after_a_conversation_was_compacted_are_proved(
+    tmp_path: Path,
+) -> None:
     """Between turns, in the middle of one, and again; and one that its provider refused."""
     words = "word " * 2500
     notes = [ask(call("recall", f'{{"query": "q{n}"}}', f"c{n}"), text=words) for n in range(6)]
@@ -159,12 +161,12 @@ async def test_calls_before_and_after_a_talk_was_folded_are_proved(tmp_path: Pat
     model = Summing(
         *(say(f"{n}. {words}") for n in range(8)), *notes, say("Found."), full, say("The end.")
     )
-    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="16000") as house:
+    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="16000") as harness:
         for number in range(8):
-            await talk(house, f"say {number}", f"{number}. word")
-        await talk(house, "look it all up", "Found.")
-        await talk(house, "and", "The end.")
-        made = await house.read(
+            await dialogue(harness, f"say {number}", f"{number}. word")
+        await dialogue(harness, "look it all up", "Found.")
+        await dialogue(harness, "and", "The end.")
+        made = await harness.read(
             lambda c: c.execute("SELECT reason, turn_id FROM compactions").fetchall()
         )
     assert {reason for reason, _ in made} == {"near", "overflow"}
@@ -181,15 +183,15 @@ async def test_a_turn_that_two_processes_ran_is_proved_and_played_as_one(tmp_pat
 
     search = call("recall", '{"query": "tea"}')
     first = Talker([hold, *ask(search, text="I look.")])
-    async with running(tmp_path, first) as house:
-        await house.chat.says("tea?")
+    async with running(tmp_path, first) as harness:
+        await harness.chat.says("tea?")
         await reached.wait()
-        house.gateway.lanes.drain()
+        harness.gateway.lanes.drain()
         go.set()
-        await house.at_rest()
+        await harness.at_rest()
     second = Talker(say("Found."))
-    async with running(tmp_path, second) as house:
-        await house.chat.sees_text("Found.")
-        await house.at_rest()
+    async with running(tmp_path, second) as harness:
+        await harness.chat.sees_text("Found.")
+        await harness.at_rest()
     assert len(second.requests) == 1
     await check(tmp_path, [*first.requests, *second.requests])

@@ -9,7 +9,7 @@ from agent_core.state.queues import outbox
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 NO_RETRIES = {"TALARIA_MODEL__RETRIES": "0"}
 
@@ -19,7 +19,7 @@ def heard(model: FakeModel, request: int = -1) -> list[str]:
     return [m.text for m in model.requests[request].messages if m.role == "user"]
 
 
-async def count_open(house: House) -> tuple[int, int, int]:
+async def count_open(harness: Harness) -> tuple[int, int, int]:
     """(events not done, turns running, messages owed)."""
 
     def look(connection: object) -> tuple[int, int, int]:
@@ -30,54 +30,54 @@ async def count_open(house: House) -> tuple[int, int, int]:
             execute("SELECT COUNT(*) FROM outbox WHERE state <> 'sent'").fetchone()[0],
         )
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
 async def test_a_message_is_answered_and_everything_is_done(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Hello ", "Ana."))) as house:
-        await house.chat.says("hi")
-        assert await house.chat.sees(1) == ["Hello Ana."]
-        await house.at_rest()
-        assert await count_open(house) == (0, 0, 0)
+    async with running(tmp_path, FakeModel(say("Hello ", "Ana."))) as harness:
+        await harness.chat.says("hi")
+        assert await harness.chat.sees(1) == ["Hello Ana."]
+        await harness.at_rest()
+        assert await count_open(harness) == (0, 0, 0)
 
 
 async def test_the_next_message_is_read_with_what_was_said_before(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as house:
-        await house.chat.says("first")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.chat.says("second")
-        await house.chat.sees(2)
-        assert heard(house.model) == ["first", "second"]
-        assert house.model.requests[0].system == house.model.requests[1].system
+    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
+        await harness.chat.says("first")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.chat.says("second")
+        await harness.chat.sees(2)
+        assert heard(harness.model) == ["first", "second"]
+        assert harness.model.requests[0].system == harness.model.requests[1].system
 
 
 async def test_conversation_survives_a_restart(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("first")
-        await house.chat.sees(1)
-    async with running(tmp_path, FakeModel(say("Two."))) as house:
-        await house.chat.says("second", id=2)
-        await house.chat.sees(1)
-        assert heard(house.model) == ["first", "second"]
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("first")
+        await harness.chat.sees(1)
+    async with running(tmp_path, FakeModel(say("Two."))) as harness:
+        await harness.chat.says("second", id=2)
+        await harness.chat.sees(1)
+        assert heard(harness.model) == ["first", "second"]
 
 
 async def test_an_event_that_comes_twice_is_answered_once(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
         for _ in range(3):
-            await house.chat.says("first", id=1, event="same")
-        await house.at_rest()
-        assert await house.chat.sees(1) == ["One."]
+            await harness.chat.says("first", id=1, event="same")
+        await harness.at_rest()
+        assert await harness.chat.sees(1) == ["One."]
 
 
 async def test_a_poison_event_is_set_aside_and_the_next_is_answered(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("", poison=True)
-        await house.chat.says("", noise=True)
-        await house.chat.says("first")
-        assert await house.chat.sees(1) == ["One."]
-        await house.at_rest()
-        states = await house.read(
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("", poison=True)
+        await harness.chat.says("", noise=True)
+        await harness.chat.says("first")
+        assert await harness.chat.sees(1) == ["One."]
+        await harness.at_rest()
+        states = await harness.read(
             lambda c: [row[0] for row in c.execute("SELECT state FROM inbox ORDER BY id")]
         )
         assert states[:2] == ["dead", "done"]
@@ -91,17 +91,17 @@ async def test_a_message_while_tools_run_steers_the_turn(tmp_path: Path) -> None
         await go.wait()
 
     model = FakeModel([hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("tea?")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("tea?")
         await reached.wait()
-        await house.chat.says("green, please")
-        await house.until(lambda: house.gateway.lanes.count_waiting(_only(house)) == 1)
+        await harness.chat.says("green, please")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
         go.set()
-        assert await house.chat.sees(1) == ["Green tea."]
-        await house.at_rest()
+        assert await harness.chat.sees(1) == ["Green tea."]
+        await harness.at_rest()
         assert heard(model) == ["tea?", "green, please"]
         assert len(model.requests) == 2
-        assert await count_open(house) == (0, 0, 0)
+        assert await count_open(harness) == (0, 0, 0)
 
 
 async def test_a_message_while_the_answer_streams_is_answered_too(tmp_path: Path) -> None:
@@ -112,13 +112,13 @@ async def test_a_message_while_the_answer_streams_is_answered_too(tmp_path: Path
         await go.wait()
 
     model = FakeModel([hold, *say("First answer.")], say("Second answer."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("one")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("one")
         await reached.wait()
-        await house.chat.says("two")
-        await house.until(lambda: house.gateway.lanes.count_waiting(_only(house)) == 1)
+        await harness.chat.says("two")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
         go.set()
-        assert await house.chat.sees(1) == ["First answer.\n\nSecond answer."]
+        assert await harness.chat.sees(1) == ["First answer.\n\nSecond answer."]
 
 
 async def test_an_edit_of_a_waiting_message_replaces_its_words(tmp_path: Path) -> None:
@@ -129,16 +129,16 @@ async def test_an_edit_of_a_waiting_message_replaces_its_words(tmp_path: Path) -
         await go.wait()
 
     model = FakeModel([hold, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("one")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("one")
         await reached.wait()
-        await house.chat.says("tow", id=77)
-        await house.chat.says("two", id=77, edit=True, event="the edit")
-        await house.until(house.gateway.router.is_idle)
+        await harness.chat.says("tow", id=77)
+        await harness.chat.says("two", id=77, edit=True, event="the edit")
+        await harness.until(harness.gateway.router.is_idle)
         go.set()
-        await house.at_rest()
+        await harness.at_rest()
         assert heard(model) == ["one", "two"]
-        assert await count_open(house) == (0, 0, 0)
+        assert await count_open(harness) == (0, 0, 0)
 
 
 async def test_stop_ends_the_turn_and_says_what_was_done(tmp_path: Path) -> None:
@@ -150,24 +150,24 @@ async def test_stop_ends_the_turn_and_says_what_was_done(tmp_path: Path) -> None
 
     play = ask(call("recall", '{"query": "tea"}'))
     model = FakeModel(play, [hold], say("Later."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("search")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("search")
         await reached.wait()
-        await house.chat.says("/stop")
-        shown = await house.chat.sees_text("Stopped")
+        await harness.chat.says("/stop")
+        shown = await harness.chat.sees_text("Stopped")
         assert "recall" in shown.text
-        await house.at_rest()
+        await harness.at_rest()
         assert model.streaming == 0
-        await house.chat.says("again")
-        await house.chat.sees_text("Later.")
-        await house.at_rest()
-        assert await count_open(house) == (0, 0, 0)
+        await harness.chat.says("again")
+        await harness.chat.sees_text("Later.")
+        await harness.at_rest()
+        assert await count_open(harness) == (0, 0, 0)
 
 
 async def test_stop_with_nothing_running_says_so(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/stop")
-        await house.chat.sees_text("Nothing is running")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("Nothing is running")
 
 
 async def test_a_queued_message_gets_a_turn_of_its_own(tmp_path: Path) -> None:
@@ -178,34 +178,36 @@ async def test_a_queued_message_gets_a_turn_of_its_own(tmp_path: Path) -> None:
         await go.wait()
 
     model = FakeModel([hold, *say("One.")], say("Two."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("one")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("one")
         await reached.wait()
-        await house.chat.says("/queue two")
-        await house.chat.sees_text(general.QUEUED())
+        await harness.chat.says("/queue two")
+        await harness.chat.sees_text(general.QUEUED())
         go.set()
-        await house.chat.sees_text("Two.")
-        await house.at_rest()
-        assert [shown.text for shown in house.chat.shown] == [
+        await harness.chat.sees_text("Two.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == [
             general.QUEUED(),
             "One.",
             "Two.",
         ]
-        assert await count_open(house) == (0, 0, 0)
+        assert await count_open(harness) == (0, 0, 0)
 
 
-async def test_new_starts_afresh_and_memory_of_the_talk_stays_findable(tmp_path: Path) -> None:
+async def test_new_starts_afresh_and_memory_of_the_conversation_stays_findable(
+    tmp_path: Path,
+) -> None:
     model = FakeModel(
         say("One."), ask(call("recall", '{"query": "zebra"}')), say("You spoke of a zebra.")
     )
-    async with running(tmp_path, model) as house:
-        await house.chat.says("the zebra is striped")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.chat.says("/new")
-        await house.chat.sees_text("started a new conversation")
-        await house.chat.says("what of the animal?")
-        await house.chat.sees_text("You spoke")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("the zebra is striped")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.chat.says("/new")
+        await harness.chat.sees_text("started a new conversation")
+        await harness.chat.says("what of the animal?")
+        await harness.chat.sees_text("You spoke")
         assert heard(model, 1) == ["what of the animal?"]
         results = [part for m in model.requests[2].messages if m.role == "tool" for part in m.parts]
         assert "the zebra is striped" in str(results)
@@ -213,39 +215,41 @@ async def test_new_starts_afresh_and_memory_of_the_talk_stays_findable(tmp_path:
 
 async def test_a_model_that_fails_is_told_and_retry_tries_again(tmp_path: Path) -> None:
     model = FakeModel([ModelBusy("overloaded")], say("Now it works."))
-    async with running(tmp_path, model, **NO_RETRIES) as house:
-        await house.chat.says("do it")
-        await house.chat.sees_text("/retry")
-        await house.at_rest()
-        await house.chat.says("/retry")
-        await house.chat.sees_text("Now it works.")
+    async with running(tmp_path, model, **NO_RETRIES) as harness:
+        await harness.chat.says("do it")
+        await harness.chat.sees_text("/retry")
+        await harness.at_rest()
+        await harness.chat.says("/retry")
+        await harness.chat.sees_text("Now it works.")
         assert heard(model)[-1] == "do it"
-        await house.at_rest()
-        assert await count_open(house) == (0, 0, 0)
+        await harness.at_rest()
+        assert await count_open(harness) == (0, 0, 0)
 
 
 async def test_a_refused_key_is_named_in_one_sentence(tmp_path: Path) -> None:
     model = FakeModel([ModelDenied("the key is wrong")])
-    async with running(tmp_path, model) as house:
-        await house.chat.says("hello")
-        shown = await house.chat.sees_text("rejected the configured key")
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("hello")
+        shown = await harness.chat.sees_text("rejected the configured key")
         assert "Traceback" not in shown.text
 
 
 async def test_two_people_never_hear_of_each_other(tmp_path: Path) -> None:
     model = FakeModel(say("A."), say("B."), ask(call("recall", '{"query": "secret"}')), say("No."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("my secret is blue", user="1", chat="1")
-        await house.chat.sees(1)
-        await house.chat.says("hello", user="2", chat="2", name="Ben")
-        await house.chat.sees(2)
-        await house.at_rest()
-        await house.chat.says("what is the secret?", user="2", chat="2", name="Ben")
-        await house.chat.sees(3)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("my secret is blue", user="1", chat="1")
+        await harness.chat.sees(1)
+        await harness.chat.says("hello", user="2", chat="2", name="Ben")
+        await harness.chat.sees(2)
+        await harness.at_rest()
+        await harness.chat.says("what is the secret?", user="2", chat="2", name="Ben")
+        await harness.chat.sees(3)
         assert "blue" not in str(model.requests[1:])
 
 
-async def test_a_room_neither_shows_private_memory_nor_finds_private_talk(tmp_path: Path) -> None:
+async def test_a_room_neither_shows_private_memory_nor_finds_private_conversation(
+    tmp_path: Path,
+) -> None:
     remember = call("memory", '{"action": "add", "target": "user", "text": "Ana is a spy"}')
     model = FakeModel(
         ask(remember),
@@ -253,31 +257,31 @@ async def test_a_room_neither_shows_private_memory_nor_finds_private_talk(tmp_pa
         ask(call("recall", '{"query": "spy"}'), call("memory", "{}", "c2")),
         say("Hm."),
     )
-    async with running(tmp_path, model) as house:
-        await house.chat.says("remember that I am a spy")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.chat.says("who am I?", chat="room", direct=False)
-        await house.chat.sees(2)
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("remember that I am a spy")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.chat.says("who am I?", chat="room", direct=False)
+        await harness.chat.sees(2)
         assert "settings" not in [spec.name for spec in model.requests[2].tools]
         assert "Ana is a spy" not in str(model.requests[2:])
         assert "that I am a spy" not in str(model.requests[2:])
 
 
 async def test_what_nobody_addressed_to_us_in_a_room_is_not_answered(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
-        await house.chat.says("chatter", chat="room", direct=False, addressed=False)
-        await house.chat.says("bot?", chat="room", direct=False)
-        assert await house.chat.sees(1) == ["Yes?"]
-        assert heard(house.model) == ["bot?"]
+    async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
+        await harness.chat.says("chatter", chat="room", direct=False, addressed=False)
+        await harness.chat.says("bot?", chat="room", direct=False)
+        assert await harness.chat.sees(1) == ["Yes?"]
+        assert heard(harness.model) == ["bot?"]
 
 
 async def test_a_long_answer_comes_in_parts_and_in_order(tmp_path: Path) -> None:
     chat = FakeChat(limit=10)
-    async with running(tmp_path, FakeModel(say("0123456789abcdefghijXYZ")), chat=chat) as house:
+    async with running(tmp_path, FakeModel(say("0123456789abcdefghijXYZ")), chat=chat) as harness:
         await chat.says("go")
         assert await chat.sees(3) == ["0123456789", "abcdefghij", "XYZ"]
-        await house.at_rest()
+        await harness.at_rest()
 
 
 async def test_a_drain_keeps_what_it_cannot_finish_for_the_next_start(tmp_path: Path) -> None:
@@ -290,103 +294,105 @@ async def test_a_drain_keeps_what_it_cannot_finish_for_the_next_start(tmp_path: 
     play = [hold, *ask(call("recall", '{"query": "tea"}'))]
     model = FakeModel(play)
     chat = FakeChat()
-    async with running(tmp_path, model, chat=chat) as house:
+    async with running(tmp_path, model, chat=chat) as harness:
         await chat.says("search")
         await reached.wait()
         asyncio.get_running_loop().call_later(0.05, go.set)
     assert chat.shown == []
     again = FakeModel(say("Found it."))
-    async with running(tmp_path, again) as house:
-        assert await house.chat.sees(1) == ["Found it."]
-        await house.at_rest()
+    async with running(tmp_path, again) as harness:
+        assert await harness.chat.sees(1) == ["Found it."]
+        await harness.at_rest()
         assert heard(again) == ["search"]
         assert [m.role for m in again.requests[0].messages] == ["user", "assistant", "tool"]
-        assert await count_open(house) == (0, 0, 0)
+        assert await count_open(harness) == (0, 0, 0)
 
 
 async def test_a_turn_over_which_six_processes_died_is_set_aside(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("first")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.gateway.database.write(
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("first")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.gateway.database.write(
             "test", lambda c: c.execute("UPDATE turns SET state = 'running', attempts = 6")
         )
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.sees_text("interrupted several times")
-        latest = await house.read(lambda c: turns.list_recent(c, limit=1))
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.sees_text("interrupted several times")
+        latest = await harness.read(lambda c: turns.list_recent(c, limit=1))
         assert (latest[0].state, latest[0].reason) == ("failed", "crashed")
 
 
 async def test_status_tells_what_it_cost(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(say("One."))) as house:
-        await house.chat.says("first")
-        await house.chat.sees(1)
-        await house.at_rest()
-        await house.chat.says("/status")
-        shown = await house.chat.sees_text("Last 24 hours")
+    async with running(tmp_path, FakeModel(say("One."))) as harness:
+        await harness.chat.says("first")
+        await harness.chat.sees(1)
+        await harness.at_rest()
+        await harness.chat.says("/status")
+        shown = await harness.chat.sees_text("Last 24 hours")
         assert "Messages: 2 · I'm idle" in shown.text
 
 
 async def test_a_command_nobody_knows_names_help(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/dance")
-        await house.chat.sees_text("/help")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/dance")
+        await harness.chat.sees_text("/help")
 
 
 async def test_only_owners_approve(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/approve ABCD-EFGH")
-        await house.chat.sees_text("Only an owner")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/approve ABCD-EFGH")
+        await harness.chat.sees_text("Only an owner")
 
 
 async def test_an_empty_and_a_huge_message_are_told_why_not(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("  ")
-        await house.chat.sees_text("message was empty")
-        await house.chat.says("x" * 1_000_000)
-        await house.chat.sees_text("1,000,000 characters")
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("  ")
+        await harness.chat.sees_text("message was empty")
+        await harness.chat.says("x" * 1_000_000)
+        await harness.chat.sees_text("1,000,000 characters")
 
 
 async def test_a_long_turn_shows_that_it_is_at_work(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, *say("Done.")])) as house:
-        await house.chat.says("think")
-        await house.chat.types()
+    async with running(tmp_path, FakeModel([go.wait, *say("Done.")])) as harness:
+        await harness.chat.says("think")
+        await harness.chat.types()
         go.set()
-        await house.chat.sees_text("Done.")
+        await harness.chat.sees_text("Done.")
 
 
 async def test_a_streaming_answer_grows_in_one_message(tmp_path: Path) -> None:
     go = asyncio.Event()
     first, *rest = say("The answer ", "is 42.")
-    async with running(tmp_path, FakeModel([first, go.wait, *rest])) as house:
-        await house.chat.says("think")
-        await house.chat.sees_text("The answer")
+    async with running(tmp_path, FakeModel([first, go.wait, *rest])) as harness:
+        await harness.chat.says("think")
+        await harness.chat.sees_text("The answer")
         go.set()
-        await house.chat.sees_text("is 42.")
-        await house.at_rest()
-        assert len(house.chat.shown) == 1
-        assert await house.read(lambda c: outbox.count(c, state="sent")) == 1
+        await harness.chat.sees_text("is 42.")
+        await harness.at_rest()
+        assert len(harness.chat.shown) == 1
+        assert await harness.read(lambda c: outbox.count(c, state="sent")) == 1
 
 
-def _only(house: House) -> object:
-    (conversation_id,) = house.gateway.lanes._workers._queues
+def _only(harness: Harness) -> object:
+    (conversation_id,) = harness.gateway.lanes._workers._queues
     return conversation_id
 
 
 async def test_a_pair_that_the_stream_cut_apart_is_whole_again(tmp_path: Path) -> None:
     play = say("Look: \ud83d", "\ude00", " and half: \ud83d")
-    async with running(tmp_path, FakeModel(play, say("Two."))) as house:
-        await house.chat.says("smile")
-        assert await house.chat.sees(1) == ["Look: \U0001f600 and half: \N{REPLACEMENT CHARACTER}"]
-        await house.at_rest()
-        await house.chat.says("again")
-        await house.chat.sees_text("Two.")
+    async with running(tmp_path, FakeModel(play, say("Two."))) as harness:
+        await harness.chat.says("smile")
+        assert await harness.chat.sees(1) == [
+            "Look: \U0001f600 and half: \N{REPLACEMENT CHARACTER}"
+        ]
+        await harness.at_rest()
+        await harness.chat.says("again")
+        await harness.chat.sees_text("Two.")
 
 
 async def test_an_answer_that_no_screen_would_show_counts_as_none(tmp_path: Path) -> None:
     model = FakeModel(say("\u200b\u200d"), say("There you are."))
-    async with running(tmp_path, model) as house:
-        await house.chat.says("hello")
-        assert await house.chat.sees(1) == ["There you are."]
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("hello")
+        assert await harness.chat.sees(1) == ["There you are."]

@@ -11,23 +11,23 @@ from agent_core.state.queues import inbox
 from gateway.texts import people
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import words
 from tests.integration.sides import Side, count
 
 
-async def until_quiet(house: House) -> None:
+async def until_quiet(harness: Harness) -> None:
     """Return once everything that was said is where it waits."""
-    gateway = house.gateway
-    await house.until(lambda: gateway.router.is_idle() and gateway.dispatcher.is_idle())
+    gateway = harness.gateway
+    await harness.until(lambda: gateway.router.is_idle() and gateway.dispatcher.is_idle())
 
 
-async def newest_asker(house: House) -> int:
+async def newest_asker(harness: Harness) -> int:
     def look(connection: Connection) -> int:
         row = connection.execute("SELECT person_id FROM turns ORDER BY id DESC LIMIT 1").fetchone()
         return int(row[0])
 
-    return await house.read(look)
+    return await harness.read(look)
 
 
 async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edited(
@@ -37,38 +37,38 @@ async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edite
     model = FakeModel(
         say("Hello Ann."), say("Hello Ben."), [go.wait, *say("Hello Cleo.")], say("Yes, both.")
     )
-    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as house:
-        chat = house.chat
-        ann, ben = Side(house, "ann", "Ann"), Side(house, "ben", "Ben")
+    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as harness:
+        chat = harness.chat
+        ann, ben = Side(harness, "ann", "Ann"), Side(harness, "ben", "Ben")
         await ann.says("I am Ann")
         await ben.says("I am Ben")
         code = await ann.makes_code()
         await ben.says(f"/link {code}")
         await chat.says("hold on", user="cleo", chat="cleo", name="Cleo")
-        await house.until(lambda: model.streaming == 1)
+        await harness.until(lambda: model.streaming == 1)
         place = {"user": "ben", "chat": "ben", "name": "Ben"}
         await chat.says("fist", id="b1", **place)
         await chat.says("second", id="b2", **place)
         await chat.says("first", id="b1", edit=True, event="edit 1", **place)
-        await until_quiet(house)
+        await until_quiet(harness)
         await chat.press(people.YES(), user="ann", chat="ann", name="Ann")
-        await until_quiet(house)
+        await until_quiet(harness)
         go.set()
         await chat.sees_text("Yes, both.")
-        await house.at_rest()
+        await harness.at_rest()
         assert words(model)[-2:] == ["first", "second"]
         one = await ann.person()
         assert one
         assert one == await ben.person()
-        assert await newest_asker(house) == one.id
+        assert await newest_asker(harness) == one.id
         assert [shown.text for shown in chat.shown].count("Yes, both.") == 1
-        assert await count(house, "inbox", "state <> 'done'") == 0
-        assert await count(house, "turns", "state = 'running'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "turns", "state = 'running'") == 0
 
 
-@pytest.mark.parametrize("crowd", [0, 200])
+@pytest.mark.parametrize("population", [0, 200])
 async def test_a_message_that_was_edited_before_a_start_is_read_as_edited(
-    tmp_path: Path, crowd: int
+    tmp_path: Path, population: int
 ) -> None:
     """Also where many other events stand between the message and its edit."""
 
@@ -76,7 +76,7 @@ async def test_a_message_that_was_edited_before_a_start_is_read_as_edited(
         fields = {"id": number, "text": text, **more}
         return f"{number} {text}", json.dumps(fields)
 
-    between = [event(f"n{number}", "", noise=True) for number in range(crowd)]
+    between = [event(f"n{number}", "", noise=True) for number in range(population)]
     events = [
         event("1", "/help", user="2", chat="2"),
         event("2", "hello"),
@@ -90,8 +90,8 @@ async def test_a_message_that_was_edited_before_a_start_is_read_as_edited(
     await database.write("left", lambda c: inbox.store(c, platform="fake", events=events, now=1))
     await database.close()
     model = FakeModel(say("Hi."), say("Hi."))
-    async with running(tmp_path, model, chat=FakeChat()) as house:
-        await house.chat.sees_text("Hi.")
-        await house.at_rest()
+    async with running(tmp_path, model, chat=FakeChat()) as harness:
+        await harness.chat.sees_text("Hi.")
+        await harness.at_rest()
         assert words(model) == ["Hello!", "and this"]
-        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(harness, "inbox", "state <> 'done'") == 0

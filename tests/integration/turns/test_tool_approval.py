@@ -13,7 +13,7 @@ from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import ROOM, enrol, results
 from tests.integration.sides import count
 
@@ -41,51 +41,51 @@ def pay(amount: str, call_id: str = "c1") -> tuple[str, str, str]:
     return "pay", f'{{"amount": "{amount}", "to": "Ben"}}', call_id
 
 
-async def waiting(house: House, text: str) -> Shown:
-    await house.until(lambda: bool(house.gateway.questions.answers._futures))
-    return await house.chat.sees_text(text)
+async def waiting(harness: Harness, text: str) -> Shown:
+    await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
+    return await harness.chat.sees_text(text)
 
 
 async def test_nothing_is_done_before_it_is_allowed(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Done."))
-    async with running(tmp_path, model, tools=(tool,)) as house:
-        await house.chat.says("pay Ben")
-        message = await waiting(house, "Pay 5 € to Ben?")
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("pay Ben")
+        message = await waiting(harness, "Pay 5 € to Ben?")
         assert message.labels == ["Allow", "Don't"]
-        assert (tool.asked, await count(house, "steps")) == ([], 0)
-        await house.chat.press("Allow")
-        await house.chat.sees_text("Done.")
-        await house.at_rest()
+        assert (tool.asked, await count(harness, "steps")) == ([], 0)
+        await harness.chat.press("Allow")
+        await harness.chat.sees_text("Done.")
+        await harness.at_rest()
         assert [arguments for arguments, _ in tool.asked] == [{"amount": "5 €", "to": "Ben"}]
         assert results(model) == ["Paid 5 €."]
         assert message.text == "Pay 5 € to Ben?\n\n→ Allow (Ana)"
-        assert await count(house, "steps", "outcome = 'Paid 5 €.'") == 1
+        assert await count(harness, "steps", "outcome = 'Paid 5 €.'") == 1
 
 
 async def test_what_is_refused_is_not_done_and_the_model_is_told(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Left."))
-    async with running(tmp_path, model, tools=(tool,)) as house:
-        await house.chat.says("pay Ben")
-        await waiting(house, "Pay 5 €")
-        await house.chat.press("Don't")
-        await house.chat.sees_text("Left.")
-        await house.at_rest()
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("pay Ben")
+        await waiting(harness, "Pay 5 €")
+        await harness.chat.press("Don't")
+        await harness.chat.sees_text("Left.")
+        await harness.at_rest()
         assert tool.asked == []
         assert results(model) == ["`pay` was not run. The person refused."]
-        assert await count(house, "steps", "is_error = 1 AND outcome IS NOT NULL") == 1
+        assert await count(harness, "steps", "is_error = 1 AND outcome IS NOT NULL") == 1
 
 
 @pytest.mark.parametrize("said", ["yes, but only 4", "yes", "ok"])
 async def test_other_words_allow_nothing(tmp_path: Path, said: str) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("I see."))
-    async with running(tmp_path, model, tools=(tool,)) as house:
-        await house.chat.says("pay Ben")
-        await waiting(house, "Pay 5 €")
-        await house.chat.says(said)
-        await house.chat.sees_text("I see.")
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("pay Ben")
+        await waiting(harness, "Pay 5 €")
+        await harness.chat.says(said)
+        await harness.chat.sees_text("I see.")
         assert tool.asked == []
         assert "`pay` was not run. They did not choose" in results(model)[0]
 
@@ -93,63 +93,63 @@ async def test_other_words_allow_nothing(tmp_path: Path, said: str) -> None:
 async def test_an_old_approval_allows_nothing_new(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), ask(call(*pay("50 €", "c2"))), say("Left."))
-    async with running(tmp_path, model, tools=(tool,)) as house:
-        await house.chat.says("pay Ben")
-        first = await waiting(house, "Pay 5 €")
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("pay Ben")
+        first = await waiting(harness, "Pay 5 €")
         key = first.keyboard[0].key
-        await house.chat.press("Allow")
-        second = await house.chat.sees_text("Pay 50 €")
-        await waiting(house, "Pay 50 €")
+        await harness.chat.press("Allow")
+        second = await harness.chat.sees_text("Pay 50 €")
+        await waiting(harness, "Pay 50 €")
         for message in (first, second):
-            await house.chat.press_key(key, message.id)
-        await house.until(house.gateway.router.is_idle)
+            await harness.chat.press_key(key, message.id)
+        await harness.until(harness.gateway.router.is_idle)
         assert len(tool.asked) == 1
         assert second.labels == ["Allow", "Don't"]
-        await house.chat.press("Don't")
-        await house.chat.sees_text("Left.")
+        await harness.chat.press("Don't")
+        await harness.chat.sees_text("Left.")
         assert len(tool.asked) == 1
 
 
 async def test_the_same_call_id_in_a_later_turn_is_asked_for_again(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Done."), ask(call(*pay("6 €"))), say("Left."))
-    async with running(tmp_path, model, tools=(tool,)) as house:
-        await house.chat.says("pay Ben")
-        await waiting(house, "Pay 5 €")
-        await house.chat.press("Allow")
-        await house.chat.sees_text("Done.")
-        await house.at_rest()
-        await house.chat.says("again")
-        await waiting(house, "Pay 6 €")
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await harness.chat.says("pay Ben")
+        await waiting(harness, "Pay 5 €")
+        await harness.chat.press("Allow")
+        await harness.chat.sees_text("Done.")
+        await harness.at_rest()
+        await harness.chat.says("again")
+        await waiting(harness, "Pay 6 €")
         assert len(tool.asked) == 1
-        await house.chat.press("Don't")
-        await house.chat.sees_text("Left.")
+        await harness.chat.press("Don't")
+        await harness.chat.sees_text("Left.")
         assert len(tool.asked) == 1
 
 
 async def test_nobody_else_allows_what_is_asked_in_a_room(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Left."))
-    async with running(tmp_path, model, tools=(tool,)) as house:
-        await enrol(house, "ben", "Ben")
-        await house.chat.says("pay Ben", **ROOM)
-        await waiting(house, "Pay 5 €")
-        await house.chat.press("Allow", user="ben", name="Ben", direct=False)
-        await house.chat.sees_text(general.QUESTION_NOT_YOURS())
+    async with running(tmp_path, model, tools=(tool,)) as harness:
+        await enrol(harness, "ben", "Ben")
+        await harness.chat.says("pay Ben", **ROOM)
+        await waiting(harness, "Pay 5 €")
+        await harness.chat.press("Allow", user="ben", name="Ben", direct=False)
+        await harness.chat.sees_text(general.QUESTION_NOT_YOURS())
         assert tool.asked == []
-        await house.chat.press("Don't", direct=False)
-        await house.chat.sees_text("Left.")
+        await harness.chat.press("Don't", direct=False)
+        await harness.chat.sees_text("Left.")
         assert tool.asked == []
 
 
 async def test_stop_while_leave_is_asked_for_does_nothing(tmp_path: Path) -> None:
     tool = Payment()
-    async with running(tmp_path, FakeModel(ask(call(*pay("5 €")))), tools=(tool,)) as house:
-        await house.chat.says("pay Ben")
-        message = await waiting(house, "Pay 5 €")
-        await house.chat.says("/stop")
-        await house.chat.sees_text("(Stopped.")
-        await house.at_rest()
+    async with running(tmp_path, FakeModel(ask(call(*pay("5 €")))), tools=(tool,)) as harness:
+        await harness.chat.says("pay Ben")
+        message = await waiting(harness, "Pay 5 €")
+        await harness.chat.says("/stop")
+        await harness.chat.sees_text("(Stopped.")
+        await harness.at_rest()
         assert message.labels == []
         assert tool.asked == []
 
@@ -170,19 +170,19 @@ async def test_leave_given_while_nobody_listened_counts_at_the_next_start(
 ) -> None:
     chat = FakeChat()
     model = FakeModel(ask(call(*pay("5 €"))))
-    async with running(tmp_path, model, chat=chat, tools=(Payment(),)) as house:
+    async with running(tmp_path, model, chat=chat, tools=(Payment(),)) as harness:
         await chat.says("pay Ben")
-        message = await waiting(house, "Pay 5 €")
+        message = await waiting(harness, "Pay 5 €")
     chat.inlet = None
     await leave_press(tmp_path, message.keyboard[choice].key, message.id)
     tool = Payment()
     model = FakeModel(say("So be it."))
-    async with running(tmp_path, model, chat=chat, tools=(tool,)) as house:
+    async with running(tmp_path, model, chat=chat, tools=(tool,)) as harness:
         await chat.sees_text("So be it.")
-        await house.at_rest()
+        await harness.at_rest()
         assert len(tool.asked) == (1 if choice == 0 else 0)
-        told = "Paid 5 €." if choice == 0 else "`pay` was not run. The person refused."
-        assert results(model) == [told]
+        reported = "Paid 5 €." if choice == 0 else "`pay` was not run. The person refused."
+        assert results(model) == [reported]
         assert len(chat.shown) == 2
 
 
@@ -191,17 +191,17 @@ async def test_what_may_have_been_done_before_a_crash_is_not_done_again(tmp_path
     tool = Payment()
     tool.go.clear()
     model = FakeModel(ask(call(*pay("5 €"))))
-    async with running(tmp_path, model, chat=chat, tools=(tool,), **AT_ONCE) as house:
+    async with running(tmp_path, model, chat=chat, tools=(tool,), **AT_ONCE) as harness:
         await chat.says("pay Ben")
-        await waiting(house, "Pay 5 €")
+        await waiting(harness, "Pay 5 €")
         await chat.press("Allow")
         await tool.reached.wait()
     chat.inlet = None
     later = Payment()
     model = FakeModel(say("I don't know."))
-    async with running(tmp_path, model, chat=chat, tools=(later,)) as house:
+    async with running(tmp_path, model, chat=chat, tools=(later,)) as harness:
         await chat.sees_text("I don't know.")
-        await house.at_rest()
+        await harness.at_rest()
         assert later.asked == []
         assert len(chat.shown) == 2, "nobody is asked again"
         assert "5 €" not in results(model)[0]
@@ -220,20 +220,20 @@ async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_
 
     tools = (Payment(), FakeTool("look", look, effect="unsafe"))
     model = FakeModel(ask(call(*pay("5 €")), call("look", "{}", "c2")))
-    async with running(tmp_path, model, chat=chat, tools=tools) as house:
+    async with running(tmp_path, model, chat=chat, tools=tools) as harness:
         await chat.says("pay Ben")
-        message = await waiting(house, "Pay 5 €")
+        message = await waiting(harness, "Pay 5 €")
         await reached.wait()
-        house.gateway.lanes.drain()
-        await house.until(lambda: not house.gateway.questions.answers._futures)
+        harness.gateway.lanes.drain()
+        await harness.until(lambda: not harness.gateway.questions.answers._futures)
         go.set()
-        await house.until(house.gateway.lanes.is_idle)
-        assert await count(house, "steps", "outcome = 'seen'") == 1
+        await harness.until(harness.gateway.lanes.is_idle)
+        assert await count(harness, "steps", "outcome = 'seen'") == 1
     chat.inlet = None
     later = FakeTool("look", effect="unsafe")
     model = FakeModel(say("Done."))
-    async with running(tmp_path, model, chat=chat, tools=(Payment(), later)) as house:
-        await house.until(lambda: bool(house.gateway.questions.answers._futures))
+    async with running(tmp_path, model, chat=chat, tools=(Payment(), later)) as harness:
+        await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
         await chat.press("Allow")
         await chat.sees_text("Done.")
         assert results(model) == ["Paid 5 €.", "seen"]

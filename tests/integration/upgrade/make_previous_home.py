@@ -33,7 +33,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, call, finish
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import give_job, looked
-from tests.gateway.running import House, running
+from tests.gateway.running import Harness, running
 from tests.gateway.sides import Side
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
@@ -84,12 +84,12 @@ def tool(name: str, /, **arguments: object) -> str:
     return f"!{name} {json.dumps(arguments)}"
 
 
-async def says(house: House, platform: FakeChat, text: str, **fields: object) -> str:
+async def says(harness: Harness, platform: FakeChat, text: str, **fields: object) -> str:
     """Say something on another platform; gives what is shown there once all is at rest."""
     seen = len(platform.shown)
     await platform.says(text, **fields)
-    await house.until(lambda: len(platform.shown) > seen)
-    await house.at_rest()
+    await harness.until(lambda: len(platform.shown) > seen)
+    await harness.at_rest()
     return platform.shown[-1].text
 
 
@@ -101,17 +101,17 @@ async def live(home: Path, clock: Clock) -> None:
         memory = {"HONCHO_BASE_URL": honcho.url, "TALARIA_MEMORY__PROVIDER": "honcho"}
         async with running(
             home, Player(), now=clock, others={"work": work, "phone": phone}, **SETTINGS, **memory
-        ) as house:
-            ana, bob = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+        ) as harness:
+            ana, bob = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
             await ana.says("hi", channel="general", position="0007")
-            await make_owner(house)
+            await make_owner(harness)
             await bob.says("hello there")
             code = await ana.makes_code()
             place = {"user": "w1", "chat": "w1", "name": "Ana at work"}
-            await says(house, work, f"/link {code}", **place)
+            await says(harness, work, f"/link {code}", **place)
             await ana.presses(wording_people.YES)
-            await says(house, phone, "good morning", user="p1", chat="p1", name="Carl")
-            await says(house, phone, "/unlink", user="p1", chat="p1", name="Carl")
+            await says(harness, phone, "good morning", user="p1", chat="p1", name="Carl")
+            await says(harness, phone, "/unlink", user="p1", chat="p1", name="Carl")
             await ana.says(
                 tool("memory", action="add", target="memory", text="The key is with Ada")
             )
@@ -138,33 +138,33 @@ async def live(home: Path, clock: Clock) -> None:
                 await ana.says(f"fact {number} is word{number * 7} " + "and so on " * 60)
             await ana.says("/compact keep word7")
             await ana.says("/status")
-            await give_job(house, "Drink water", "every 3600")
-            await give_job(house, "Name three fish.", "30 * * * *", kind="prompt")
-            await give_job(house, "echo done", "2026-11-21T13:10", kind="script")
-            clock.move(house, hours=2)
-            await looked(house)
-            await until_told(house)
+            await give_job(harness, "Drink water", "every 3600")
+            await give_job(harness, "Name three fish.", "30 * * * *", kind="prompt")
+            await give_job(harness, "echo done", "2026-11-21T13:10", kind="script")
+            clock.move(harness, hours=2)
+            await looked(harness)
+            await until_reported(harness)
             # Nobody answers the external memory any more: what follows stays queued.
             await servers.aclose()
             await ana.says("one more thing for later")
 
 
-async def until_told(house: House) -> None:
+async def until_reported(harness: Harness) -> None:
     async with asyncio.timeout(45):
-        while await house.read(
+        while await harness.read(
             lambda c: c.execute("SELECT 1 FROM mirror WHERE state = 'owed'").fetchone()
         ):
             await asyncio.sleep(0.02)
 
 
-async def make_owner(house: House) -> None:
+async def make_owner(harness: Harness) -> None:
     def work(connection: sqlite3.Connection) -> None:
         person = people.find_by_account(connection, platform="fake", user_id="1")
         assert person
         people.make_owner(connection, person_id=person.id)
 
-    await house.gateway.database.write("owner", work)
-    house.gateway.intake.forget_known()
+    await harness.gateway.database.write("owner", work)
+    harness.gateway.intake.forget_known()
 
 
 async def leave_unfinished(home: Path, clock: Clock) -> None:
@@ -175,32 +175,32 @@ async def leave_unfinished(home: Path, clock: Clock) -> None:
     )
     async with running(
         home, Player(), chat=chat, now=clock, others={"work": work, "phone": phone}, **SETTINGS
-    ) as house:
-        ana, bob = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+    ) as harness:
+        ana, bob = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
         await ana.says("/settings quiet_hours 14:00-22:00")
-        clock.move(house, hours=1)
-        await looked(house)
+        clock.move(harness, hours=1)
+        await looked(harness)
         phone.fault = Rejected("No.")
         await phone.says("is anybody there?", user="p1", chat="p1", name="Carl")
-        await until(house, "SELECT 1 FROM outbox WHERE state = 'dead'")
+        await until(harness, "SELECT 1 FROM outbox WHERE state = 'dead'")
         phone.fault, phone.gone = None, {"p2"}
         await phone.says("and there?", user="p2", chat="p2", name="Dora")
-        await until(house, "SELECT 1 FROM retired_chats")
+        await until(harness, "SELECT 1 FROM retired_chats")
         work.fault = Unsure("no answer")
         await work.says("did that arrive?", user="w2", chat="w2", name="Eve")
-        await until(house, "SELECT 1 FROM outbox WHERE state = 'unsure'")
+        await until(harness, "SELECT 1 FROM outbox WHERE state = 'unsure'")
         await work.says("And this?", user="w1", chat="w1", name="Ana at work")
-        await bob.house.chat.says(
+        await bob.harness.chat.says(
             tool("ask", question="Which colour?", options=["Red", "Blue"]),
             user="2",
             chat="2",
             name="Bob",
         )
-        await until(house, "SELECT 1 FROM questions WHERE state = 'open'")
+        await until(harness, "SELECT 1 FROM questions WHERE state = 'open'")
         await chat.sees_text("Which colour?")
         chat.fault = Unreachable("down")
         await chat.says("Good night", user="1", chat="1", name="Ana")
-        await until(house, "SELECT 1 FROM outbox WHERE state = 'owed' AND is_live = 0")
+        await until(harness, "SELECT 1 FROM outbox WHERE state = 'owed' AND is_live = 0")
         with sqlite3.connect(home / "state.db") as connection:
             copy = sqlite3.connect(home / "copy.db")
             connection.backup(copy)
@@ -211,9 +211,9 @@ async def leave_unfinished(home: Path, clock: Clock) -> None:
     (home / "copy.db").rename(home / "state.db")
 
 
-async def until(house: House, query: str) -> None:
+async def until(harness: Harness, query: str) -> None:
     async with asyncio.timeout(45):
-        while await house.read(lambda c: c.execute(query).fetchone()) is None:
+        while await harness.read(lambda c: c.execute(query).fetchone()) is None:
             await asyncio.sleep(0.01)
 
 

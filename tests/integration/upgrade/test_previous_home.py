@@ -18,7 +18,7 @@ from agent_core.transcript import TextPart, dump_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, finish
 from tests.integration.clock import Clock
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 from tests.integration.sides import Side
 
 PACKED = Path(__file__).with_name("home.tar.gz")
@@ -97,41 +97,41 @@ async def test_everything_in_it_is_still_served(home: Path) -> None:
         others={"work": work, "phone": phone},
         now=clock,
         TALARIA_PEOPLE__TIME_ZONE="Europe/Berlin",
-    ) as house:
-        ana, bob = Side(house, "1", "Ana"), Side(house, "2", "Bob")
-        await house.chat.sees_text("Understood: Good night")
-        assert house.chat.inlet is not None
-        assert dict(await house.chat.inlet.marks()) == {"general": "0007"}
-        assert await house.read(unreachable_chats.list_all) == {
+    ) as harness:
+        ana, bob = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
+        await harness.chat.sees_text("Understood: Good night")
+        assert harness.chat.inlet is not None
+        assert dict(await harness.chat.inlet.marks()) == {"general": "0007"}
+        assert await harness.read(unreachable_chats.list_all) == {
             ("phone", '["p2",null,true]'): "Nobody is there any more."
         }
-        (sync,) = await house.read(external_sync.count_all)
-        assert (sync.provider, sync.owed) == ("honcho", 1)
-        await press_blue(house)
-        await house.chat.sees_text("Understood: !ask")
-        await house.at_rest()
-        await use_what_is_remembered(house, ana, bob)
+        (sync,) = await harness.read(external_sync.count_all)
+        assert (sync.provider, sync.queued) == ("honcho", 1)
+        await press_blue(harness)
+        await harness.chat.sees_text("Understood: !ask")
+        await harness.at_rest()
+        await use_what_is_remembered(harness, ana, bob)
         await phone.says("/retry", user="p1", chat="p1", name="Carl")
         await phone.sees_text("Understood: is anybody there?")
         await phone.says("back again", user="p2", chat="p2", name="Dora")
         await phone.sees_text("Understood: back again")
-        assert await house.read(unreachable_chats.list_all) == {}
+        assert await harness.read(unreachable_chats.list_all) == {}
         await work.says("hello", user="w1", chat="w1", name="Ana at work")
         await work.sees_text("Understood: hello")
-        assert not await house.read(lambda c: outbox.count(c, state="unsure"))
-        await end_quiet_hours(house, clock)
+        assert not await harness.read(lambda c: outbox.count(c, state="unsure"))
+        await end_quiet_hours(harness, clock)
 
 
-async def press_blue(house: House) -> None:
+async def press_blue(harness: Harness) -> None:
     """Answer the question that the previous process asked."""
-    row = await house.read(lambda c: outbox.find_of_question(c, question_id=QuestionId(2)))
+    row = await harness.read(lambda c: outbox.find_of_question(c, question_id=QuestionId(2)))
     assert row
     assert row.message_id
     key = next(button.key for button in row.buttons if button.label == "Blue")
-    await house.chat.press_key(key, row.message_id, user="2", chat="2", name="Bob")
+    await harness.chat.press_key(key, row.message_id, user="2", chat="2", name="Bob")
 
 
-async def use_what_is_remembered(house: House, ana: Side, bob: Side) -> None:
+async def use_what_is_remembered(harness: Harness, ana: Side, bob: Side) -> None:
     """Memory with its history, the archive, blocks, search, jobs, skills, and the compaction."""
     memory = await ana.says("/memory")
     assert "The key is with Ada" in memory
@@ -143,19 +143,19 @@ async def use_what_is_remembered(house: House, ana: Side, bob: Side) -> None:
     assert "Drink water" in jobs
     assert "Name three fish." in jobs
     await ana.says("how are you?")
-    request = "".join(dump_parts(message.parts) for message in house.model.requests[-1].messages)
+    request = "".join(dump_parts(message.parts) for message in harness.model.requests[-1].messages)
     assert "They spoke of tea and of trains." in request
     assert "word77" in request
     undone = await ana.says("/undo 3")
     assert "Drinks tea" in await ana.says("/memory"), undone
 
 
-async def end_quiet_hours(house: House, clock: Clock) -> None:
+async def end_quiet_hours(harness: Harness, clock: Clock) -> None:
     """Deliver the deferred messages, and run the jobs that are due by then."""
-    kept = await house.read(deferred_messages.find_next_at)
+    kept = await harness.read(deferred_messages.find_next_at)
     assert kept is not None
-    clock.move(house, hours=9)
+    clock.move(harness, hours=9)
     for text in ("echo done", "Drink water", "Name three fish."):
-        await house.chat.sees_text(text)
-    await house.at_rest()
-    assert await house.read(deferred_messages.find_next_at) is None
+        await harness.chat.sees_text(text)
+    await harness.at_rest()
+    assert await harness.read(deferred_messages.find_next_at) is None

@@ -158,7 +158,7 @@ class HonchoMemory:
             return ""
         try:
             with mapped(function):
-                told = await self._peer(who).aio.representation(
+                reported = await self._peer(who).aio.representation(
                     max_conclusions=_MOST_CONCLUSIONS, include_most_frequent=True
                 )
         except Unknown:
@@ -166,7 +166,7 @@ class HonchoMemory:
         except ExternalMemoryUnsupported:
             self._lacking.add(function)
             return ""
-        return str(told or "")
+        return str(reported or "")
 
     async def add_exchange(self, exchange: Exchange) -> None:
         """Add messages to a session; a repeat skips those that are already there."""

@@ -10,8 +10,8 @@ from tests.adapters.discord.rig import (
     ANNA,
     BEN,
     direct,
-    owed,
     presses,
+    queued,
     room,
     running,
     said,
@@ -205,7 +205,7 @@ async def test_our_own_words_are_never_read_as_somebodys(
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "before")
         await inlet.receives(1)
-        await adapter.send(owed(direct(api), "an answer"))
+        await adapter.send(queued(direct(api), "an answer"))
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "after")
         await inlet.receives(2)
@@ -259,7 +259,7 @@ async def test_what_was_answered_before_anything_was_kept_is_not_answered_again(
 ) -> None:
     async with running(api, FakeInlet()) as adapter:
         await api.says(ANNA, "said to another program")
-        await adapter.send(owed(direct(api), "which answered"))
+        await adapter.send(queued(direct(api), "which answered"))
     await api.says(ANNA, "said to nobody")
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "said to us")
@@ -274,7 +274,7 @@ async def test_a_press_waits_for_no_history_and_overtakes_nothing_that_was_heard
         await api.says(ANNA, "before")
         await inlet.receives(1)
         asked = await adapter.send(
-            owed(direct(api), "Sure?", buttons=(Button(key="yes", label="Yes"),))
+            queued(direct(api), "Sure?", buttons=(Button(key="yes", label="Yes"),))
         )
     may_read = asyncio.Event()
 

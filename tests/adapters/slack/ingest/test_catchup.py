@@ -35,7 +35,9 @@ async def test_threads_are_read_whoever_began_them(slack: SlackEmulator, inlet: 
         assert [one.address.thread_id for one in found] == [ours, others, quiet, new, new]
 
 
-async def test_every_talk_with_an_agent_is_read_on(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_every_conversation_with_an_agent_is_read_on(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
     slack.holds_seconds = 0
     async with running(slack, inlet):
         root = await slack.says(ANNA, "a")
@@ -225,8 +227,8 @@ async def test_what_another_socket_lost_just_before_the_mark_is_heard(
     async with running(slack, inlet):
         await slack.says(ANNA, "marked")
         await inlet.receives(1)
-    talk = slack.dm(ANNA)
-    message = SlackMessage(channel=talk, ts=lost, user=slack.user(ANNA), text="lost")
-    slack.world.channels[talk].messages[lost] = message
+    dialogue = slack.dm(ANNA)
+    message = SlackMessage(channel=dialogue, ts=lost, user=slack.user(ANNA), text="lost")
+    slack.world.channels[dialogue].messages[lost] = message
     async with running(slack, inlet):
         assert said((await inlet.receives(2))[1:]) == ["lost"]

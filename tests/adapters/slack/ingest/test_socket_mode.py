@@ -234,7 +234,7 @@ async def test_the_ticket_of_a_websocket_that_is_refused_is_told_nobody(
             bot_token="xoxb-1", app_token="xapp-1", base_url=str(server.make_url("/api/"))
         )
         async with Api(settings) as api:
-            told: list[str] = []
+            reported: list[str] = []
             sockets = SocketMode(
                 api,
                 AsyncApp(token="xoxb-1"),
@@ -242,13 +242,13 @@ async def test_the_ticket_of_a_websocket_that_is_refused_is_told_nobody(
                 heartbeat=1,
                 longest_pause=0.01,
             )
-            task = asyncio.create_task(sockets.run(1, lambda: told.append(sockets.trouble)))
+            task = asyncio.create_task(sockets.run(1, lambda: reported.append(sockets.trouble)))
             async with asyncio.timeout(45):
                 await refused.wait()
             task.cancel()
             await asyncio.wait([task])
-    assert told
-    assert "secret" not in "".join(told) + caplog.text
+    assert reported
+    assert "secret" not in "".join(reported) + caplog.text
 
 
 async def test_a_run_that_was_cancelled_can_be_run_again_and_leaves_no_noise(

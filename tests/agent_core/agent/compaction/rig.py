@@ -14,8 +14,8 @@ from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, ToolSpec
+from tests.agent_core.agent.compaction.dialogues import Script
 from tests.agent_core.agent.compaction.seeing import view
-from tests.agent_core.agent.compaction.talks import Script
 from tests.agent_core.state import rows
 from tests.fakes.compactor import compactor
 from tests.fakes.model import FakeModel
@@ -33,7 +33,7 @@ class Rig:
     database: Database
     model: FakeModel
     compactor: Compactor = field(init=False)
-    talk: rows.Talk = field(init=False)
+    dialogue: rows.Dialogue = field(init=False)
     turns: dict[int, TurnId] = field(default_factory=dict)
     begun: int = 0
 
@@ -41,20 +41,20 @@ class Rig:
         self.compactor = compactor(self.database, self.model, cap=CAP)
 
     async def open(self, cap: int | None = None) -> "Rig":
-        def work(connection: Connection) -> rows.Talk:
+        def work(connection: Connection) -> rows.Dialogue:
             person = rows.add_person(connection)
             connection.execute("UPDATE people SET context_cap = ?", (cap,))
-            return rows.add_talk(connection, person)
+            return rows.add_dialogue(connection, person)
 
-        self.talk = await self.database.write("rig.open", work)
+        self.dialogue = await self.database.write("rig.open", work)
         return self
 
     async def grow(self, script: Script) -> None:
         def work(connection: Connection) -> None:
             for stored in script.stored:
                 if stored.turn_id not in self.turns:
-                    self.turns[stored.turn_id] = rows.add_turn(connection, self.talk)
-                shelf = self.talk.shelf(self.turns[stored.turn_id])
+                    self.turns[stored.turn_id] = rows.add_turn(connection, self.dialogue)
+                shelf = self.dialogue.shelf(self.turns[stored.turn_id])
                 messages.append(connection, shelf, [stored.message], now=1)
 
         await self.database.write("rig.grow", work)
@@ -63,23 +63,23 @@ class Rig:
         self.begun += 1
 
     def window(self, turn: int) -> TurnContextWindow:
-        shelf = self.talk.shelf(self.turns[turn])
-        return TurnContextWindow(self.compactor, shelf, self.talk.person, self.begin)
+        shelf = self.dialogue.shelf(self.turns[turn])
+        return TurnContextWindow(self.compactor, shelf, self.dialogue.person, self.begin)
 
-    def talk_between_turns(self) -> CompactionTarget:
-        person_id = self.talk.person.id
+    def dialogue_between_turns(self) -> CompactionTarget:
+        person_id = self.dialogue.person.id
         return CompactionTarget(
-            session_id=self.talk.session_id, owner_id=person_id, payer_id=person_id
+            session_id=self.dialogue.session_id, owner_id=person_id, payer_id=person_id
         )
 
     async def stored(self) -> list[StoredMessage]:
-        session_id, person_id = self.talk.session_id, self.talk.person.id
+        session_id, person_id = self.dialogue.session_id, self.dialogue.person.id
         return await self.database.read(
             lambda c: messages.list_session(c, session_id=session_id, person_id=person_id)
         )
 
     async def compactions(self) -> list[Compaction]:
-        session_id, person_id = self.talk.session_id, self.talk.person.id
+        session_id, person_id = self.dialogue.session_id, self.dialogue.person.id
         return await self.database.read(
             lambda c: compactions.list_of_session(c, session_id=session_id, person_id=person_id)
         )
@@ -111,7 +111,7 @@ def budget() -> Budget:
     return Budget(limits, started=0.0, clock=lambda: 0.0)
 
 
-def long_talk(turns: int, *, words: int = 1600, output: int = 0) -> Script:
+def long_dialogue(turns: int, *, words: int = 1600, output: int = 0) -> Script:
     """Turns of about so many characters each of question and answer, the last one running."""
     script = Script()
     for number in range(1, turns + 1):

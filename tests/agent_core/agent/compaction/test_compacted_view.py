@@ -27,7 +27,7 @@ def _says(number: int, role: Role, text: str) -> StoredMessage:
     return _stored(number, Message(role=role, parts=(TextPart(text=text),)))
 
 
-def _fold(**changes: object) -> Compaction:
+def _compaction(**changes: object) -> Compaction:
     fields = {
         "id": 1,
         "turn_id": None,
@@ -47,36 +47,38 @@ def _fold(**changes: object) -> Compaction:
 TALK = [_says(n, "user" if n % 2 else "assistant", f"word {n}") for n in range(1, 6)]
 
 
-def test_without_folds_a_call_sees_the_transcript() -> None:
+def test_without_compactions_a_call_sees_the_transcript() -> None:
     assert view(TALK, ()) == tuple(one.message for one in TALK)
-    assert view((), [_fold()]) == ()
+    assert view((), [_compaction()]) == ()
 
 
-def test_the_summary_stands_between_what_is_kept_and_what_is_not_folded() -> None:
-    seen = view(TALK, [_fold()])
+def test_the_summary_stands_between_what_is_kept_and_what_is_not_compacted() -> None:
+    seen = view(TALK, [_compaction()])
 
     assert [message.text for message in seen] == ["word 1", "", "word 4", "word 5"]
     assert seen[1] == render_summary("They greeted.")
     assert seen[1].role == "user"
 
 
-def test_a_call_sees_only_folds_that_stood_when_it_was_made() -> None:
-    later = _fold(id=2, made_after=MessageId(5), summarized_to=MessageId(4), summary="More.")
+def test_a_call_sees_only_compactions_that_stood_when_it_was_made() -> None:
+    later = _compaction(id=2, made_after=MessageId(5), summarized_to=MessageId(4), summary="More.")
 
-    assert view(TALK[:3], [_fold(), later]) == tuple(one.message for one in TALK[:3])
-    assert view(TALK[:4], [_fold(), later]) == view(TALK[:4], [_fold()])
-    assert render_summary("More.") in view(TALK, [_fold(), later])
-    assert render_summary("They greeted.") not in view(TALK, [_fold(), later])
-
-
-def test_of_two_folds_made_after_one_message_the_later_counts() -> None:
-    again = _fold(id=2, summary="Shorter.")
-
-    assert render_summary("Shorter.") in view(TALK, [_fold(), again])
+    assert view(TALK[:3], [_compaction(), later]) == tuple(one.message for one in TALK[:3])
+    assert view(TALK[:4], [_compaction(), later]) == view(TALK[:4], [_compaction()])
+    assert render_summary("More.") in view(TALK, [_compaction(), later])
+    assert render_summary("They greeted.") not in view(TALK, [_compaction(), later])
 
 
-def test_a_fold_without_a_summary_only_shortens() -> None:
-    compaction = _fold(summarized_to=MessageId(0), shortened_to=MessageId(4), summary="", kept=())
+def test_of_two_compactions_made_after_one_message_the_later_counts() -> None:
+    again = _compaction(id=2, summary="Shorter.")
+
+    assert render_summary("Shorter.") in view(TALK, [_compaction(), again])
+
+
+def test_a_compaction_without_a_summary_only_shortens() -> None:
+    compaction = _compaction(
+        summarized_to=MessageId(0), shortened_to=MessageId(4), summary="", kept=()
+    )
 
     assert view(TALK, [compaction]) == tuple(one.message for one in TALK)
 
@@ -107,14 +109,16 @@ def test_outputs_of_tools_up_to_the_mark_are_shortened_and_later_ones_are_whole(
             _stored(number + 1, Message(role="tool", parts=(result,))),
         ]
 
-    talk = [_says(1, "user", "go"), *step(2), *step(4)]
-    compaction = _fold(summarized_to=MessageId(0), kept=(), summary="", shortened_to=MessageId(3))
+    dialogue = [_says(1, "user", "go"), *step(2), *step(4)]
+    compaction = _compaction(
+        summarized_to=MessageId(0), kept=(), summary="", shortened_to=MessageId(3)
+    )
 
-    seen = view(talk, [replace(compaction, made_after=MessageId(5))])
+    seen = view(dialogue, [replace(compaction, made_after=MessageId(5))])
 
     assert [one.role for one in seen] == ["user", "assistant", "tool", "assistant", "tool"]
-    assert seen[2] == shorten(talk[2].message) != talk[2].message
-    assert seen[4] == talk[4].message
+    assert seen[2] == shorten(dialogue[2].message) != dialogue[2].message
+    assert seen[4] == dialogue[4].message
 
 
 def test_words_are_never_shortened() -> None:

@@ -12,8 +12,8 @@ from agent_core.models.contract import ModelRequest, Usage
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import LEAST_CAP
 from agent_core.transcript import Message, TextPart, ToolResultPart
-from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_talk
-from tests.agent_core.agent.compaction.talks import Script, check_pairs
+from tests.agent_core.agent.compaction.dialogues import Script, check_pairs
+from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_dialogue
 from tests.fakes.compactor import compactor
 from tests.fakes.model import FakeModel, finish, say
 from tests.fakes.quotas import quotas
@@ -46,22 +46,22 @@ async def fit(
 def learn(rig: Rig) -> None:
     """Estimates of this talk have turned out to be exact."""
     taken = Usage(input_tokens=1000)
-    rig.compactor.meter.learn(rig.talk.session_id, "fake-1", 1000, taken)
+    rig.compactor.meter.learn(rig.dialogue.session_id, "fake-1", 1000, taken)
 
 
 async def test_a_request_that_has_room_is_left_as_it_is(database: Database) -> None:
     rig = await Rig(database, FakeModel()).open()
-    await rig.grow(long_talk(3))
+    await rig.grow(long_dialogue(3))
     assert await fit(rig, 3) is None
     assert await rig.compactions() == []
     assert rig.begun == 0
 
 
-async def test_a_talk_above_the_threshold_is_folded_and_the_fold_is_on_disk(
+async def test_a_conversation_above_the_threshold_is_compacted_and_the_compaction_is_on_disk(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(say("They spoke of q and a."))).open()
-    await rig.grow(long_talk(10))
+    await rig.grow(long_dialogue(10))
 
     shown = await fit(rig, 10)
 
@@ -84,7 +84,7 @@ async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(say("ONE"), say("TWO"), say("TWO"))).open()
-    await rig.grow(long_talk(10))
+    await rig.grow(long_dialogue(10))
     await fit(rig, 10)
     more = Script(turn=10)
     more.answers("a" * 4000)
@@ -108,7 +108,7 @@ async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
     assert "| ONE" not in shown
 
 
-async def test_in_a_long_turn_the_oldest_steps_are_folded_and_pairs_stay_whole(
+async def test_in_a_long_turn_the_oldest_steps_are_compacted_and_pairs_stay_whole(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(say("Looked around."), say("And further."))).open()
@@ -131,7 +131,7 @@ async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
 ) -> None:
     rig = await Rig(database, FakeModel()).open()
     rig.compactor = compactor(database, rig.model, cap=20_000)
-    await rig.grow(long_talk(12, words=10, output=6000))
+    await rig.grow(long_dialogue(12, words=10, output=6000))
 
     shown = await fit(rig, 12)
 
@@ -143,11 +143,11 @@ async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
     assert await rig.spent() == []
 
 
-async def test_without_a_summary_nothing_is_folded_but_the_turn_goes_on_while_there_is_room(
+async def test_without_a_summary_nothing_is_compacted_but_the_turn_goes_on_while_there_is_room(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
-    await rig.grow(long_talk(9))
+    await rig.grow(long_dialogue(9))
     request = await rig.request()
     assert THRESHOLD < exact(request).input_tokens < CAP
 
@@ -158,9 +158,9 @@ async def test_without_a_summary_nothing_is_folded_but_the_turn_goes_on_while_th
     assert await rig.request() == request
 
 
-async def test_a_fold_that_failed_is_not_tried_again_at_once(database: Database) -> None:
+async def test_a_compaction_that_failed_is_not_tried_again_at_once(database: Database) -> None:
     rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
-    await rig.grow(long_talk(9))
+    await rig.grow(long_dialogue(9))
     window = rig.window(9)
     request = await rig.request()
     learn(rig)
@@ -172,17 +172,17 @@ async def test_a_fold_that_failed_is_not_tried_again_at_once(database: Database)
 
 async def test_without_a_summary_and_without_room_the_turn_ends(database: Database) -> None:
     rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
-    await rig.grow(long_talk(12))
+    await rig.grow(long_dialogue(12))
     with pytest.raises(ModelOverflow):
         await fit(rig, 12)
     assert await rig.compactions() == []
 
 
-async def test_a_talk_without_a_summary_goes_on_with_shorter_outputs_if_that_is_enough(
+async def test_a_conversation_without_a_summary_goes_on_with_shorter_outputs_if_that_is_enough(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
-    await rig.grow(long_talk(9, words=1000, output=3000))
+    await rig.grow(long_dialogue(9, words=1000, output=3000))
     assert exact(await rig.request()).input_tokens > CAP
 
     shown = await fit(rig, 9)
@@ -199,7 +199,7 @@ async def test_an_answer_that_is_no_summary_is_paid_for_and_another_model_is_ask
 ) -> None:
     bad = [finish(TextPart(text="no"), stop=stop)]  # type: ignore[arg-type]
     rig = await Rig(database, FakeModel(bad, say("Good."))).open()
-    await rig.grow(long_talk(10))
+    await rig.grow(long_dialogue(10))
     await fit(rig, 10)
     assert "| Good." in str(await rig.shown())
     assert len(await rig.spent()) == 2
@@ -209,7 +209,7 @@ async def test_a_long_part_is_summed_up_in_pieces_each_on_top_of_the_one_before(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(say("ONE"), say("TWO"), say("THREE"))).open()
-    await rig.grow(long_talk(20))
+    await rig.grow(long_dialogue(20))
     await fit(rig, 20)
     first, second, third = (str(request.messages) for request in rig.model.requests)
     assert all(len(piece) < 22_000 for piece in (first, second, third))
@@ -222,7 +222,7 @@ async def test_a_long_part_is_summed_up_in_pieces_each_on_top_of_the_one_before(
 
 async def test_a_summary_that_is_too_long_is_cut(database: Database) -> None:
     rig = await Rig(database, FakeModel(say("敏捷" * 9000))).open()
-    await rig.grow(long_talk(10))
+    await rig.grow(long_dialogue(10))
     await fit(rig, 10)
     (compaction,) = await rig.compactions()
     assert compaction.summary.endswith(" …")
@@ -233,7 +233,7 @@ async def test_a_request_that_was_refused_is_made_shorter_whatever_was_measured(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(say("In short."))).open()
-    await rig.grow(long_talk(5))
+    await rig.grow(long_dialogue(5))
     before = exact(await rig.request()).input_tokens
     assert before < THRESHOLD
 
@@ -246,7 +246,7 @@ async def test_a_request_that_was_refused_is_made_shorter_whatever_was_measured(
 
 async def test_a_refused_request_that_can_not_be_shorter_is_given_up(database: Database) -> None:
     rig = await Rig(database, FakeModel()).open()
-    await rig.grow(long_talk(1))
+    await rig.grow(long_dialogue(1))
     with pytest.raises(ModelOverflow):
         await fit(rig, 1, is_refused=True)
     assert await rig.compactions() == []
@@ -257,7 +257,7 @@ async def test_near_the_threshold_the_provider_counts_and_far_from_it_nobody_doe
 ) -> None:
     model = CountingModel(factor=0.5)
     rig = await Rig(database, model).open()
-    await rig.grow(long_talk(10))
+    await rig.grow(long_dialogue(10))
     assert await fit(rig, 10, learns=False) is None
     assert len(model.counted) == 1
     assert await fit(rig, 10, learns=False) is None
@@ -267,7 +267,7 @@ async def test_near_the_threshold_the_provider_counts_and_far_from_it_nobody_doe
 async def test_what_the_provider_counts_is_believed(database: Database) -> None:
     model = CountingModel(say("Short."), factor=2.0)
     rig = await Rig(database, model).open()
-    await rig.grow(long_talk(5))
+    await rig.grow(long_dialogue(5))
     assert exact(await rig.request()).input_tokens < THRESHOLD
 
     assert await fit(rig, 5, learns=False)
@@ -296,7 +296,7 @@ async def test_a_persons_own_cap_is_kept_where_it_is_lower(database: Database) -
     assert meter.bounds(request, None).limit == 27_000
 
 
-async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
+async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_compaction(
     database: Database,
 ) -> None:
     reached = asyncio.Event()
@@ -306,7 +306,7 @@ async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
         await asyncio.Event().wait()
 
     rig = await Rig(database, FakeModel([hang])).open()
-    await rig.grow(long_talk(10))
+    await rig.grow(long_dialogue(10))
     working = asyncio.create_task(fit(rig, 10))
     await reached.wait()
     working.cancel()
@@ -314,14 +314,14 @@ async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
         await working
     assert await rig.compactions() == []
     assert rig.model.streaming == 0
-    assert await rig.compactor.find(rig.talk.session_id, rig.talk.person.id) is None
+    assert await rig.compactor.find(rig.dialogue.session_id, rig.dialogue.person.id) is None
 
 
 async def test_near_a_ceiling_of_the_day_no_summary_is_bought(database: Database) -> None:
     tight = quotas(database, person=DailyLimit(money=0, tokens=100))
     rig = await Rig(database, FakeModel()).open()
     rig.compactor = compactor(database, rig.model, cap=CAP, limits=tight)
-    await rig.grow(long_talk(9))
+    await rig.grow(long_dialogue(9))
     await database.write(
         "spend",
         lambda c: c.execute(
@@ -334,19 +334,19 @@ async def test_near_a_ceiling_of_the_day_no_summary_is_bought(database: Database
     assert rig.model.requests == []
 
 
-async def test_what_was_asked_for_between_turns_folds_and_wants_a_fresh_prompt(
+async def test_what_was_asked_for_between_turns_compactions_and_wants_a_fresh_prompt(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel(say("The recipe: 3 eggs."))).open()
-    script = long_talk(6)
+    script = long_dialogue(6)
     script.answers("done")
     await rig.grow(script)
 
-    folded = await rig.compactor.compact_now(rig.talk_between_turns(), None, "the recipe")
+    compacted = await rig.compactor.compact_now(rig.dialogue_between_turns(), None, "the recipe")
 
-    assert folded
-    assert (folded.compaction.reason, folded.compaction.turn_id) == ("asked", None)
-    assert folded.compaction.tokens_after < folded.compaction.tokens_before
+    assert compacted
+    assert (compacted.compaction.reason, compacted.compaction.turn_id) == ("asked", None)
+    assert compacted.compaction.tokens_after < compacted.compaction.tokens_before
     assert '"the recipe"' in str(rig.model.requests[0].messages)
     assert await rig.spent() == [("compaction", "fake-1", None)]
     shown = await rig.shown()
@@ -360,9 +360,9 @@ async def test_what_was_asked_for_between_turns_folds_and_wants_a_fresh_prompt(
     ]
 
 
-async def test_a_talk_that_went_on_meanwhile_is_not_folded(database: Database) -> None:
+async def test_a_conversation_that_went_on_meanwhile_is_not_compacted(database: Database) -> None:
     rig = await Rig(database, FakeModel()).open()
-    script = long_talk(6)
+    script = long_dialogue(6)
     script.answers("done")
     await rig.grow(script)
     later = Script(turn=6)
@@ -372,15 +372,15 @@ async def test_a_talk_that_went_on_meanwhile_is_not_folded(database: Database) -
         await rig.grow(later)
 
     rig.model.plays = [[go_on, *say("In short.")]]
-    assert await rig.compactor.compact_now(rig.talk_between_turns(), None, "") is None
+    assert await rig.compactor.compact_now(rig.dialogue_between_turns(), None, "") is None
     assert await rig.compactions() == []
     assert await rig.spent() == [("compaction", "fake-1", None)], "it is paid for all the same"
 
 
-async def test_a_short_talk_is_left_alone(database: Database) -> None:
+async def test_a_short_conversation_is_left_alone(database: Database) -> None:
     rig = await Rig(database, FakeModel(say("They said hello, hello, and hello again." * 9))).open()
-    script = long_talk(3, words=1)
+    script = long_dialogue(3, words=1)
     script.answers("done")
     await rig.grow(script)
-    assert await rig.compactor.compact_now(rig.talk_between_turns(), None, "") is None
+    assert await rig.compactor.compact_now(rig.dialogue_between_turns(), None, "") is None
     assert await rig.compactions() == []

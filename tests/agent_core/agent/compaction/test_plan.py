@@ -9,7 +9,7 @@ from agent_core.ids import MessageId, TurnId
 from agent_core.models.catalog import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
-from tests.agent_core.agent.compaction.talks import Script, check_pairs
+from tests.agent_core.agent.compaction.dialogues import Script, check_pairs
 
 SUMMARY = 120
 FIXED = 400.0
@@ -25,7 +25,7 @@ def _steps(draw: st.DrawFn, script: Script) -> None:
 
 
 @st.composite
-def talks(draw: st.DrawFn) -> Script:
+def dialogues(draw: st.DrawFn) -> Script:
     script = Script()
     for _ in range(draw(st.integers(1, 9))):
         script.says("p" * draw(st.sampled_from([2, 60, 900, 6000])))
@@ -45,7 +45,7 @@ def _size(stored: list[StoredMessage], compaction: Compaction | None) -> int:
     return int(FIXED + estimate_messages(apply_compaction(stored, compaction), ()))
 
 
-def _fold(
+def _compaction(
     plan: CompactionPlan, stored: list[StoredMessage], former: Compaction | None
 ) -> Compaction:
     """The fold of a plan, with a summary as long as it may be."""
@@ -97,8 +97,8 @@ def _check(
 
 
 @settings(max_examples=150, deadline=None)
-@given(talks(), st.lists(st.integers(600, 12_000), min_size=1, max_size=4), st.data())
-def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
+@given(dialogues(), st.lists(st.integers(600, 12_000), min_size=1, max_size=4), st.data())
+def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorter(
     script: Script, roofs: list[int], data: st.DataObject
 ) -> None:
     whole, compaction, summarized = script.stored, None, set[MessageId]()
@@ -114,7 +114,7 @@ def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
         if plan is None:
             continue
         summarized |= {one.id for one in plan.summarized}
-        made = _fold(plan, stored, compaction)
+        made = _compaction(plan, stored, compaction)
         assert _size(stored, made) <= plan.size + 2
         assert _size(stored, made) < before + 2
         _check(script, stored, made, summarized)
@@ -122,7 +122,7 @@ def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
 
 
 @settings(max_examples=150, deadline=None)
-@given(talks(), st.integers(600, 12_000))
+@given(dialogues(), st.integers(600, 12_000))
 def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int) -> None:
     stored = script.stored
     assume(_size(stored, None) > roof)
@@ -147,8 +147,8 @@ def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int
 
 
 @settings(max_examples=80, deadline=None)
-@given(talks())
-def test_what_somebody_asks_for_folds_all_but_the_newest_turns(script: Script) -> None:
+@given(dialogues())
+def test_what_somebody_asks_for_compactions_all_but_the_newest_turns(script: Script) -> None:
     stored = [one for one in script.stored if not _is_running(script) or one.turn_id != script.turn]
     assume(stored)
     plan = _planner(script, stored, None, 100).choose_largest()
@@ -160,7 +160,7 @@ def test_what_somebody_asks_for_folds_all_but_the_newest_turns(script: Script) -
     assert stored[0].id in plan.kept or plan.summarized_to == 0
 
 
-def _long_talk(turns: int, output: int = 100) -> Script:
+def _long_dialogue(turns: int, output: int = 100) -> Script:
     script = Script()
     for number in range(turns):
         script.says(f"question {number} " + "q" * 800)
@@ -169,8 +169,8 @@ def _long_talk(turns: int, output: int = 100) -> Script:
     return script
 
 
-def test_outputs_are_shortened_before_anything_is_folded() -> None:
-    script = _long_talk(8, output=20_000)
+def test_outputs_are_shortened_before_anything_is_compacted() -> None:
+    script = _long_dialogue(8, output=20_000)
     plan = _planner(script, script.stored, None, 30_000).choose()
     assert plan is not None
     assert (plan.summarized_to, plan.summarized) == (0, ())
@@ -178,7 +178,7 @@ def test_outputs_are_shortened_before_anything_is_folded() -> None:
 
 
 def test_the_first_request_and_the_newest_turns_stay_word_for_word() -> None:
-    script = _long_talk(12)
+    script = _long_dialogue(12)
     plan = _planner(script, script.stored, None, 5_000).choose()
     assert plan is not None
     assert plan.kept == (script.stored[0].id,)
@@ -190,7 +190,7 @@ def test_the_first_request_and_the_newest_turns_stay_word_for_word() -> None:
     ]
 
 
-def test_a_turn_of_many_steps_folds_its_own_oldest_steps_and_keeps_what_was_asked() -> None:
+def test_a_turn_of_many_steps_compactions_its_own_oldest_steps_and_keeps_what_was_asked() -> None:
     script = Script()
     script.says("an old question")
     script.answers("an old answer")
@@ -208,7 +208,7 @@ def test_a_turn_of_many_steps_folds_its_own_oldest_steps_and_keeps_what_was_aske
     assert (hurry.id in plan.kept) == (hurry.id <= plan.summarized_to)
 
 
-def test_what_an_earlier_fold_kept_of_a_turn_is_told_once_the_turn_is_old() -> None:
+def test_what_an_earlier_compaction_kept_of_a_turn_is_told_once_the_turn_is_old() -> None:
     script = Script()
     script.says("first")
     script.answers("yes")
@@ -217,7 +217,7 @@ def test_what_an_earlier_fold_kept_of_a_turn_is_told_once_the_turn_is_old() -> N
         script.acts("o" * 1500)
     during = _planner(script, script.stored, None, 9_000).choose()
     assert during is not None
-    former = _fold(during, script.stored, None)
+    former = _compaction(during, script.stored, None)
     script.answers("done")
     for number in range(12):
         script.says(f"next {number}" + "n" * 1500)
@@ -251,7 +251,7 @@ def test_nothing_is_planned_where_nothing_can_be_gained() -> None:
 
 
 def test_a_running_turn_is_told_by_its_number() -> None:
-    script = _long_talk(4)
+    script = _long_dialogue(4)
     script.says("now")
     budget = TokenBudget(fixed=FIXED, scale=1.0, target=1.0, roof=1.0, summary=SUMMARY)
     plan = Planner(script.stored, None, budget, turn_id=TurnId(script.turn)).choose()

@@ -15,7 +15,7 @@ def test_an_unknown_model_is_taken_for_a_bit_dearer_and_much_is_left_open() -> N
     assert (reading.low, reading.high) == (600, 1800)
 
 
-def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
+def test_a_conversation_that_was_measured_is_known_but_for_what_came_since() -> None:
     estimator = TokenEstimator()
     estimator.learn(HERE, "m", 1000, 1500)
     same = estimator.estimate(HERE, "m", 1000)
@@ -26,7 +26,7 @@ def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
     assert estimator.estimate(HERE, "m", 900).likely == 1350
 
 
-def test_other_talks_of_the_model_profit_and_other_models_do_not() -> None:
+def test_other_conversations_of_the_model_profit_and_other_models_do_not() -> None:
     estimator = TokenEstimator()
     estimator.learn(HERE, "m", 1000, 2000)
     assert estimator.estimate(THERE, "m", 1000).likely == 2000

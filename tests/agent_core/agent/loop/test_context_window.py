@@ -114,7 +114,7 @@ async def test_the_question_for_a_summary_is_put_behind_the_shorter_transcript()
     assert window.asked == [(1, False), (4, False)]
 
 
-async def test_ids_of_calls_that_are_folded_are_not_given_twice() -> None:
+async def test_ids_of_calls_that_are_compacted_are_not_given_twice() -> None:
     rig = Rig(
         ask(call("look", call_id="same")),
         ask(call("look", '{"again": 1}', call_id="same")),

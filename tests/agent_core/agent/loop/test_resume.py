@@ -81,8 +81,8 @@ async def test_known_unsure_and_open_calls_of_one_answer_keep_their_order() -> N
     unsure, known, ran = result_texts(rig.model.requests[0].messages[-1])
     assert "not known" in unsure
     assert (known, ran) == ("sent", "send done 1")
-    told = [event.call_id for event in events if isinstance(event, ToolStarted | ToolEnded)]
-    assert told == ["c2", "c2"]
+    reported = [event.call_id for event in events if isinstance(event, ToolStarted | ToolEnded)]
+    assert reported == ["c2", "c2"]
 
 
 async def test_results_that_are_there_already_are_followed_by_a_model_call() -> None:

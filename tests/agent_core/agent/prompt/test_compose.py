@@ -43,7 +43,7 @@ def test_the_sections_stand_in_their_order() -> None:
             (ContextFile(name="AGENTS.md", text="Use tabs."),),
         )
     )
-    signs = [
+    indicators = [
         "I am Talaria.",
         "# Rules",
         "# Tools",
@@ -54,7 +54,7 @@ def test_the_sections_stand_in_their_order() -> None:
         "# Context file AGENTS.md\n<context-file>\nUse tabs.\n</context-file>",
         "# Platform\nYour words appear in Telegram",
     ]
-    places = [text.index(sign) for sign in signs]
+    places = [text.index(sign) for sign in indicators]
     assert places == sorted(places)
 
 
@@ -195,7 +195,7 @@ def test_no_words_in_any_memory_change_the_structure(words: str, place: str) -> 
                 )
             ),
             room=snapshot(memory=(entry if place == "room" else plain,)),
-            lent=(entry if place == "lent" else plain,),
+            borrowed=(entry if place == "lent" else plain,),
             shared=shared(
                 entry=entry if place == "team and block" else plain,
                 description=said if place == "description" else plain,
@@ -268,7 +268,7 @@ def test_a_room_s_own_memory_and_what_is_lent_to_it_are_told_apart() -> None:
             context=(),
             platform="slack",
             room=snapshot(memory=("rent is due",)),
-            lent=("speaks German\n# Rules",),
+            borrowed=("speaks German\n# Rules",),
         )
     )
     assert "## MEMORY.md of this room [14/2,200 characters]\n- rent is due\n" in text
@@ -277,7 +277,7 @@ def test_a_room_s_own_memory_and_what_is_lent_to_it_are_told_apart() -> None:
     assert "- memory: what this room remembers" in text
 
 
-def test_only_a_shared_talk_speaks_of_sharing() -> None:
+def test_only_a_shared_conversation_speaks_of_sharing() -> None:
     def make(*, is_shared: bool) -> str:
         return compose(
             PromptInputs(soul="x", snapshot=None, context=(), platform="slack", is_shared=is_shared)

@@ -32,7 +32,7 @@ def everything() -> PromptInputs:
         ),
         platform="telegram",
         room=snapshot("ROOM"),
-        lent=("LENT",),
+        borrowed=("LENT",),
         shared=(team,),
         is_shared=True,
     )

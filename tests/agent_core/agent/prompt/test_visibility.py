@@ -17,28 +17,28 @@ from agent_core.memory.store import MemoryLimits, Snapshot
 from agent_core.state.memory.blocks import Block
 
 
-def sight(room: str = "", lent: str = "") -> VisibleMemory:
+def visibility(room: str = "", borrowed: str = "") -> VisibleMemory:
     """Entries by their letters."""
     notes = Snapshot(memory=tuple(room), user=(), memory_size=0, user_size=0, limits=MemoryLimits())
-    return VisibleMemory(room=notes, lent=tuple(lent))
+    return VisibleMemory(room=notes, borrowed=tuple(borrowed))
 
 
 @pytest.mark.parametrize(
     ("shown", "allowed", "stands"),
     [
-        (sight(), sight(), True),
-        (sight("ab", "x"), sight("ab", "x"), True),
-        (sight("ab", "xy"), sight("ba", "yx"), True),
-        (sight("a"), sight("ab"), True),
-        (sight("ab"), sight("a"), False),
-        (sight("a"), sight("b"), False),
-        (sight("a"), sight(), False),
-        (sight("a"), VisibleMemory(), False),
-        (sight(lent="x"), sight(lent="xy"), False),
-        (sight(lent="xy"), sight(lent="x"), False),
-        (sight(lent="x"), sight("x"), False),
-        (sight("x"), sight(lent="x"), False),
-        (VisibleMemory(), sight("a"), True),
+        (visibility(), visibility(), True),
+        (visibility("ab", "x"), visibility("ab", "x"), True),
+        (visibility("ab", "xy"), visibility("ba", "yx"), True),
+        (visibility("a"), visibility("ab"), True),
+        (visibility("ab"), visibility("a"), False),
+        (visibility("a"), visibility("b"), False),
+        (visibility("a"), visibility(), False),
+        (visibility("a"), VisibleMemory(), False),
+        (visibility(borrowed="x"), visibility(borrowed="xy"), False),
+        (visibility(borrowed="xy"), visibility(borrowed="x"), False),
+        (visibility(borrowed="x"), visibility("x"), False),
+        (visibility("x"), visibility(borrowed="x"), False),
+        (VisibleMemory(), visibility("a"), True),
     ],
 )
 def test_growth_of_a_room_s_memory_can_wait_and_nothing_else(
@@ -108,6 +108,6 @@ def test_the_same_words_in_two_lists_are_two_entries() -> None:
 
 
 def test_marks_are_kept_as_they_are() -> None:
-    shown = sight("ab", "xy").shown
+    shown = visibility("ab", "xy").shown
     assert load_shown(dump_shown(shown)) == shown
     assert dump_shown(shown) == dump_shown(load_shown(dump_shown(shown)))

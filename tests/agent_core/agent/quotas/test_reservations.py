@@ -120,7 +120,9 @@ async def test_a_person_at_the_ceiling_is_no_matter_to_others(
     (await opened.reserve(bob, ASKED)).close()
 
 
-async def test_the_house_stops_everybody(database: Database, ann: PersonId, bob: PersonId) -> None:
+async def test_the_gateway_stops_everybody(
+    database: Database, ann: PersonId, bob: PersonId
+) -> None:
     await pay(database, ann, 3_000, NOON)
     await pay(database, bob, 2_000, NOON)
     opened = quotas(database, Clock(), person=money(5_000), deployment=money(5_000))

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
-from tests.agent_core.state.rows import Talk, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
 
 BEGIN = 1_770_000_000_000
 """Monday 2026-02-02, 02:40 UTC."""
@@ -26,50 +26,52 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def meet(database: Database, slug: str, kind: Kind = "human") -> Talk:
+async def meet(database: Database, slug: str, kind: Kind = "human") -> Dialogue:
     """Somebody who remembers, and their talk."""
 
-    def work(connection: Connection) -> Talk:
+    def work(connection: Connection) -> Dialogue:
         person = people.insert(
             connection, slug=slug, name=slug.title(), role="member", now=0, kind=kind
         )
-        return add_talk(connection, person, key=f"talk:{slug}", room=kind == "room")
+        return add_dialogue(connection, person, key=f"talk:{slug}", room=kind == "room")
 
     return await database.write("meet", work)
 
 
 @pytest.fixture
-async def ann(database: Database) -> Talk:
+async def ann(database: Database) -> Dialogue:
     return await meet(database, "ann")
 
 
 @pytest.fixture
-async def bob(database: Database, ann: Talk) -> Talk:
+async def bob(database: Database, ann: Dialogue) -> Dialogue:
     return await meet(database, "bob")
 
 
 class Caller:
     """Turns of one person, each with one call, a minute apart."""
 
-    def __init__(self, database: Database, talk: Talk, memory_owner: Person | None = None) -> None:
+    def __init__(
+        self, database: Database, dialogue: Dialogue, memory_owner: Person | None = None
+    ) -> None:
         self.changed: list[PersonId] = []
         self.now = BEGIN
         self._database = database
-        self._talk = talk
-        self._keeper = memory_owner or talk.person
-        in_room = self._keeper.kind == "room"
+        self._dialogue = dialogue
+        self._owner = memory_owner or dialogue.person
+        in_room = self._owner.kind == "room"
         self.tool = ArchiveTool(database, self.changed.append, in_room=in_room)
 
     def context(self, turn_id: TurnId, call: str = "call") -> ToolContext:
-        memory_owner = self._keeper
+        memory_owner = self._owner
         return ToolContext(
-            person_id=self._talk.person.id,
-            owner_id=self._talk.conversation.person_id,
+            person_id=self._dialogue.person.id,
+            owner_id=self._dialogue.conversation.person_id,
             memory_owner=MemoryOwner(
                 person_id=memory_owner.id, slug=memory_owner.slug, kind=memory_owner.kind
             ),
-            conversation_id=self._talk.conversation.id,
-            scope=self._talk.conversation.scope,
+            conversation_id=self._dialogue.conversation.id,
+            scope=self._dialogue.conversation.scope,
             turn_id=turn_id,
             call_id=CallId(call),
             now=self.now,
@@ -79,7 +81,7 @@ class Caller:
     async def begin(self) -> TurnId:
         self.now += MINUTE
         return await self._database.write(
-            "turn", lambda connection: add_turn(connection, self._talk, now=self.now)
+            "turn", lambda connection: add_turn(connection, self._dialogue, now=self.now)
         )
 
     async def __call__(self, action: str, **arguments: object) -> ToolResult:
@@ -96,5 +98,5 @@ class Caller:
 
 
 @pytest.fixture
-def call(database: Database, ann: Talk) -> Caller:
+def call(database: Database, ann: Dialogue) -> Caller:
     return Caller(database, ann)

@@ -19,7 +19,7 @@ from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
-from tests.agent_core.state.rows import Talk, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
 
 NOTHING = SearchableCounts(messages=0, since=0, entries=0, tags=())
 
@@ -36,17 +36,17 @@ class Stock:
 
     async def look(
         self,
-        talk: Talk,
+        dialogue: Dialogue,
         *in_view: StoredMessage,
-        memory_owner: Talk | None = None,
+        memory_owner: Dialogue | None = None,
         scope: str = "",
         now: int = BEGIN,
         summarized_to: MessageId = START,
     ) -> SearchableCounts:
         reach = SearchScope(
-            owner_id=talk.conversation.person_id,
-            scope=scope or talk.conversation.scope,
-            memory_owner_id=(memory_owner or talk).person.id,
+            owner_id=dialogue.conversation.person_id,
+            scope=scope or dialogue.conversation.scope,
+            memory_owner_id=(memory_owner or dialogue).person.id,
         )
         view = VisibleMessages(messages=in_view, summarized_to=summarized_to)
         return await self.inventory.look_up(reach, view, now=now)
@@ -58,23 +58,23 @@ def stock(database: Database) -> Stock:
 
 
 async def say(
-    database: Database, talk: Talk, *texts: str, role: Role = "user", now: int = BEGIN
+    database: Database, dialogue: Dialogue, *texts: str, role: Role = "user", now: int = BEGIN
 ) -> list[StoredMessage]:
     """Messages of one turn, as its session holds them."""
 
     def work(connection: Connection) -> list[StoredMessage]:
-        turn_id = add_turn(connection, talk, now=now)
+        turn_id = add_turn(connection, dialogue, now=now)
         said = [Message(role=role, parts=(TextPart(text=text),)) for text in texts]
-        messages.append(connection, talk.shelf(turn_id), said, now=now)
+        messages.append(connection, dialogue.shelf(turn_id), said, now=now)
         return messages.list_session(
-            connection, session_id=talk.session_id, person_id=talk.person.id, after=START
+            connection, session_id=dialogue.session_id, person_id=dialogue.person.id, after=START
         )
 
     return await database.write("say", work)
 
 
 async def test_everything_said_and_kept_is_counted(
-    database: Database, stock: Stock, ann: Talk, call: Caller
+    database: Database, stock: Stock, ann: Dialogue, call: Caller
 ) -> None:
     assert await stock.look(ann) == NOTHING
     await say(database, ann, "tea", "milk", now=BEGIN - DAY)
@@ -88,9 +88,11 @@ async def test_everything_said_and_kept_is_counted(
     )
 
 
-async def test_what_stands_in_the_talk_anyway_is_not_counted(database: Database, ann: Talk) -> None:
+async def test_what_stands_in_the_conversation_anyway_is_not_counted(
+    database: Database, ann: Dialogue
+) -> None:
     await say(database, ann, "tea", "milk")
-    later = await database.write("later", lambda c: add_talk(c, ann.person, key="talk:ann"))
+    later = await database.write("later", lambda c: add_dialogue(c, ann.person, key="talk:ann"))
     seen = await say(database, later, "coffee", "")
     for in_view, count in (((), 3), (seen, 2)):
         found = await Stock(database).look(later, *in_view)
@@ -98,7 +100,7 @@ async def test_what_stands_in_the_talk_anyway_is_not_counted(database: Database,
 
 
 async def test_numbers_of_one_are_never_anothers_nor_a_rooms(
-    database: Database, stock: Stock, ann: Talk, bob: Talk, call: Caller
+    database: Database, stock: Stock, ann: Dialogue, bob: Dialogue, call: Caller
 ) -> None:
     room = await meet(database, "den", kind="room")
     await say(database, ann, "tea", "milk")
@@ -114,13 +116,13 @@ async def test_numbers_of_one_are_never_anothers_nor_a_rooms(
 
 
 async def test_a_room_shows_a_persons_numbers_of_that_room_only(
-    database: Database, stock: Stock, ann: Talk, call: Caller
+    database: Database, stock: Stock, ann: Dialogue, call: Caller
 ) -> None:
     den = await meet(database, "den", kind="room")
     await say(database, ann, "tea", "milk")
     await call.keep("Lemons", "secret")
     here = await database.write(
-        "here", lambda c: add_talk(c, ann.person, key="room:p:1::1", room=True)
+        "here", lambda c: add_dialogue(c, ann.person, key="room:p:1::1", room=True)
     )
     await say(database, here, "hello")
     assert await stock.look(here, memory_owner=den) == SearchableCounts(
@@ -130,8 +132,8 @@ async def test_a_room_shows_a_persons_numbers_of_that_room_only(
     assert (everywhere.messages, everywhere.entries) == (3, 1)
 
 
-async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
-    database: Database, ann: Talk, call: Caller
+async def test_a_conversation_whose_owner_is_not_known_has_no_archive(
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     await call.keep("Lemons")
     reach = SearchScope(owner_id=ann.person.id, scope=ann.conversation.scope, memory_owner_id=None)
@@ -141,7 +143,7 @@ async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
 
 
 async def test_a_running_session_counts_once_and_a_new_one_again(
-    database: Database, stock: Stock, ann: Talk
+    database: Database, stock: Stock, ann: Dialogue
 ) -> None:
     await stock.look(ann)
     seen = await say(database, ann, "tea")
@@ -152,7 +154,7 @@ async def test_a_running_session_counts_once_and_a_new_one_again(
 
 
 async def test_a_new_session_is_told_what_was_said_before(
-    database: Database, stock: Stock, ann: Talk
+    database: Database, stock: Stock, ann: Dialogue
 ) -> None:
     await stock.look(ann)
     seen = await say(database, ann, "tea", "milk")
@@ -161,10 +163,10 @@ async def test_a_new_session_is_told_what_was_said_before(
 
 
 async def test_numbers_are_counted_anew_after_a_day_and_when_people_are_joined(
-    database: Database, stock: Stock, ann: Talk
+    database: Database, stock: Stock, ann: Dialogue
 ) -> None:
     await stock.look(ann)
-    other = await database.write("other", lambda c: add_talk(c, ann.person, key="talk:ann"))
+    other = await database.write("other", lambda c: add_dialogue(c, ann.person, key="talk:ann"))
     seen = await say(database, ann, "tea")
     await say(database, other, "milk", "bread")
     assert (await stock.look(ann, *seen, now=BEGIN + DAY)).messages == 0
@@ -174,18 +176,18 @@ async def test_numbers_are_counted_anew_after_a_day_and_when_people_are_joined(
     assert (await stock.look(ann, *seen)).messages == 3
 
 
-async def test_what_a_talk_no_longer_shows_can_be_searched(
-    database: Database, stock: Stock, ann: Talk
+async def test_what_a_conversation_no_longer_shows_can_be_searched(
+    database: Database, stock: Stock, ann: Dialogue
 ) -> None:
     seen = await say(database, ann, "tea", "milk", "bread")
     assert (await stock.look(ann, *seen)).messages == 0
     for _ in range(2):
-        folded = await stock.look(ann, *seen, summarized_to=seen[1].id)
-        assert folded.messages == 2
+        compacted = await stock.look(ann, *seen, summarized_to=seen[1].id)
+        assert compacted.messages == 2
 
 
 async def test_a_count_that_a_change_has_overtaken_is_not_kept(
-    database: Database, stock: Stock, ann: Talk, call: Caller
+    database: Database, stock: Stock, ann: Dialogue, call: Caller
 ) -> None:
     seen = await say(database, ann, "tea")
     counting = asyncio.create_task(stock.look(ann, *seen))

@@ -18,7 +18,7 @@ from agent_core.state.memory.ledger import Origin
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import migrate
 
 PEOPLE, SEARCHES, EACH, FUZZED = 20, 1000, 25, 2000
@@ -31,32 +31,34 @@ TAGS = ("food", "house", "work")
 
 
 @pytest.fixture(scope="module")
-def crowd(
+def population(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[sqlite3.Connection, list[Talk]]]:
+) -> Iterator[tuple[sqlite3.Connection, list[Dialogue]]]:
     """Twenty people who have said and kept the same things; each has a word of their own, too."""
     folder = tmp_path_factory.mktemp("crowd")
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
     migrate(connection)
     connection.execute("BEGIN")
     dice = random.Random(1)
-    talks = [add_talk(connection, add_person(connection, f"p{n}")) for n in range(PEOPLE)]
+    dialogues = [add_dialogue(connection, add_person(connection, f"p{n}")) for n in range(PEOPLE)]
     for number in range(PEOPLE * EACH):
-        fill(connection, dice, talks[number % PEOPLE], number)
+        fill(connection, dice, dialogues[number % PEOPLE], number)
     connection.execute("COMMIT")
-    yield connection, talks
+    yield connection, dialogues
     connection.close()
 
 
-def fill(connection: sqlite3.Connection, dice: random.Random, talk: Talk, number: int) -> None:
-    text = f"{' '.join(dice.choices(WORDS, k=6))} of {talk.person.slug}"
+def fill(
+    connection: sqlite3.Connection, dice: random.Random, dialogue: Dialogue, number: int
+) -> None:
+    text = f"{' '.join(dice.choices(WORDS, k=6))} of {dialogue.person.slug}"
     roles: tuple[Role, ...] = ("user", "assistant")
-    turn_id = add_turn(connection, talk, now=number)
+    turn_id = add_turn(connection, dialogue, now=number)
     said = [Message(role=role, parts=(TextPart(text=text),)) for role in roles]
-    messages.append(connection, talk.shelf(turn_id), said, now=number)
+    messages.append(connection, dialogue.shelf(turn_id), said, now=number)
     content = Content(text=text, tags=tuple(sorted(dice.sample(TAGS, k=dice.randrange(3)))))
     origin = Origin(actor=f"turn:{turn_id}", now=number + 1)
-    writes.insert_entry(connection, person_id=talk.person.id, content=content, origin=origin)
+    writes.insert_entry(connection, person_id=dialogue.person.id, content=content, origin=origin)
 
 
 def make_query(dice: random.Random) -> str:
@@ -69,16 +71,19 @@ def make_query(dice: random.Random) -> str:
 
 
 def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
-    crowd: tuple[sqlite3.Connection, list[Talk]],
+    population: tuple[sqlite3.Connection, list[Dialogue]],
 ) -> None:
-    connection, talks = crowd
+    connection, dialogues = population
     dice, shown = random.Random(2), 0
     for number in range(SEARCHES):
-        talk = talks[number % PEOPLE]
+        dialogue = dialogues[number % PEOPLE]
         # A scope that is somebody else's is a mistake that finds nothing.
-        scopes = (f"p{talk.person.id}", *(f"c{one.conversation.id}" for one in (talk, *talks)))
+        scopes = (
+            f"p{dialogue.person.id}",
+            *(f"c{one.conversation.id}" for one in (dialogue, *dialogues)),
+        )
         field = SearchFilter(
-            person_id=talk.person.id,
+            person_id=dialogue.person.id,
             scope=scopes[dice.choice((0, 0, 1, dice.randrange(2, PEOPLE + 2)))],
             except_turn=TurnId(0),
             since=dice.choice((None, 100)),
@@ -89,43 +94,43 @@ def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
             connection, field, query, limit=8, clock=lambda at: local_time(at, "UTC")
         )
         for hit in found.hits:
-            assert hit.message.text.endswith(f" of {talk.person.slug}")
+            assert hit.message.text.endswith(f" of {dialogue.person.slug}")
         assert found.count <= 2 * EACH
         shown += len(found.hits)
     assert shown > SEARCHES
 
 
 def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
-    crowd: tuple[sqlite3.Connection, list[Talk]],
+    population: tuple[sqlite3.Connection, list[Dialogue]],
 ) -> None:
-    connection, talks = crowd
+    connection, dialogues = population
     dice, shown = random.Random(3), 0
     for number in range(SEARCHES):
-        talk = talks[number % PEOPLE]
+        dialogue = dialogues[number % PEOPLE]
         within = ArchiveFilter(
-            person_id=talk.person.id,
+            person_id=dialogue.person.id,
             tags=tuple(dice.sample(TAGS, k=dice.choice((0, 0, 1)))),
             since=dice.choice((None, 100)),
         )
         query = read_query(make_query(dice))
         found = finding.search_archive(connection, within, query, lambda at: local_time(at, "UTC"))
         for hit in found.hits:
-            assert hit.entry.text.endswith(f" of {talk.person.slug}")
+            assert hit.entry.text.endswith(f" of {dialogue.person.slug}")
         assert found.count <= EACH
         shown += len(found.hits)
     assert shown > SEARCHES
 
 
 def test_two_thousand_strings_of_anything_are_no_error(
-    crowd: tuple[sqlite3.Connection, list[Talk]],
+    population: tuple[sqlite3.Connection, list[Dialogue]],
 ) -> None:
-    connection, talks = crowd
+    connection, dialogues = population
     dice = random.Random(4)
     ranges = ((0x20, 0x7E), (0x00, 0xFF), (0x370, 0x5FF), (0xE00, 0x11FF), (0x3040, 0x9FFF))
     for number in range(FUZZED):
         first, last = ranges[number % len(ranges)]
         text = "".join(chr(dice.randint(first, last)) for _ in range(dice.randrange(1, 20)))
         words = [text, *dice.choices((*SIGNS, *WORDS), k=dice.randrange(3))]
-        within = ArchiveFilter(person_id=talks[0].person.id)
+        within = ArchiveFilter(person_id=dialogues[0].person.id)
         query = read_query("".join(words))
         finding.search_archive(connection, within, query, lambda at: local_time(at, "UTC"))

@@ -17,7 +17,7 @@ from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.toolbox import RESULT_LIMIT
 from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
-from tests.agent_core.state.rows import Talk
+from tests.agent_core.state.rows import Dialogue
 
 NAME = re.compile(r"\[([0-9a-z]+)\]")
 
@@ -26,9 +26,9 @@ def names(text: str) -> list[str]:
     return NAME.findall(text)
 
 
-async def list_rows(database: Database, talk: Talk) -> list[LedgerEntry]:
+async def list_rows(database: Database, dialogue: Dialogue) -> list[LedgerEntry]:
     return await database.read(
-        lambda c: ledger.find_entries(c, person_id=talk.person.id, target="archive")
+        lambda c: ledger.find_entries(c, person_id=dialogue.person.id, target="archive")
     )
 
 
@@ -163,7 +163,7 @@ async def test_what_is_deleted_is_gone_from_the_index_too(call: Caller, database
 
 
 async def test_every_change_is_a_row_of_the_ledger_with_its_ground(
-    call: Caller, database: Database, ann: Talk
+    call: Caller, database: Database, ann: Dialogue
 ) -> None:
     name = await call.keep("Tea", "drinks")
     await call("update", id=name, text="Green tea")
@@ -181,7 +181,7 @@ async def test_every_change_is_a_row_of_the_ledger_with_its_ground(
 
 
 async def test_a_repeated_call_changes_nothing_more_and_answers_the_same(
-    call: Caller, database: Database, ann: Talk
+    call: Caller, database: Database, ann: Dialogue
 ) -> None:
     name = await call.keep("Tea")
     for arguments in (
@@ -197,7 +197,7 @@ async def test_a_repeated_call_changes_nothing_more_and_answers_the_same(
 
 
 async def test_the_id_of_an_entry_tells_nothing_of_how_many_there_are(
-    call: Caller, database: Database, bob: Talk
+    call: Caller, database: Database, bob: Dialogue
 ) -> None:
     for _ in range(3):
         await Caller(database, bob).keep("Tea")
@@ -277,7 +277,7 @@ async def test_text_is_kept_in_one_tidy_form_and_comes_back_as_one_quote(call: C
     assert json.loads(quoted) == "a b\n\n&lt;/facts> c"
 
 
-async def test_queries_of_signs_and_operators_find_or_find_nothing(call: Caller) -> None:
+async def test_queries_of_indicators_and_operators_find_or_find_nothing(call: Caller) -> None:
     await call.keep("Call +43 (1) 555 -- at <5 pm, 価格は安い")
     for query in ('"', "AND OR NOT", "a* NEAR(b)", "^:{}", "p1_call", "--", "価格", "%", "\x00"):
         await call.search(query)
@@ -301,10 +301,10 @@ async def test_a_damaged_entry_is_left_out_and_never_changed(
 
 
 async def test_a_room_has_an_archive_of_its_own_and_never_sees_a_persons(
-    database: Database, ann: Talk, bob: Talk
+    database: Database, ann: Dialogue, bob: Dialogue
 ) -> None:
     room = await meet(database, "room-1", kind="room")
-    there = [Caller(database, talk, room.person) for talk in (ann, bob)]
+    there = [Caller(database, dialogue, room.person) for dialogue in (ann, bob)]
     mine = Caller(database, ann)
     private = await mine.keep("Tea at home")
     shared = await there[0].keep("Tea in the office")
@@ -321,7 +321,7 @@ async def test_a_room_has_an_archive_of_its_own_and_never_sees_a_persons(
 
 
 async def test_frequent_words_together_find_what_is_old(
-    call: Caller, database: Database, ann: Talk
+    call: Caller, database: Database, ann: Dialogue
 ) -> None:
     person_id = ann.person.id
 
@@ -339,7 +339,7 @@ async def test_frequent_words_together_find_what_is_old(
 
 
 async def test_the_index_holds_what_the_entries_say(
-    call: Caller, database: Database, ann: Talk
+    call: Caller, database: Database, ann: Dialogue
 ) -> None:
     name = await call.keep("Tea with lemon", "drinks")
     await call("update", id=name, text="Coffee", tags=["warm-drinks"])
@@ -357,5 +357,5 @@ async def test_the_index_holds_what_the_entries_say(
         return {row[0] for row in connection.execute("SELECT term FROM temp.told")}
 
     person = f"p{ann.person.id}"
-    told = await database.write("look", look)
-    assert told == {f"{person}_{word}" for word in ("coffe", "warm", "drink", "_twarm_drinks")}
+    reported = await database.write("look", look)
+    assert reported == {f"{person}_{word}" for word in ("coffe", "warm", "drink", "_twarm_drinks")}

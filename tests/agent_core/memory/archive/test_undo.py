@@ -17,30 +17,30 @@ from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from tests.agent_core.memory.archive.conftest import BEGIN, Caller
-from tests.agent_core.state.rows import Talk
+from tests.agent_core.state.rows import Dialogue
 
 
 @pytest.fixture
-def call(database: Database, ann: Talk) -> Caller:
+def call(database: Database, ann: Dialogue) -> Caller:
     return Caller(database, ann)
 
 
-async def rows_of(database: Database, talk: Talk) -> list[LedgerEntry]:
+async def rows_of(database: Database, dialogue: Dialogue) -> list[LedgerEntry]:
     return await database.read(
-        lambda c: ledger.find_entries(c, person_id=talk.person.id, target="archive")
+        lambda c: ledger.find_entries(c, person_id=dialogue.person.id, target="archive")
     )
 
 
-async def take_back(database: Database, talk: Talk, row: LedgerEntry) -> LedgerEntry:
+async def take_back(database: Database, dialogue: Dialogue, row: LedgerEntry) -> LedgerEntry:
     origin = Origin(actor="house", now=BEGIN)
     return await database.write(
         "undo",
-        lambda c: undo.undo_archive_change(c, person_id=talk.person.id, row=row, origin=origin),
+        lambda c: undo.undo_archive_change(c, person_id=dialogue.person.id, row=row, origin=origin),
     )
 
 
-async def texts(database: Database, talk: Talk) -> list[str]:
-    person_id = talk.person.id
+async def texts(database: Database, dialogue: Dialogue) -> list[str]:
+    person_id = dialogue.person.id
     known = await database.read(lambda c: archive.list_known(c, person_id=person_id))
     found = await database.read(
         lambda c: [archive.find(c, person_id=person_id, archive_id=one) for one in known]
@@ -49,7 +49,7 @@ async def texts(database: Database, talk: Talk) -> list[str]:
 
 
 async def test_each_kind_of_change_is_taken_back(
-    database: Database, ann: Talk, call: Caller
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     name = await call.keep("The boiler is from Huber.", "house")
     await call("update", id=name, text="The boiler is from Meier.")
@@ -65,7 +65,7 @@ async def test_each_kind_of_change_is_taken_back(
 
 
 async def test_a_change_of_words_gives_the_old_ones_back(
-    database: Database, ann: Talk, call: Caller
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     name = await call.keep("The boiler is from Huber.", "house")
     await call("update", id=name, text="The boiler is from Meier.")
@@ -79,18 +79,18 @@ async def test_a_change_of_words_gives_the_old_ones_back(
         await take_back(database, ann, added)
 
 
-async def open_of(database: Database, talk: Talk, name: str) -> ArchiveHistory:
+async def open_of(database: Database, dialogue: Dialogue, name: str) -> ArchiveHistory:
     archive_id = parse_id(name)
     assert archive_id
     found = await database.read(
-        lambda c: load_archive_history(c, person_id=talk.person.id, archive_id=archive_id)
+        lambda c: load_archive_history(c, person_id=dialogue.person.id, archive_id=archive_id)
     )
     assert found
     return found
 
 
 async def test_what_was_dropped_comes_again_under_its_own_name_and_can_be_undone_on_and_on(
-    database: Database, ann: Talk, call: Caller
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     name = await call.keep("The boiler is from Huber.", "house")
     (row,) = await rows_of(database, ann)
@@ -105,7 +105,7 @@ async def test_what_was_dropped_comes_again_under_its_own_name_and_can_be_undone
 
 
 async def test_a_number_that_is_somebody_else_s_by_now_is_not_taken_from_them(
-    database: Database, ann: Talk, bob: Talk, call: Caller
+    database: Database, ann: Dialogue, bob: Dialogue, call: Caller
 ) -> None:
     await call.keep("The boiler is from Huber.")
     (added,) = await rows_of(database, ann)
@@ -122,7 +122,7 @@ async def test_a_number_that_is_somebody_else_s_by_now_is_not_taken_from_them(
 
 
 async def test_the_newest_change_is_the_newest_that_still_counts_and_can_be_taken_back(
-    database: Database, ann: Talk, call: Caller
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     first = await call.keep("The boiler is from Huber.")
     await call.keep("The car is from Meier.")
@@ -142,7 +142,7 @@ async def test_the_newest_change_is_the_newest_that_still_counts_and_can_be_take
 
 
 async def test_what_was_forgotten_does_not_come_back(
-    database: Database, ann: Talk, call: Caller
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     name = await call.keep("The boiler is from Huber.")
     await call("delete", id=name)
@@ -159,7 +159,7 @@ async def test_what_was_forgotten_does_not_come_back(
 
 
 async def test_a_call_that_is_made_again_takes_back_once(
-    database: Database, ann: Talk, call: Caller
+    database: Database, ann: Dialogue, call: Caller
 ) -> None:
     await call.keep("The boiler is from Huber.")
     (added,) = await rows_of(database, ann)
@@ -178,7 +178,7 @@ async def test_a_call_that_is_made_again_takes_back_once(
 
 
 async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
-    database: Database, ann: Talk, bob: Talk
+    database: Database, ann: Dialogue, bob: Dialogue
 ) -> None:
     def origin(now: int) -> Origin:
         return Origin(actor="turn:1", now=now)
@@ -213,7 +213,7 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
             connection, person_id=person_id, content=content("rent"), origin=origin(BEGIN + 12)
         )
 
-    async def lead(moment: int, now: int) -> RestoredArchive:
+    async def slot(moment: int, now: int) -> RestoredArchive:
         return await database.write(
             "restore",
             lambda c: undo.restore_archive(
@@ -225,13 +225,13 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
         )
 
     await database.write("live", live)
-    assert await lead(BEGIN + 5, BEGIN + 20) == RestoredArchive(rows=3, left_out=0)
+    assert await slot(BEGIN + 5, BEGIN + 20) == RestoredArchive(rows=3, left_out=0)
     assert await texts(database, ann) == ["Huber", "Meier"]
-    assert await lead(BEGIN + 5, BEGIN + 21) == RestoredArchive(rows=0, left_out=0)
-    assert await lead(BEGIN + 15, BEGIN + 30) == RestoredArchive(rows=3, left_out=0)
+    assert await slot(BEGIN + 5, BEGIN + 21) == RestoredArchive(rows=0, left_out=0)
+    assert await slot(BEGIN + 15, BEGIN + 30) == RestoredArchive(rows=3, left_out=0)
     assert await texts(database, ann) == ["Paul", "rent"]
     assert await texts(database, bob) == ["tea"]
-    assert await lead(0, BEGIN + 40) == RestoredArchive(rows=2, left_out=0)
+    assert await slot(0, BEGIN + 40) == RestoredArchive(rows=2, left_out=0)
     assert await texts(database, ann) == []
 
 

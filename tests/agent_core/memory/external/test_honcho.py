@@ -152,7 +152,7 @@ async def test_who_is_erased_leaves_a_bare_peer_and_others_stay_whole(
     await honcho.delete_person(ExternalPersonId("person-nobody"))
 
 
-async def test_a_dropped_talk_is_gone_and_one_that_was_never_there_is_no_error(
+async def test_a_dropped_conversation_is_gone_and_one_that_was_never_there_is_no_error(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
     await honcho.add_exchange(exchange("words"))

@@ -154,7 +154,7 @@ async def test_one_row_of_a_person_stays_by_which_an_erasure_finds_them(desk: De
     assert desk.server.said == ["words 1", "words 3", "words 5"]
 
 
-async def test_what_is_owed_twice_is_told_once(desk: Desk) -> None:
+async def test_what_is_queued_twice_is_told_once(desk: Desk) -> None:
     desk.server.faults = lambda route, body: 503
     await desk.enqueue((1, ANN))
     await desk.enqueue((1, ANN))
@@ -196,7 +196,7 @@ async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure
     assert desk.server.said == []
 
 
-async def test_after_a_restart_it_goes_on_with_what_was_owed(
+async def test_after_a_restart_it_goes_on_with_what_was_queued(
     tmp_path: Path, server: HonchoEmulator
 ) -> None:
     server.faults = fail_over("words", 503)

@@ -295,7 +295,7 @@ async def test_in_a_room_the_tool_writes_to_the_room_and_to_nobody_else(
 
 
 @pytest.mark.parametrize("in_room", [True, False])
-async def test_the_tool_of_one_kind_of_talk_leaves_the_other_kind_s_memory_alone(
+async def test_the_tool_of_one_kind_of_conversation_leaves_the_other_kind_s_memory_alone(
     shared: SharedMemory, approval: Approval, folder: Path, ann: Person, den: Room, in_room: bool
 ) -> None:
     keepers = {

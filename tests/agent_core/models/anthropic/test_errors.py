@@ -13,7 +13,7 @@ import pytest
 from agent_core.errors import ModelBusy, ModelDenied, ModelError, ModelInterrupted
 from agent_core.models.anthropic.client import WIRE_ERRORS, translate_error
 
-FROM_OTHER_DOORS = {
+FROM_OTHER_ENDPOINTS = {
     # Of parts of the SDK that Talaria doesn't use: its tool runner, its extras, other hosts,
     # keyless sign-in, and raw responses that are read twice.
     "ToolsetUsageError",
@@ -62,7 +62,7 @@ def test_no_class_of_the_sdk_is_unmapped(has_begun: bool) -> None:
     for found in sdk_classes():
         if found in (anthropic.APIError, anthropic.APIStatusError):
             continue  # the roots themselves; the SDK raises the leaves
-        if any(base.__name__ in FROM_OTHER_DOORS for base in found.__mro__):
+        if any(base.__name__ in FROM_OTHER_ENDPOINTS for base in found.__mro__):
             continue
         error = make(found)
         assert isinstance(error, WIRE_ERRORS)

@@ -34,8 +34,8 @@ async def test_a_picture_stands_behind_the_words_as_a_picture(
 async def test_a_refused_picture_takes_no_other_with_it(model: Model) -> None:
     first = ask(sent("k1"), images={"k1": PNG})
     await complete(model, first)
-    talk = (*first.messages, says("a square"), sent("bad"))
-    text, _ = await complete(model, ask(*talk, images={"k1": PNG, "bad": b"broken"}))
+    dialogue = (*first.messages, says("a square"), sent("bad"))
+    text, _ = await complete(model, ask(*dialogue, images={"k1": PNG, "bad": b"broken"}))
     assert text == f"echo: what is it? | {UNSEEN}"
     again, _ = await complete(model, ask(sent("k1"), images={"k1": PNG}))
     assert again.endswith("[image]")
@@ -75,7 +75,7 @@ def test_the_same_request_gives_the_same_bytes_and_a_longer_one_begins_with_them
     assert before == after
 
 
-async def test_a_talk_with_pictures_is_read_from_the_cache(
+async def test_a_conversation_with_pictures_is_read_from_the_cache(
     api: AnthropicEmulator, model: Model
 ) -> None:
     await complete(model, ask(sent("k1"), images={"k1": PNG}))

@@ -52,7 +52,7 @@ def message(role: str, parts: st.SearchStrategy[Part]) -> st.SearchStrategy[Mess
     return st.builds(Message, role=st.just(role), parts=st.lists(parts, max_size=3).map(tuple))
 
 
-talks = st.lists(
+dialogues = st.lists(
     st.one_of(
         message("user", st.builds(TextPart, text=words)),
         message("assistant", st.builds(TextPart, text=words)),
@@ -65,13 +65,13 @@ talks = st.lists(
 )
 
 
-@given(talks, st.sampled_from(["5m", "1h"]))
-def test_a_talk_that_grows_is_rendered_as_if_it_were_new(
-    talk: list[Message], cache_ttl: str
+@given(dialogues, st.sampled_from(["5m", "1h"]))
+def test_a_conversation_that_grows_is_rendered_as_if_it_were_new(
+    dialogue: list[Message], cache_ttl: str
 ) -> None:
     prefix = Prefix()
-    for end in range(1, len(talk) + 1):
-        request = ask(*talk[:end], images={"k1": PNG})
+    for end in range(1, len(dialogue) + 1):
+        request = ask(*dialogue[:end], images={"k1": PNG})
         whole = render_request(request, cache_ttl=cache_ttl)
         body, longer = render_behind(prefix, request, cache_ttl=cache_ttl)
         assert body == whole
@@ -84,32 +84,32 @@ def turn(number: int) -> list[Message]:
     return [user_message(f"say {number}"), Message(role="assistant", parts=(TextPart(text="ok"),))]
 
 
-def talk_of(turns: int, first: str = "hello") -> ModelRequest:
+def dialogue_of(turns: int, first: str = "hello") -> ModelRequest:
     said = [message for number in range(turns) for message in turn(number)]
     return ask(user_message(first), *said, user_message("now"))
 
 
 def test_only_what_is_new_is_rendered() -> None:
-    whole = talk_of(100)
+    whole = dialogue_of(100)
     _, prefix = render_behind(Prefix(), whole)
     assert prefix.count > len(whole.messages) - 6
 
 
-def test_talks_that_are_cut_changed_or_let_go_of_are_rendered_right() -> None:
+def test_conversations_that_are_cut_changed_or_let_go_of_are_rendered_right() -> None:
     kept = RenderedPrefixes()
     requests = [
-        talk_of(40),
-        talk_of(60),
-        talk_of(20),
-        talk_of(60, "another"),
-        talk_of(60),
-        ask(*talk_of(60).messages[:1], *talk_of(60).messages[5:]),
-        talk_of(3),
-        talk_of(500),
-        talk_of(501),
+        dialogue_of(40),
+        dialogue_of(60),
+        dialogue_of(20),
+        dialogue_of(60, "another"),
+        dialogue_of(60),
+        ask(*dialogue_of(60).messages[:1], *dialogue_of(60).messages[5:]),
+        dialogue_of(3),
+        dialogue_of(500),
+        dialogue_of(501),
     ]
     for request in requests:
         assert kept.render(request, cache_ttl="5m", effort="low") == render_request(
             request, effort="low"
         )
-    assert len(talk_of(3).messages) <= client._SHORT < len(talk_of(20).messages)
+    assert len(dialogue_of(3).messages) <= client._SHORT < len(dialogue_of(20).messages)

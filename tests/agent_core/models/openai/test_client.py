@@ -82,10 +82,10 @@ async def test_usage_tells_what_was_read_from_the_cache(model: Model, api: OpenA
     system = "A rule that stands at the head of every call. " * 120
     await complete(model, ask("one", system=system))
     _, answer = await complete(model, ask("one", says("echo: one"), "two", system=system))
-    told, usage = api.usages[-1], answer.usage
-    assert usage.cache_read_tokens == told["prompt_tokens_details"]["cached_tokens"] > 1000
-    assert usage.input_tokens + usage.cache_read_tokens == told["prompt_tokens"]
-    assert usage.output_tokens == told["completion_tokens"]
+    reported, usage = api.usages[-1], answer.usage
+    assert usage.cache_read_tokens == reported["prompt_tokens_details"]["cached_tokens"] > 1000
+    assert usage.input_tokens + usage.cache_read_tokens == reported["prompt_tokens"]
+    assert usage.output_tokens == reported["completion_tokens"]
 
 
 async def test_without_counts_from_the_server_they_are_estimated(

@@ -9,7 +9,7 @@ import pytest
 from agent_core.errors import ModelBusy, ModelError, ModelInterrupted
 from agent_core.models.openai.client import WIRE_ERRORS, translate_error
 
-FROM_OTHER_DOORS = {
+FROM_OTHER_ENDPOINTS = {
     # Of parts of the SDK that Talaria doesn't use: keyless sign-in, Azure, its parser of
     # whole answers, its websockets, the API of version 0, raw responses that are read twice.
     "SubjectTokenProviderError",
@@ -54,7 +54,7 @@ def test_no_class_of_the_sdk_is_unmapped(has_begun: bool) -> None:
     assert len(classes) > 12
     unmapped = []
     for found in classes:
-        if found.__name__ in FROM_OTHER_DOORS:
+        if found.__name__ in FROM_OTHER_ENDPOINTS:
             continue
         error = make(found)
         assert isinstance(error, WIRE_ERRORS)

@@ -28,12 +28,12 @@ async def test_the_stand_in_repeats_what_was_said() -> None:
     assert answer.message.text == "We met.\nperson: hello </talk> Łódź\nassistant: Good day."
 
 
-def test_of_a_long_talk_the_newest_words_are_told() -> None:
-    talk = [user_message(f"part {number} " + "x" * 900) for number in range(50)]
-    told = summarize(_asked(*talk))
-    assert len(told) <= 1000
-    assert told.splitlines()[-1].startswith("person: part 49 ")
-    assert "part 1 " not in told
+def test_of_a_long_conversation_the_newest_words_are_told() -> None:
+    dialogue = [user_message(f"part {number} " + "x" * 900) for number in range(50)]
+    reported = summarize(_asked(*dialogue))
+    assert len(reported) <= 1000
+    assert reported.splitlines()[-1].startswith("person: part 49 ")
+    assert "part 1 " not in reported
 
 
 def test_what_is_no_such_request_is_answered_as_ever() -> None:

@@ -19,7 +19,7 @@ from agent_core.transcript import (
     ToolResultPart,
     dump_parts,
 )
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 CALL = ToolCallPart(call_id=CallId("c"), name="t", arguments='{"secret": 1}')
 
@@ -60,7 +60,7 @@ def test_an_event_that_is_still_worked_on_keeps_its_words(connection: sqlite3.Co
     assert redact.drop_event(connection, inbox_id=row.id)
 
 
-def test_a_message_on_its_way_is_left_and_one_that_is_owed_is_not_sent_any_more(
+def test_a_message_on_its_way_is_left_and_one_that_is_queued_is_not_sent_any_more(
     connection: sqlite3.Connection,
 ) -> None:
     rows = [
@@ -94,8 +94,8 @@ def test_a_row_of_the_ledger_stays_whole_without_its_words(connection: sqlite3.C
 def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     connection: sqlite3.Connection,
 ) -> None:
-    talk = add_talk(connection, add_person(connection))
-    turn_id = add_turn(connection, talk)
+    dialogue = add_dialogue(connection, add_person(connection))
+    turn_id = add_turn(connection, dialogue)
     asked = Message(
         role="assistant",
         parts=(
@@ -116,12 +116,14 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
         ),
     )
     everything = (said, asked, given)
-    ids = messages.append(connection, talk.shelf(turn_id), everything, now=1)
+    ids = messages.append(connection, dialogue.shelf(turn_id), everything, now=1)
     for message_id, message in zip(ids, everything, strict=True):
         parts = dump_parts(redact_message(message, "[x]"))
         redact.redact_message(connection, message_id=message_id, parts=parts, now=2)
         assert redact.read_message(connection, message_id=message_id) is None
-    stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
+    stored = messages.list_session(
+        connection, session_id=dialogue.session_id, person_id=dialogue.person.id
+    )
     left = [one.message.parts for one in stored]
     call = ToolCallPart(call_id=CallId("c"), name="t", arguments="{}")
     result = ToolResultPart(call_id=CallId("c"), name="t", text="[x]", is_error=True)

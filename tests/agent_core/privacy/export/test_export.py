@@ -36,14 +36,14 @@ def test_what_is_large_comes_in_several_archives_within_the_limit(tmp_path: Path
 
 
 def test_a_file_is_written_piece_by_piece(tmp_path: Path) -> None:
-    held: list[int] = []
+    deferred: list[int] = []
 
     def pieces() -> object:
         for number in range(3):
-            held.append(number)
+            deferred.append(number)
             yield "x" * 1000
 
     bundle = ExportArchive(tmp_path, "all", 0)
     bundle.add("long.txt", pieces())  # type: ignore[arg-type]
     bundle.close()
-    assert held == [0, 1, 2]
+    assert deferred == [0, 1, 2]

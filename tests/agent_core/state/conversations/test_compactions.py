@@ -9,10 +9,10 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId
 from agent_core.state.conversations import compactions
 from agent_core.state.conversations.compactions import NewCompaction
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 
-def _fold(made_after: int, **changes: object) -> NewCompaction:
+def _compaction(made_after: int, **changes: object) -> NewCompaction:
     fields = {
         "turn_id": None,
         "made_after": MessageId(made_after),
@@ -28,10 +28,10 @@ def _fold(made_after: int, **changes: object) -> NewCompaction:
     return NewCompaction(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def test_a_fold_comes_back_as_it_was_written(connection: sqlite3.Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
-    wanted = _fold(9, turn_id=add_turn(connection, talk))
-    mine = {"session_id": talk.session_id, "person_id": talk.person.id}
+def test_a_compaction_comes_back_as_it_was_written(connection: sqlite3.Connection) -> None:
+    dialogue = add_dialogue(connection, add_person(connection))
+    wanted = _compaction(9, turn_id=add_turn(connection, dialogue))
+    mine = {"session_id": dialogue.session_id, "person_id": dialogue.person.id}
 
     written = compactions.insert(connection, wanted, **mine)
 
@@ -40,24 +40,26 @@ def test_a_fold_comes_back_as_it_was_written(connection: sqlite3.Connection) -> 
     assert compactions.find_newest(connection, **mine) == written
 
 
-def test_the_newest_fold_is_the_one_written_last(connection: sqlite3.Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
-    mine = {"session_id": talk.session_id, "person_id": talk.person.id}
+def test_the_newest_compaction_is_the_one_written_last(connection: sqlite3.Connection) -> None:
+    dialogue = add_dialogue(connection, add_person(connection))
+    mine = {"session_id": dialogue.session_id, "person_id": dialogue.person.id}
     assert compactions.find_newest(connection, **mine) is None
 
-    first = compactions.insert(connection, _fold(9), **mine)
-    second = compactions.insert(connection, _fold(9, reason="overflow"), **mine)
+    first = compactions.insert(connection, _compaction(9), **mine)
+    second = compactions.insert(connection, _compaction(9, reason="overflow"), **mine)
 
     assert compactions.find_newest(connection, **mine) == second
     assert compactions.list_of_session(connection, **mine) == [first, second]
 
 
-def test_nobody_else_sees_a_fold_and_it_moves_with_its_session(
+def test_nobody_else_sees_a_compaction_and_it_moves_with_its_session(
     connection: sqlite3.Connection,
 ) -> None:
     ann, bob = add_person(connection), add_person(connection, "bob")
-    session_id = add_talk(connection, ann).session_id
-    written = compactions.insert(connection, _fold(9), session_id=session_id, person_id=ann.id)
+    session_id = add_dialogue(connection, ann).session_id
+    written = compactions.insert(
+        connection, _compaction(9), session_id=session_id, person_id=ann.id
+    )
     assert compactions.list_of_session(connection, session_id=session_id, person_id=bob.id) == []
 
     compactions.move(connection, session_ids=[session_id], person_id=bob.id)
@@ -69,10 +71,10 @@ def test_nobody_else_sees_a_fold_and_it_moves_with_its_session(
 @pytest.mark.parametrize(
     "column", ["summary", "kept", "summarized_to", "made_after", "shortened_to"]
 )
-def test_a_damaged_fold_is_never_served(connection: sqlite3.Connection, column: str) -> None:
-    talk = add_talk(connection, add_person(connection))
-    mine = {"session_id": talk.session_id, "person_id": talk.person.id}
-    compactions.insert(connection, _fold(9), **mine)
+def test_a_damaged_compaction_is_never_served(connection: sqlite3.Connection, column: str) -> None:
+    dialogue = add_dialogue(connection, add_person(connection))
+    mine = {"session_id": dialogue.session_id, "person_id": dialogue.person.id}
+    compactions.insert(connection, _compaction(9), **mine)
 
     connection.execute(f"UPDATE compactions SET {column} = '12'")
 

@@ -6,7 +6,7 @@ import sqlite3
 from agent_core.ids import CallId
 from agent_core.state.conversations import files
 from agent_core.state.conversations.files import StoredFile, TurnFile
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 
 def keep(connection: sqlite3.Connection, data: bytes = b"picture") -> str:
@@ -43,8 +43,8 @@ def test_a_file_that_was_emptied_is_not_there(connection: sqlite3.Connection) ->
 def test_a_turn_gives_its_files_out_in_order_and_each_call_one(
     connection: sqlite3.Connection,
 ) -> None:
-    talk = add_talk(connection, add_person(connection))
-    turn, other = add_turn(connection, talk), add_turn(connection, talk)
+    dialogue = add_dialogue(connection, add_person(connection))
+    turn, other = add_turn(connection, dialogue), add_turn(connection, dialogue)
     first, second = keep(connection, b"1"), keep(connection, b"2")
     for call, key, name in (("a", second, "2.txt"), ("b", first, "1.txt"), ("a", first, "3.txt")):
         files.attach(connection, turn_id=turn, call_id=CallId(call), key=key, name=name, now=1)

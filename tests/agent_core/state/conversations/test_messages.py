@@ -8,7 +8,7 @@ from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import START
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import Message, RawPart, TextPart, ToolCallPart, ToolResultPart
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
 ODD = "\u202eRTL \u200f family \U0001f469\u200d\U0001f467 zero\u200bwidth \\ \"'\n\t end\x00nul"
 CALL = CallId("c1")
@@ -34,48 +34,58 @@ TRANSCRIPT = [
 
 
 @pytest.fixture
-def talk(connection: Connection) -> Talk:
-    return add_talk(connection, add_person(connection))
+def dialogue(connection: Connection) -> Dialogue:
+    return add_dialogue(connection, add_person(connection))
 
 
-def keep(connection: Connection, talk: Talk, kept: list[Message]) -> list[int]:
-    turn_id = add_turn(connection, talk)
-    return list(messages.append(connection, talk.shelf(turn_id), kept, now=5))
+def keep(connection: Connection, dialogue: Dialogue, kept: list[Message]) -> list[int]:
+    turn_id = add_turn(connection, dialogue)
+    return list(messages.append(connection, dialogue.shelf(turn_id), kept, now=5))
 
 
-def read(connection: Connection, talk: Talk) -> list[Message]:
-    stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
+def read(connection: Connection, dialogue: Dialogue) -> list[Message]:
+    stored = messages.list_session(
+        connection, session_id=dialogue.session_id, person_id=dialogue.person.id
+    )
     return [row.message for row in stored]
 
 
-def test_a_transcript_comes_back_as_it_was_put_in(connection: Connection, talk: Talk) -> None:
-    ids = keep(connection, talk, TRANSCRIPT)
+def test_a_transcript_comes_back_as_it_was_put_in(
+    connection: Connection, dialogue: Dialogue
+) -> None:
+    ids = keep(connection, dialogue, TRANSCRIPT)
     assert ids == sorted(ids)
-    assert read(connection, talk) == TRANSCRIPT
+    assert read(connection, dialogue) == TRANSCRIPT
 
 
 def test_what_is_added_later_stands_behind_with_its_turn(
-    connection: Connection, talk: Talk
+    connection: Connection, dialogue: Dialogue
 ) -> None:
     for message in TRANSCRIPT:
-        keep(connection, talk, [message])
-    assert read(connection, talk) == TRANSCRIPT
-    stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
+        keep(connection, dialogue, [message])
+    assert read(connection, dialogue) == TRANSCRIPT
+    stored = messages.list_session(
+        connection, session_id=dialogue.session_id, person_id=dialogue.person.id
+    )
     assert len({row.turn_id for row in stored}) == len(TRANSCRIPT)
 
 
-def test_a_transcript_is_read_by_its_person_only(connection: Connection, talk: Talk) -> None:
-    keep(connection, talk, TRANSCRIPT)
+def test_a_transcript_is_read_by_its_person_only(
+    connection: Connection, dialogue: Dialogue
+) -> None:
+    keep(connection, dialogue, TRANSCRIPT)
     bob = add_person(connection, "bob")
-    where = {"session_id": talk.session_id, "person_id": bob.id}
+    where = {"session_id": dialogue.session_id, "person_id": bob.id}
     assert messages.list_session(connection, **where) == []
     assert messages.count_spoken(connection, **where) == 0
     assert messages.list_texts(connection, limit=9, **where) == []
 
 
-def test_words_are_what_people_and_the_assistant_said(connection: Connection, talk: Talk) -> None:
-    keep(connection, talk, TRANSCRIPT)
-    where = {"session_id": talk.session_id, "person_id": talk.person.id}
+def test_words_are_what_people_and_the_assistant_said(
+    connection: Connection, dialogue: Dialogue
+) -> None:
+    keep(connection, dialogue, TRANSCRIPT)
+    where = {"session_id": dialogue.session_id, "person_id": dialogue.person.id}
     assert messages.count_spoken(connection, **where) == 3
     assert messages.list_texts(connection, limit=2, **where) == [
         ("user", "What do I like?"),
@@ -83,12 +93,12 @@ def test_words_are_what_people_and_the_assistant_said(connection: Connection, ta
     ]
 
 
-def test_the_words_of_a_turn_are_its_persons(connection: Connection, talk: Talk) -> None:
-    turn_id = add_turn(connection, talk)
+def test_the_words_of_a_turn_are_its_persons(connection: Connection, dialogue: Dialogue) -> None:
+    turn_id = add_turn(connection, dialogue)
     steer = Message(role="user", parts=(TextPart(text="And hot?"),))
-    messages.append(connection, talk.shelf(turn_id), [*TRANSCRIPT, steer], now=5)
-    keep(connection, talk, TRANSCRIPT)
-    said = messages.request_of_turn(connection, turn_id=turn_id, person_id=talk.person.id)
+    messages.append(connection, dialogue.shelf(turn_id), [*TRANSCRIPT, steer], now=5)
+    keep(connection, dialogue, TRANSCRIPT)
+    said = messages.request_of_turn(connection, turn_id=turn_id, person_id=dialogue.person.id)
     assert said == "What do I like?\n\nAnd hot?"
     bob = add_person(connection, "bob")
     assert messages.request_of_turn(connection, turn_id=turn_id, person_id=bob.id) == ""
@@ -104,23 +114,23 @@ def test_the_words_of_a_turn_are_its_persons(connection: Connection, talk: Talk)
     ],
 )
 def test_a_row_that_changed_on_the_disk_is_never_served(
-    connection: Connection, talk: Talk, damage: str
+    connection: Connection, dialogue: Dialogue, damage: str
 ) -> None:
-    first, *_ = keep(connection, talk, TRANSCRIPT)
+    first, *_ = keep(connection, dialogue, TRANSCRIPT)
     connection.execute(f"UPDATE messages SET {damage} WHERE id = ?", (first,))
     with pytest.raises(StoreDamaged, match=f"message {first} of the transcript is damaged"):
-        read(connection, talk)
+        read(connection, dialogue)
 
 
 def test_the_newest_message_is_the_last_one_of_its_session(
-    connection: Connection, talk: Talk
+    connection: Connection, dialogue: Dialogue
 ) -> None:
     def newest() -> int:
         return messages.find_newest(
-            connection, session_id=talk.session_id, person_id=talk.person.id
+            connection, session_id=dialogue.session_id, person_id=dialogue.person.id
         )
 
     assert newest() == START
-    ids = keep(connection, talk, TRANSCRIPT)
-    keep(connection, add_talk(connection, talk.person, key="another"), TRANSCRIPT)
+    ids = keep(connection, dialogue, TRANSCRIPT)
+    keep(connection, add_dialogue(connection, dialogue.person, key="another"), TRANSCRIPT)
     assert newest() == ids[-1]

@@ -9,7 +9,7 @@ from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import rooms
-from tests.agent_core.state.rows import PROMPT, add_person, add_talk
+from tests.agent_core.state.rows import PROMPT, add_dialogue, add_person
 
 
 def ensure(connection: Connection, key: str, person_id: int, *, is_direct: bool) -> Conversation:
@@ -18,7 +18,7 @@ def ensure(connection: Connection, key: str, person_id: int, *, is_direct: bool)
     )
 
 
-def test_a_direct_talk_may_find_all_of_its_person_and_a_room_only_itself(
+def test_a_direct_conversation_may_find_all_of_its_person_and_a_room_only_itself(
     connection: Connection,
 ) -> None:
     ann = add_person(connection)
@@ -66,14 +66,14 @@ def test_what_a_room_shares_is_found_by_everyone_who_asks_there(connection: Conn
     assert owner_id == room.person_id
 
 
-def test_whose_talk_it_is_is_told_to_nobody_else(connection: Connection) -> None:
+def test_whose_conversation_it_is_is_told_to_nobody_else(connection: Connection) -> None:
     ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
-    session_id = add_talk(connection, ann).session_id
+    session_id = add_dialogue(connection, ann).session_id
     assert sessions.find_owner(connection, session_id=session_id, person_id=ann.id) == ann.id
     assert sessions.find_owner(connection, session_id=session_id, person_id=bob.id) is None
 
 
-def test_a_talk_from_before_rooms_were_known_learns_where_it_is_held(
+def test_a_conversation_from_before_rooms_were_known_learns_where_it_is_held(
     connection: Connection,
 ) -> None:
     ann = add_person(connection)
@@ -87,11 +87,11 @@ def test_a_talk_from_before_rooms_were_known_learns_where_it_is_held(
 
 
 def test_a_conversation_has_one_open_session_until_it_is_ended(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
-    conversation_id = talk.conversation.id
+    dialogue = add_dialogue(connection, add_person(connection))
+    conversation_id = dialogue.conversation.id
     opened = sessions.find_open(connection, conversation_id=conversation_id)
     assert opened is not None
-    assert (opened.id, opened.prompt_hash, opened.title) == (talk.session_id, None, "")
+    assert (opened.id, opened.prompt_hash, opened.title) == (dialogue.session_id, None, "")
     sessions.end(connection, conversation_id=conversation_id, now=5)
     assert sessions.find_open(connection, conversation_id=conversation_id) is None
     later = sessions.insert(connection, conversation_id=conversation_id, now=6)
@@ -102,7 +102,10 @@ def test_a_conversation_has_one_open_session_until_it_is_ended(connection: Conne
 
 def test_ending_one_conversation_leaves_the_others(connection: Connection) -> None:
     person = add_person(connection)
-    one, other = add_talk(connection, person, key="one"), add_talk(connection, person, key="other")
+    one, other = (
+        add_dialogue(connection, person, key="one"),
+        add_dialogue(connection, person, key="other"),
+    )
     sessions.end(connection, conversation_id=one.conversation.id, now=5)
     still = sessions.find_open(connection, conversation_id=other.conversation.id)
     assert still is not None
@@ -110,11 +113,11 @@ def test_ending_one_conversation_leaves_the_others(connection: Connection) -> No
 
 
 def test_a_session_remembers_its_prompt_its_last_use_and_its_title(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
+    dialogue = add_dialogue(connection, add_person(connection))
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="be kind", tools="[]", now=1)
-    sessions.touch(connection, session_id=talk.session_id, prompt_hash=PROMPT, now=9)
-    sessions.set_title(connection, session_id=talk.session_id, title="Plans")
-    opened = sessions.find_open(connection, conversation_id=talk.conversation.id)
+    sessions.touch(connection, session_id=dialogue.session_id, prompt_hash=PROMPT, now=9)
+    sessions.set_title(connection, session_id=dialogue.session_id, title="Plans")
+    opened = sessions.find_open(connection, conversation_id=dialogue.conversation.id)
     assert opened is not None
     assert (opened.prompt_hash, opened.last_at, opened.title) == (PROMPT, 9, "Plans")
 
@@ -126,18 +129,18 @@ def test_a_frozen_prompt_never_changes(connection: Connection) -> None:
 
 
 def test_a_session_can_not_name_a_prompt_that_is_not_kept(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
+    dialogue = add_dialogue(connection, add_person(connection))
     with pytest.raises(sqlite3.IntegrityError):
         sessions.touch(
-            connection, session_id=talk.session_id, prompt_hash=PromptHash("none"), now=1
+            connection, session_id=dialogue.session_id, prompt_hash=PromptHash("none"), now=1
         )
 
 
 def test_a_session_takes_the_number_that_it_was_promised(connection: Connection) -> None:
     assert sessions.find_newest(connection) == 0
-    talk = add_talk(connection, add_person(connection))
-    promised = SessionId(talk.session_id + 5)
+    dialogue = add_dialogue(connection, add_person(connection))
+    promised = SessionId(dialogue.session_id + 5)
     opened = sessions.insert(
-        connection, conversation_id=talk.conversation.id, session_id=promised, now=1
+        connection, conversation_id=dialogue.conversation.id, session_id=promised, now=1
     )
     assert opened == promised == sessions.find_newest(connection)

@@ -8,7 +8,7 @@ from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Connection
-from tests.agent_core.state.rows import PROMPT, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import PROMPT, add_dialogue, add_person, add_turn
 
 ONE, TWO = CallId("one"), CallId("two")
 
@@ -18,8 +18,8 @@ def end(connection: Connection, turn_id: TurnId, state: str = "answered") -> Non
 
 
 def test_a_turn_is_running_until_it_ends(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
-    first, second = (add_turn(connection, talk, now=number) for number in (1, 2))
+    dialogue = add_dialogue(connection, add_person(connection))
+    first, second = (add_turn(connection, dialogue, now=number) for number in (1, 2))
     assert [turn.id for turn in turns.list_running(connection)] == [first, second]
     end(connection, first)
     assert [turn.id for turn in turns.list_running(connection)] == [second]
@@ -27,12 +27,12 @@ def test_a_turn_is_running_until_it_ends(connection: Connection) -> None:
     assert turn is not None
     assert (turn.state, turn.reason, turn.started_at, turn.ended_at) == ("answered", "why", 1, 9)
     assert (turn.platform, turn.chat, turn.answers) == ("telegram", "chat", None)
-    assert (turn.prompt_hash, turn.session_id) == (PROMPT, talk.session_id)
+    assert (turn.prompt_hash, turn.session_id) == (PROMPT, dialogue.session_id)
     assert turns.find(connection, turn_id=TurnId(99)) is None
 
 
 def test_a_turn_ends_in_a_state_that_is_known(connection: Connection) -> None:
-    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    turn_id = add_turn(connection, add_dialogue(connection, add_person(connection)))
     for state in ("answered", "stopped", "refused", "exhausted", "failed"):
         end(connection, turn_id, state)
     with pytest.raises(sqlite3.IntegrityError):
@@ -43,33 +43,38 @@ def test_the_latest_turn_is_the_one_of_this_conversation_and_person(
     connection: Connection,
 ) -> None:
     ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
-    talk, room = add_talk(connection, ann), add_talk(connection, ann, key="room", room=True)
-    add_turn(connection, talk)
-    newest = add_turn(connection, talk)
+    dialogue, room = (
+        add_dialogue(connection, ann),
+        add_dialogue(connection, ann, key="room", room=True),
+    )
+    add_turn(connection, dialogue)
+    newest = add_turn(connection, dialogue)
     add_turn(connection, room)
-    latest = turns.find_latest(connection, conversation_id=talk.conversation.id, person_id=ann.id)
+    latest = turns.find_latest(
+        connection, conversation_id=dialogue.conversation.id, person_id=ann.id
+    )
     assert latest is not None
     assert latest.id == newest
     assert (
-        turns.find_latest(connection, conversation_id=talk.conversation.id, person_id=bob.id)
+        turns.find_latest(connection, conversation_id=dialogue.conversation.id, person_id=bob.id)
         is None
     )
 
 
 def test_recent_turns_come_newest_first_up_to_the_limit(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
-    ids = [add_turn(connection, talk) for _ in range(4)]
+    dialogue = add_dialogue(connection, add_person(connection))
+    ids = [add_turn(connection, dialogue) for _ in range(4)]
     assert [turn.id for turn in turns.list_recent(connection, limit=3)] == ids[:0:-1]
 
 
 def test_each_attempt_is_counted(connection: Connection) -> None:
-    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    turn_id = add_turn(connection, add_dialogue(connection, add_person(connection)))
     assert [turns.count_attempt(connection, turn_id=turn_id) for _ in range(2)] == [2, 3]
 
 
 def test_a_call_stands_before_it_runs_and_its_outcome_after(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
-    turn_id, other = add_turn(connection, talk), add_turn(connection, talk)
+    dialogue = add_dialogue(connection, add_person(connection))
+    turn_id, other = add_turn(connection, dialogue), add_turn(connection, dialogue)
     calls = [(ONE, "memory", "idempotent"), (TWO, "recall", "read")]
     turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=1)
     turns.begin_steps(connection, turn_id=other, calls=[(ONE, "memory", "read")], now=1)
@@ -83,7 +88,7 @@ def test_a_call_stands_before_it_runs_and_its_outcome_after(connection: Connecti
 
 
 def test_a_call_that_is_noted_twice_keeps_its_outcome(connection: Connection) -> None:
-    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    turn_id = add_turn(connection, add_dialogue(connection, add_person(connection)))
     for _ in range(2):
         turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "memory", "read")], now=1)
         turns.end_step(
@@ -94,22 +99,25 @@ def test_a_call_that_is_noted_twice_keeps_its_outcome(connection: Connection) ->
 
 
 def test_an_effect_is_one_of_three(connection: Connection) -> None:
-    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    turn_id = add_turn(connection, add_dialogue(connection, add_person(connection)))
     with pytest.raises(sqlite3.IntegrityError):
         turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "shell", "harmless")], now=1)
 
 
 def test_a_turn_takes_the_number_that_it_was_promised(connection: Connection) -> None:
-    talk = add_talk(connection, add_person(connection))
+    dialogue = add_dialogue(connection, add_person(connection))
     assert turns.find_newest(connection) == 0
-    first = add_turn(connection, talk)
+    first = add_turn(connection, dialogue)
     asked = TurnRequest(
-        person_id=talk.person.id, account_id=None, place=("p", "c", None), turn_id=TurnId(first + 5)
+        person_id=dialogue.person.id,
+        account_id=None,
+        place=("p", "c", None),
+        turn_id=TurnId(first + 5),
     )
     promised = turns.insert(
         connection,
-        conversation=talk.conversation,
-        session_id=talk.session_id,
+        conversation=dialogue.conversation,
+        session_id=dialogue.session_id,
         request=asked,
         prompt_hash=PROMPT,
         now=1,

@@ -6,7 +6,7 @@ from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage, Total, UsageLine
 from agent_core.state.engine.database import Connection
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 CALL = ModelCall(
     purpose="turn",
@@ -22,7 +22,7 @@ NOTHING = Total(calls=0, input_tokens=0, cache_read_tokens=0, output_tokens=0, m
 
 def test_sums_count_every_token_of_the_input(connection: Connection) -> None:
     person = add_person(connection)
-    turn_id = add_turn(connection, add_talk(connection, person))
+    turn_id = add_turn(connection, add_dialogue(connection, person))
     for spent in (CALL, replace(CALL, micro_dollars=None)):
         usage.insert(connection, spent, person_id=person.id, turn_id=turn_id, now=10)
     total = Total(
@@ -93,8 +93,8 @@ def test_lines_are_by_purpose_and_model_the_dearest_first(connection: Connection
 
 def test_a_turn_lists_its_own_calls_as_they_were_made(connection: Connection) -> None:
     person = add_person(connection)
-    talk = add_talk(connection, person)
-    turn_id, other = add_turn(connection, talk), add_turn(connection, talk)
+    dialogue = add_dialogue(connection, person)
+    turn_id, other = add_turn(connection, dialogue), add_turn(connection, dialogue)
     asked = replace(CALL, request_hash="ab", asked_model="n", output_limit=8)
     for spent, of in ((asked, turn_id), (CALL, other), (CALL, turn_id)):
         usage.insert(connection, spent, person_id=person.id, turn_id=of, now=10)

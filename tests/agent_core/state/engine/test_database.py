@@ -41,16 +41,16 @@ class Commits:
     """What the observer of a database was told."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, tuple[str, ...]]] = []
+        self.reported: list[tuple[str, tuple[str, ...]]] = []
         self.threads: set[str] = set()
 
     def __call__(self, moment: str, names: tuple[str, ...]) -> None:
-        self.told.append((moment, names))
+        self.reported.append((moment, names))
         self.threads.add(threading.current_thread().name)
 
     @property
     def groups(self) -> list[tuple[str, ...]]:
-        return [names for moment, names in self.told if moment == "committed"]
+        return [names for moment, names in self.reported if moment == "committed"]
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ async def test_the_observer_is_told_before_and_after_on_the_thread_of_the_writer
     observed: Database, commits: Commits
 ) -> None:
     await observed.write("one", put("one"))
-    assert commits.told == [("begin", ("one",)), ("committed", ("one",))]
+    assert commits.reported == [("begin", ("one",)), ("committed", ("one",))]
     assert commits.threads != {threading.current_thread().name}
 
 
@@ -225,7 +225,7 @@ async def test_a_work_that_fails_alone_leaves_nothing(observed: Database, commit
     with pytest.raises(ValueError, match="no"):
         await observed.write("bad", fail)
     assert await keys(observed) == set()
-    assert commits.told == []
+    assert commits.reported == []
 
 
 async def test_a_failure_in_the_middle_of_a_returning_statement_harms_nobody(
@@ -431,7 +431,7 @@ async def test_a_start_that_is_cancelled_leaves_no_thread_and_no_lock(path: Path
 async def test_a_close_that_is_cancelled_still_closes_everything(path: Path) -> None:
     database = await Database.open(path)
     gate = Gate()
-    (held,) = await gather_behind(database, gate, {})
+    (deferred,) = await gather_behind(database, gate, {})
     closing = asyncio.create_task(database.close())
     await asyncio.sleep(0)
     closing.cancel()
@@ -440,7 +440,7 @@ async def test_a_close_that_is_cancelled_still_closes_everything(path: Path) -> 
     with pytest.raises(asyncio.CancelledError):
         await closing
     with pytest.raises(StoreError, match="stopped before its commit was known"):
-        await held
+        await deferred
     await no_threads_left()
     database = await Database.open(path)  # the lock is free, and the work did commit
     assert await keys(database) == {"gate"}

@@ -24,7 +24,7 @@ from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import index_text, stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import migrate
 
 SPENT = ModelCall(
@@ -54,42 +54,44 @@ def give_account(connection: Connection, person: Person, platform: str = "telegr
     return found
 
 
-def say(connection: Connection, talk: Talk, *texts: str, account: Account | None = None) -> TurnId:
+def say(
+    connection: Connection, dialogue: Dialogue, *texts: str, account: Account | None = None
+) -> TurnId:
     """A whole turn: words, cost, a reply that is owed, and a title to be made."""
-    turn_id = add_turn(connection, talk, now=1)
+    turn_id = add_turn(connection, dialogue, now=1)
     if account:
-        where = {"account": account.id, "turn": turn_id, "session": talk.session_id}
+        where = {"account": account.id, "turn": turn_id, "session": dialogue.session_id}
         connection.execute("UPDATE turns SET account_id = :account WHERE id = :turn", where)
         connection.execute(
             "UPDATE sessions SET account_id = COALESCE(account_id, :account) WHERE id = :session",
             where,
         )
     said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
-    messages.append(connection, talk.shelf(turn_id), said, now=1)
-    usage.insert(connection, SPENT, person_id=talk.person.id, turn_id=turn_id, now=1)
+    messages.append(connection, dialogue.shelf(turn_id), said, now=1)
+    usage.insert(connection, SPENT, person_id=dialogue.person.id, turn_id=turn_id, now=1)
     outgoing = NewOutboxMessage(
-        platform="p", chat="c", body="b", person_id=talk.person.id, turn_id=turn_id
+        platform="p", chat="c", body="b", person_id=dialogue.person.id, turn_id=turn_id
     )
     outbox.enqueue(connection, outgoing, now=1)
     turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=2)
     return turn_id
 
 
-def direct(connection: Connection, person: Person) -> Talk:
-    return add_talk(connection, person, key=f"direct:{person.id}")
+def direct(connection: Connection, person: Person) -> Dialogue:
+    return add_dialogue(connection, person, key=f"direct:{person.id}")
 
 
-def room(connection: Connection, person: Person, place: str = "room:p:1:") -> Talk:
-    return add_talk(connection, person, key=f"{place}:{person.id}", room=True)
+def room(connection: Connection, person: Person, place: str = "room:p:1:") -> Dialogue:
+    return add_dialogue(connection, person, key=f"{place}:{person.id}", room=True)
 
 
 def renaming(old: PersonId, new: PersonId) -> Callable[[str], str]:
     return lambda key: f"{key.removesuffix(f':{old}')}:{new}"
 
 
-def join(connection: Connection, keeper: Person, gone: Person, now: int = 9) -> int:
-    rename = renaming(gone.id, keeper.id)
-    return merge_people.merge(connection, kept=keeper.id, absorbed=gone.id, rename=rename, now=now)
+def join(connection: Connection, owner: Person, gone: Person, now: int = 9) -> int:
+    rename = renaming(gone.id, owner.id)
+    return merge_people.merge(connection, kept=owner.id, absorbed=gone.id, rename=rename, now=now)
 
 
 def split(connection: Connection, account: Account, into: Person, now: int = 10) -> None:
@@ -119,7 +121,7 @@ def check_index(connection: Connection) -> None:
     connection.execute(
         "CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, message_search, instance)"
     )
-    told = set(connection.execute("SELECT doc, term FROM temp.entries").fetchall())
+    reported = set(connection.execute("SELECT doc, term FROM temp.entries").fetchall())
     connection.execute("DROP TABLE temp.entries")
     rows = connection.execute("SELECT id, scope, role, platform, created_at, text FROM messages")
     expected = {
@@ -127,7 +129,7 @@ def check_index(connection: Connection) -> None:
         for message_id, *row in rows.fetchall()
         for word in (index_text(*row) or "").split()
     }
-    assert told == expected
+    assert reported == expected
 
 
 def dump(connection: Connection) -> list[str]:
@@ -197,34 +199,34 @@ def test_words_are_found_by_whom_they_belong_to_now_and_by_nobody_else(
     assert finds(connection, other, "tea") == 1
 
 
-def test_a_direct_talk_goes_on_in_the_direct_talk(
+def test_a_direct_conversation_goes_on_in_the_direct_conversation(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
-    talk, theirs = direct(connection, ann), direct(connection, ben)
+    dialogue, theirs = direct(connection, ann), direct(connection, ben)
     turn_id = say(connection, theirs, "tea")
     join(connection, ann, ben)
     turn = turns.find(connection, turn_id=turn_id)
     assert turn
-    assert turn.conversation_id == talk.conversation.id
+    assert turn.conversation_id == dialogue.conversation.id
     assert turn.person_id == ann.id
     heard = messages.list_session(connection, session_id=theirs.session_id, person_id=ann.id)
     assert [stored.message.text for stored in heard] == ["tea"]
-    assert finds(connection, ann, "tea", f"c{talk.conversation.id}") == 1
+    assert finds(connection, ann, "tea", f"c{dialogue.conversation.id}") == 1
 
 
-def test_a_talk_that_the_keeper_has_not_is_taken_over_as_it_is(
+def test_a_conversation_that_the_owner_has_not_is_taken_over_as_it_is(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
     theirs = [direct(connection, ben), room(connection, ben)]
-    for talk in theirs:
-        say(connection, talk, "tea")
+    for dialogue in theirs:
+        say(connection, dialogue, "tea")
     join(connection, ann, ben)
     kept = merge_people.list_conversations(connection, person_id=ann.id)
-    assert [(talk.id, talk.key) for talk in kept] == [
+    assert [(dialogue.id, dialogue.key) for dialogue in kept] == [
         (theirs[0].conversation.id, f"direct:{ann.id}"),
         (theirs[1].conversation.id, f"room:p:1::{ann.id}"),
     ]
-    assert [talk.is_private for talk in kept] == [True, False]
+    assert [dialogue.is_private for dialogue in kept] == [True, False]
     assert finds(connection, ann, "tea", f"c{theirs[1].conversation.id}") == 1
 
 
@@ -232,18 +234,18 @@ def test_a_talk_that_the_keeper_has_not_is_taken_over_as_it_is(
 def test_of_two_open_sessions_the_one_used_last_stays_open_and_its_prompt_is_made_anew(
     connection: Connection, ann: Person, ben: Person, mine: int, theirs: int
 ) -> None:
-    talks = [direct(connection, ann), direct(connection, ben)]
-    for talk, at in zip(talks, (mine, theirs), strict=True):
-        add_turn(connection, talk)
+    dialogues = [direct(connection, ann), direct(connection, ben)]
+    for dialogue, at in zip(dialogues, (mine, theirs), strict=True):
+        add_turn(connection, dialogue)
         connection.execute(
             "UPDATE sessions SET last_at = :at, prompt_hash = (SELECT hash FROM prompts)"
             " WHERE id = :id",
-            {"at": at, "id": talk.session_id},
+            {"at": at, "id": dialogue.session_id},
         )
     join(connection, ann, ben)
-    opened = sessions.find_open(connection, conversation_id=talks[0].conversation.id)
+    opened = sessions.find_open(connection, conversation_id=dialogues[0].conversation.id)
     assert opened
-    assert opened.id == talks[mine <= theirs].session_id
+    assert opened.id == dialogues[mine <= theirs].session_id
     assert opened.prompt_hash is None
     ended = connection.execute("SELECT COUNT(*) FROM sessions WHERE ended_at = 9").fetchone()
     assert ended[0] == 1
@@ -289,7 +291,7 @@ def test_rights_are_not_inherited(connection: Connection, ann: Person, ben: Pers
     assert [person.role for person in found if person] == ["owner", "member"]
 
 
-def test_wishes_that_the_keeper_never_told_are_taken_over(
+def test_wishes_that_the_owner_never_told_are_taken_over(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
     connection.execute("UPDATE people SET language = 'de' WHERE id = :id", {"id": ann.id})
@@ -307,13 +309,13 @@ def test_sessions_from_before_accounts_were_noted_get_the_account_of_their_platf
     connection: Connection, ann: Person, ben: Person
 ) -> None:
     telegram = give_account(connection, ben)
-    talk, untouched = direct(connection, ben), direct(connection, ben)
-    say(connection, talk, "tea")
+    dialogue, untouched = direct(connection, ben), direct(connection, ben)
+    say(connection, dialogue, "tea")
     join(connection, ann, ben)
     stored = dict(connection.execute("SELECT id, account_id FROM sessions").fetchall())
     discord = people.find_account(connection, platform="discord", user_id="ben-discord")
     assert discord
-    assert stored == {talk.session_id: telegram.id, untouched.session_id: discord.id}
+    assert stored == {dialogue.session_id: telegram.id, untouched.session_id: discord.id}
     assert connection.execute("SELECT account_id FROM turns").fetchall() == [(telegram.id,)]
 
 
@@ -341,9 +343,9 @@ def test_a_split_gives_back_just_what_the_account_began(
 ) -> None:
     mine = people.list_accounts(connection, person_id=ann.id)[0]
     theirs = people.list_accounts(connection, person_id=ben.id)[0]
-    talks = {person.slug: direct(connection, person) for person in (ann, ben)}
-    say(connection, talks["ann"], "tea", account=mine)
-    say(connection, talks["ben"], "tea", account=theirs)
+    dialogues = {person.slug: direct(connection, person) for person in (ann, ben)}
+    say(connection, dialogues["ann"], "tea", account=mine)
+    say(connection, dialogues["ben"], "tea", account=theirs)
     say(connection, room(connection, ben), "tea", account=theirs)
     room(connection, ann)
     before = dump(connection)
@@ -359,12 +361,12 @@ def test_a_split_gives_back_just_what_the_account_began(
     assert [line for line in changed if not line.startswith("sessions ")] == []
 
 
-def test_folds_go_with_their_sessions_there_and_back(
+def test_compactions_go_with_their_sessions_there_and_back(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
     theirs = people.list_accounts(connection, person_id=ben.id)[0]
-    talk = direct(connection, ben)
-    say(connection, talk, "tea", account=theirs)
+    dialogue = direct(connection, ben)
+    say(connection, dialogue, "tea", account=theirs)
     made = NewCompaction(
         turn_id=None,
         made_after=MessageId(1),
@@ -377,11 +379,13 @@ def test_folds_go_with_their_sessions_there_and_back(
         tokens_after=1,
         created_at=1,
     )
-    made_now = compactions.insert(connection, made, session_id=talk.session_id, person_id=ben.id)
+    made_now = compactions.insert(
+        connection, made, session_id=dialogue.session_id, person_id=ben.id
+    )
 
     def of(person: Person) -> list[Compaction]:
         return compactions.list_of_session(
-            connection, session_id=talk.session_id, person_id=person.id
+            connection, session_id=dialogue.session_id, person_id=person.id
         )
 
     join(connection, ann, ben)
@@ -390,17 +394,17 @@ def test_folds_go_with_their_sessions_there_and_back(
     assert (of(ann), of(ben)) == ([], [made_now])
 
 
-def test_what_an_account_did_while_it_was_joined_goes_along_and_others_talks_stay(
+def test_what_an_account_did_while_it_was_joined_goes_along_and_others_conversations_stay(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
     mine = people.list_accounts(connection, person_id=ann.id)[0]
     theirs = people.list_accounts(connection, person_id=ben.id)[0]
-    talk = direct(connection, ann)
-    say(connection, talk, "tea", account=mine)
+    dialogue = direct(connection, ann)
+    say(connection, dialogue, "tea", account=mine)
     join(connection, ann, ben)
-    say(connection, talk, "milk", account=theirs)
-    session_id = sessions.insert(connection, conversation_id=talk.conversation.id, now=5)
-    later = Talk(person=ann, conversation=talk.conversation, session_id=session_id)
+    say(connection, dialogue, "milk", account=theirs)
+    session_id = sessions.insert(connection, conversation_id=dialogue.conversation.id, now=5)
+    later = Dialogue(person=ann, conversation=dialogue.conversation, session_id=session_id)
     say(connection, later, "coffee", account=theirs)
     found = people.find_account(connection, platform="discord", user_id="ben-discord")
     assert found
@@ -414,12 +418,12 @@ def test_what_an_account_did_while_it_was_joined_goes_along_and_others_talks_sta
     assert usage.total_since(connection, person_id=ann.id, since=0).calls == 2
 
 
-def test_what_an_account_asked_in_a_talk_of_a_whole_room_is_paid_by_who_it_is(
+def test_what_an_account_asked_in_a_conversation_of_a_whole_room_is_paid_by_who_it_is(
     connection: Connection, ann: Person
 ) -> None:
     account = give_account(connection, ann, "slack")
     somebody = people.insert(connection, slug="room-x", name="X", role="member", now=0, kind="room")
-    shared = add_talk(connection, somebody, key="room:p:1:", room=True)
+    shared = add_dialogue(connection, somebody, key="room:p:1:", room=True)
     turn_id = say(connection, shared, "tea", account=account)
     for table, key in (("turns", "id"), ("usage", "turn_id")):
         connection.execute(
@@ -438,13 +442,13 @@ def test_what_an_account_asked_in_a_talk_of_a_whole_room_is_paid_by_who_it_is(
 def test_a_damaged_message_keeps_its_place_in_the_index_and_is_still_found_damaged(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
-    talk = direct(connection, ben)
-    say(connection, talk, "tea", "milk")
+    dialogue = direct(connection, ben)
+    say(connection, dialogue, "tea", "milk")
     connection.execute("UPDATE messages SET text = 'changed' WHERE text = 'milk'")
     join(connection, ann, ben)
     assert finds(connection, ann, "tea") == 1
     with pytest.raises(Exception, match="damaged"):
-        messages.list_session(connection, session_id=talk.session_id, person_id=ann.id)
+        messages.list_session(connection, session_id=dialogue.session_id, person_id=ann.id)
     connection.execute("UPDATE messages SET text = 'milk' WHERE text = 'changed'")
     check_index(connection)
 
@@ -522,9 +526,9 @@ def furnish(connection: Connection) -> tuple[Person, Person]:
     ann, ben = add_person(connection, "ann"), add_person(connection, "ben")
     for person in (ann, ben):
         give_account(connection, person)
-        talk = direct(connection, person)
+        dialogue = direct(connection, person)
         for number in range(50):
-            say(connection, talk, f"tea number {number}")
+            say(connection, dialogue, f"tea number {number}")
     return ann, ben
 
 

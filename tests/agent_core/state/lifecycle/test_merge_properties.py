@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from agent_core.ids import InboxId, OutboxId, TurnId
 from agent_core.state.queues import dead_letters, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import migrate
 
 QUICK = settings(max_examples=30, stateful_step_count=50, deadline=None)
@@ -32,7 +32,7 @@ class Home(RuleBasedStateMachine):
         self._folder = tempfile.TemporaryDirectory()
         self.connection = self._connect()
         self.person = add_person(self.connection)
-        self.talk = add_talk(self.connection, self.person)
+        self.dialogue = add_dialogue(self.connection, self.person)
 
     def _connect(self) -> sqlite3.Connection:
         folder = Path(self._folder.name)
@@ -78,7 +78,7 @@ class InboxWalk(Home):
     @rule(count=st.integers(1, 3), greedy=st.lists(st.sampled_from("abcdefghijkl"), max_size=3))
     def begin_turn(self, count: int, greedy: list[str]) -> None:
         """A turn claims what waits, and tries for events that may be somebody else's."""
-        turn_id = add_turn(self.connection, self.talk)
+        turn_id = add_turn(self.connection, self.dialogue)
         names = [*self.names("received")[:count], *(n for n in greedy if n in self.ids)]
         inbox.claim(self.connection, inbox_ids=[self.ids[n] for n in names], turn_id=turn_id)
         self.turns.append(turn_id)
@@ -343,7 +343,7 @@ class OutboxWalk(Home):
     def open_live(self, data: st.DataObject) -> None:
         places = sorted(set(self.free_in("nothing")) - set(self.closed_to_live()))
         name = data.draw(st.sampled_from(places))
-        turn_id = add_turn(self.connection, self.talk)
+        turn_id = add_turn(self.connection, self.dialogue)
         row = outbox.open_live(
             self.connection, replace(self._outgoing(name), turn_id=turn_id), now=0
         )

@@ -18,7 +18,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import stem
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
 WORDS = ("tea", "milk", "lemon", "roses", "boiler", "harbour", "茶と水")
 
@@ -33,9 +33,9 @@ def give_account(connection: Connection, person: Person, platform: str) -> Accou
     return found
 
 
-def begin(connection: Connection, talk: Talk, account: AccountId | None) -> TurnId:
+def begin(connection: Connection, dialogue: Dialogue, account: AccountId | None) -> TurnId:
     """A turn that is over, asked for by an account."""
-    turn_id = add_turn(connection, talk)
+    turn_id = add_turn(connection, dialogue)
     connection.execute(
         "UPDATE turns SET account_id = :account, state = 'answered' WHERE id = :turn_id",
         {"account": account, "turn_id": turn_id},
@@ -44,19 +44,23 @@ def begin(connection: Connection, talk: Talk, account: AccountId | None) -> Turn
 
 
 def keep(
-    connection: Connection, talk: Talk, text: str, *tags: str, account: AccountId | None = None
+    connection: Connection,
+    dialogue: Dialogue,
+    text: str,
+    *tags: str,
+    account: AccountId | None = None,
 ) -> ArchiveId:
-    turn_id = begin(connection, talk, account)
+    turn_id = begin(connection, dialogue, account)
     origin = Origin(actor=f"turn:{turn_id}", now=100, call_key=f"{turn_id}:c")
     content = Content(text=text, tags=tags)
     return writes.insert_entry(
-        connection, person_id=talk.person.id, content=content, origin=origin
+        connection, person_id=dialogue.person.id, content=content, origin=origin
     ).id
 
 
-def join(connection: Connection, keeper: Person, gone: Person) -> None:
+def join(connection: Connection, owner: Person, gone: Person) -> None:
     merge_people.merge(
-        connection, kept=keeper.id, absorbed=gone.id, rename=lambda key: f"{key}-", now=9
+        connection, kept=owner.id, absorbed=gone.id, rename=lambda key: f"{key}-", now=9
     )
 
 
@@ -88,10 +92,10 @@ def check_index(connection: Connection) -> None:
     connection.execute(
         "CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, archive_search, instance)"
     )
-    told = set(connection.execute("SELECT doc, term FROM temp.entries").fetchall())
+    reported = set(connection.execute("SELECT doc, term FROM temp.entries").fetchall())
     connection.execute("DROP TABLE temp.entries")
     rows = connection.execute("SELECT id, person_id FROM archive").fetchall()
-    assert told == {
+    assert reported == {
         (key, word)
         for key, person_id in rows
         for entry in archive.list_entries(connection, person_id=person_id, archive_ids=[key])
@@ -107,23 +111,25 @@ def dump(connection: Connection) -> set[tuple[object, ...]]:
 
 
 @pytest.fixture
-def ann(connection: Connection) -> Talk:
-    return add_talk(connection, add_person(connection, "ann"))
+def ann(connection: Connection) -> Dialogue:
+    return add_dialogue(connection, add_person(connection, "ann"))
 
 
 @pytest.fixture
-def ben(connection: Connection, ann: Talk) -> Talk:
-    return add_talk(connection, add_person(connection, "ben"))
+def ben(connection: Connection, ann: Dialogue) -> Dialogue:
+    return add_dialogue(connection, add_person(connection, "ben"))
 
 
-def test_random_changes_leave_the_index_true(connection: Connection, ann: Talk, ben: Talk) -> None:
+def test_random_changes_leave_the_index_true(
+    connection: Connection, ann: Dialogue, ben: Dialogue
+) -> None:
     dice = random.Random(4)
     for number in range(300):
-        talk = dice.choice((ann, ben))
-        person_id = talk.person.id
+        dialogue = dice.choice((ann, ben))
+        person_id = dialogue.person.id
         text, tags = " ".join(dice.choices(WORDS, k=4)), tuple(dice.sample(("a", "b-c"), k=1))
         origin = Origin(actor="person", now=number)
-        mine = sorted(kept(connection, talk.person))
+        mine = sorted(kept(connection, dialogue.person))
         if not mine or dice.random() < 0.5:
             writes.insert_entry(
                 connection,
@@ -150,7 +156,7 @@ def test_random_changes_leave_the_index_true(connection: Connection, ann: Talk, 
 
 
 def test_numbers_grow_with_time_and_are_never_given_twice(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     def insert(person_id: PersonId, now: int) -> ArchiveId:
         return archive.insert(connection, person_id=person_id, text="a", tags=(), now=now).id
@@ -165,7 +171,7 @@ def test_numbers_grow_with_time_and_are_never_given_twice(
 
 
 def test_nobody_changes_or_drops_what_is_anothers(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     mine = keep(connection, ann, "tea")
     before = dump(connection)
@@ -181,7 +187,7 @@ def test_nobody_changes_or_drops_what_is_anothers(
 
 
 def test_what_one_kept_becomes_the_others_with_its_history(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     give_account(connection, ben.person, "discord")
     mine, theirs = keep(connection, ann, "tea"), keep(connection, ben, "tea and milk", "drinks")
@@ -203,7 +209,7 @@ def test_what_one_kept_becomes_the_others_with_its_history(
 
 
 def test_a_split_gives_back_just_what_was_kept_by_the_account(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     mine = give_account(connection, ann.person, "telegram")
     theirs = give_account(connection, ben.person, "discord")
@@ -230,7 +236,7 @@ def test_a_split_gives_back_just_what_was_kept_by_the_account(
 
 
 def test_what_was_kept_before_accounts_were_noted_goes_by_the_platform(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     give_account(connection, ann.person, "telegram")
     theirs = give_account(connection, ben.person, "discord")
@@ -241,10 +247,10 @@ def test_what_was_kept_before_accounts_were_noted_goes_by_the_platform(
 
 
 def test_what_a_room_keeps_stays_when_its_people_are_joined_or_split(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     room = people.insert(connection, slug="room-x", name="X", role="member", now=0, kind="room")
-    shared = Talk(person=room, conversation=ann.conversation, session_id=ann.session_id)
+    shared = Dialogue(person=room, conversation=ann.conversation, session_id=ann.session_id)
     theirs = give_account(connection, ben.person, "discord")
     entry = keep(connection, shared, "tea", account=theirs.id)
     join(connection, ann.person, ben.person)
@@ -254,7 +260,7 @@ def test_what_a_room_keeps_stays_when_its_people_are_joined_or_split(
 
 
 def test_a_damaged_entry_moves_and_stays_damaged_for_its_new_person_and_found_by_nobody(
-    connection: Connection, ann: Talk, ben: Talk
+    connection: Connection, ann: Dialogue, ben: Dialogue
 ) -> None:
     give_account(connection, ben.person, "discord")
     entry = keep(connection, ben, "tea")
@@ -266,7 +272,7 @@ def test_a_damaged_entry_moves_and_stays_damaged_for_its_new_person_and_found_by
     assert finds(connection, ben.person, "tea") == []
 
 
-def test_many_entries_move_in_pieces(connection: Connection, ann: Talk, ben: Talk) -> None:
+def test_many_entries_move_in_pieces(connection: Connection, ann: Dialogue, ben: Dialogue) -> None:
     give_account(connection, ben.person, "discord")
     connection.execute("BEGIN")
     for number in range(4001):

@@ -7,7 +7,7 @@ import pytest
 from agent_core.ids import InboxId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 
 def store(connection: Connection, *event_ids: str, platform: str = "telegram") -> list[InboxId]:
@@ -21,8 +21,8 @@ def received(connection: Connection) -> list[str]:
 
 @pytest.fixture
 def turn_ids(connection: Connection) -> list[TurnId]:
-    talk = add_talk(connection, add_person(connection))
-    return [add_turn(connection, talk), add_turn(connection, talk)]
+    dialogue = add_dialogue(connection, add_person(connection))
+    return [add_turn(connection, dialogue), add_turn(connection, dialogue)]
 
 
 def test_events_come_back_in_the_order_in_which_they_came(connection: Connection) -> None:

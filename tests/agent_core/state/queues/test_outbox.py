@@ -9,7 +9,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 DEBT = NewOutboxMessage(platform="telegram", chat="chat", body="Hello")
 
@@ -21,7 +21,7 @@ def person(connection: Connection) -> Person:
 
 @pytest.fixture
 def turn_id(connection: Connection, person: Person) -> TurnId:
-    return add_turn(connection, add_talk(connection, person))
+    return add_turn(connection, add_dialogue(connection, person))
 
 
 def look(connection: Connection, row: OutboxRow) -> OutboxRow:
@@ -48,7 +48,7 @@ def test_an_attempt_keeps_the_last_anchor_there_was(connection: Connection) -> N
     assert look(connection, live).anchor == "m8"
 
 
-def test_what_is_owed_is_kept_whole(
+def test_what_is_queued_is_kept_whole(
     connection: Connection, person: Person, turn_id: TurnId
 ) -> None:
     outgoing = NewOutboxMessage(
@@ -126,7 +126,9 @@ def test_what_is_open_comes_oldest_first_behind_what_is_in_doubt(connection: Con
     assert counts == {"owed": 2, "sending": 1, "unsure": 1, "sent": 1, "dead": 1}
 
 
-def test_an_attempt_that_changed_nothing_is_counted_and_owed_again(connection: Connection) -> None:
+def test_an_attempt_that_changed_nothing_is_counted_and_queued_again(
+    connection: Connection,
+) -> None:
     row = outbox.enqueue(connection, DEBT, now=1)
     for attempts in (1, 2):
         outbox.mark_sending(connection, outbox_id=row.id)
@@ -136,7 +138,7 @@ def test_an_attempt_that_changed_nothing_is_counted_and_owed_again(connection: C
         assert after.reason == "offline"
 
 
-def test_an_unsure_message_that_is_not_there_is_owed_again(connection: Connection) -> None:
+def test_an_unsure_message_that_is_not_there_is_queued_again(connection: Connection) -> None:
     row = outbox.enqueue(connection, DEBT, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
     outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
@@ -147,7 +149,7 @@ def test_an_unsure_message_that_is_not_there_is_owed_again(connection: Connectio
     assert (after.state, after.shown, after.message_id) == ("owed", None, None)
 
 
-def test_an_unsure_message_that_is_found_is_owed_as_a_change_of_itself(
+def test_an_unsure_message_that_is_found_is_queued_as_a_change_of_itself(
     connection: Connection,
 ) -> None:
     row = outbox.enqueue(connection, DEBT, now=1)
@@ -168,7 +170,7 @@ def test_what_an_earlier_process_was_sending_is_doubted(connection: Connection) 
     assert look(connection, rows[0]).shown == "Hello"
 
 
-def test_a_live_message_is_shown_and_then_owed_with_its_last_words(
+def test_a_live_message_is_shown_and_then_queued_with_its_last_words(
     connection: Connection, turn_id: TurnId
 ) -> None:
     live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id, body="Hel"), now=1)
@@ -246,7 +248,7 @@ def test_the_newest_id_is_of_this_chat_only(connection: Connection) -> None:
     assert outbox.find_newest_message_id(connection, **where) == "m2"
 
 
-def test_a_platform_is_at_work_while_something_is_owed_to_it(connection: Connection) -> None:
+def test_a_platform_is_at_work_while_something_is_queued_to_it(connection: Connection) -> None:
     assert not outbox.has_open(connection, platform="telegram")
     row = outbox.enqueue(connection, DEBT, now=1)
     assert outbox.has_open(connection, platform="telegram")

@@ -14,14 +14,14 @@ def take(connection: Connection, now: int = 100) -> str | None:
     return task.payload if task else None
 
 
-def test_work_is_owed_once_for_each_kind_and_key(connection: Connection) -> None:
+def test_work_is_queued_once_for_each_kind_and_key(connection: Connection) -> None:
     add_person(connection)
     for key, kind in (("a", "title"), ("a", "title"), ("a", "review"), ("b", "title")):
         enqueue(connection, key, kind=kind)
     assert [take(connection) for _ in range(4)] == ['"a"', '"a"', '"b"', None]
 
 
-def test_work_that_was_done_is_not_owed_again(connection: Connection) -> None:
+def test_work_that_was_done_is_not_queued_again(connection: Connection) -> None:
     add_person(connection)
     enqueue(connection, "a")
     task = tasks.take_due(connection, now=0)
@@ -55,7 +55,7 @@ def test_work_that_is_being_done_is_not_taken_by_another(connection: Connection)
     assert take(connection) is None
 
 
-def test_what_a_dead_process_left_is_owed_again_and_counted(connection: Connection) -> None:
+def test_what_a_dead_process_left_is_queued_again_and_counted(connection: Connection) -> None:
     add_person(connection)
     enqueue(connection, "a")
     take(connection)

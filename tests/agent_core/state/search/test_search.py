@@ -10,7 +10,7 @@ from agent_core.state.conversations import messages
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter, Speaker, Term
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
 REX = Term(word="rex")
 
@@ -24,16 +24,21 @@ def field(scope: str = "p1", **asked: object) -> SearchFilter:
 
 
 @pytest.fixture
-def talk(connection: sqlite3.Connection) -> Talk:
-    return add_talk(connection, add_person(connection))
+def dialogue(connection: sqlite3.Connection) -> Dialogue:
+    return add_dialogue(connection, add_person(connection))
 
 
 def say(
-    connection: sqlite3.Connection, talk: Talk, text: str, *, now: int = 0, role: Speaker = "user"
+    connection: sqlite3.Connection,
+    dialogue: Dialogue,
+    text: str,
+    *,
+    now: int = 0,
+    role: Speaker = "user",
 ) -> MessageId:
-    turn_id = add_turn(connection, talk)
+    turn_id = add_turn(connection, dialogue)
     message = Message(role=role, parts=(TextPart(text=text),))
-    return messages.append(connection, talk.shelf(turn_id), [message], now=now)[0]
+    return messages.append(connection, dialogue.shelf(turn_id), [message], now=now)[0]
 
 
 @pytest.mark.parametrize("scope", ["", "p", "1", "p1 c1", 'p1" OR "c2', "P1", "p1\n"])
@@ -53,23 +58,25 @@ def test_a_word_that_the_index_can_not_have_is_refused(
 
 
 def test_messages_of_one_transaction_are_one_piece_of_the_index(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    turn_id = add_turn(connection, talk)
+    turn_id = add_turn(connection, dialogue)
     message = Message(role="user", parts=(TextPart(text="tea and honey"),))
     connection.execute("BEGIN")
     for now in range(50):
-        messages.append(connection, talk.shelf(turn_id), [message, message], now=now)
+        messages.append(connection, dialogue.shelf(turn_id), [message, message], now=now)
     connection.execute("COMMIT")
     pieces = connection.execute("SELECT COUNT(DISTINCT segid) FROM message_search_idx")
     assert pieces.fetchone() == (1,)
 
 
 def test_words_of_one_person_are_no_words_of_another(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    say(connection, talk, "Rex barks")
-    strangers = [add_talk(connection, add_person(connection, f"p{number}")) for number in range(12)]
+    say(connection, dialogue, "Rex barks")
+    strangers = [
+        add_dialogue(connection, add_person(connection, f"p{number}")) for number in range(12)
+    ]
     for stranger in strangers:
         say(connection, stranger, "Rex Rex Rex")
     assert search.count_holders(connection, field=field(), term=REX, most=100) == 1
@@ -78,19 +85,21 @@ def test_words_of_one_person_are_no_words_of_another(
     assert search.count_holders(connection, field=field(), term=start, most=100) == 1
 
 
-def test_a_count_goes_no_further_than_it_must(connection: sqlite3.Connection, talk: Talk) -> None:
+def test_a_count_goes_no_further_than_it_must(
+    connection: sqlite3.Connection, dialogue: Dialogue
+) -> None:
     for _ in range(5):
-        say(connection, talk, "Rex")
+        say(connection, dialogue, "Rex")
     assert search.count_holders(connection, field=field(), term=REX, most=3) == 3
     assert search.count_holders(connection, field=field(), most=100) == 5
 
 
 def test_what_is_asked_besides_words_narrows_a_search(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    january = say(connection, talk, "Rex", now=at("2026-01-31T23:59"))
-    march = say(connection, talk, "Rex", now=at("2026-03-01T00:00"), role="assistant")
-    late = say(connection, talk, "Rex", now=at("2031-07-01T00:00"))
+    january = say(connection, dialogue, "Rex", now=at("2026-01-31T23:59"))
+    march = say(connection, dialogue, "Rex", now=at("2026-03-01T00:00"), role="assistant")
+    late = say(connection, dialogue, "Rex", now=at("2031-07-01T00:00"))
 
     def found(**asked: object) -> list[MessageId]:
         return search.list_holders(connection, field=field(**asked), terms=[REX], limit=9)
@@ -110,30 +119,30 @@ def test_what_is_asked_besides_words_narrows_a_search(
 
 
 def test_around_a_message_is_what_was_said_before_and_after_in_its_session(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    other = add_talk(connection, talk.person, key="another")
+    other = add_dialogue(connection, dialogue.person, key="another")
     said = []
     for number in range(7):
-        said.append(say(connection, talk, f"message {number}"))
+        said.append(say(connection, dialogue, f"message {number}"))
         say(connection, other, "elsewhere")
     around = passages.list_around(
-        connection, field=field(), session_id=talk.session_id, message_id=said[3]
+        connection, field=field(), session_id=dialogue.session_id, message_id=said[3]
     )
     assert [message.id for message in around] == said[1:6]
     first = passages.list_around(
-        connection, field=field(), session_id=talk.session_id, message_id=said[0], reach=1
+        connection, field=field(), session_id=dialogue.session_id, message_id=said[0], reach=1
     )
     assert [message.id for message in first] == said[:2]
 
 
 def test_what_is_beside_some_messages_is_told_for_all_at_once(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    stranger = add_talk(connection, add_person(connection, "bob"))
+    stranger = add_dialogue(connection, add_person(connection, "bob"))
     said = []
     for number in range(7):
-        said.append(say(connection, talk, f"message {number}"))
+        said.append(say(connection, dialogue, f"message {number}"))
         foreign = say(connection, stranger, "elsewhere")
     beside = passages.list_beside(
         connection, field=field(), message_ids=[said[6], said[3], said[0], foreign]
@@ -144,20 +153,20 @@ def test_what_is_beside_some_messages_is_told_for_all_at_once(
 
 
 def test_conversations_come_latest_first_and_those_of_others_never(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    room = add_talk(connection, talk.person, key="room", room=True)
-    empty = add_talk(connection, talk.person, key="empty")
-    stranger = add_talk(connection, add_person(connection, "bob"))
-    for one in (talk, room, stranger):
+    room = add_dialogue(connection, dialogue.person, key="room", room=True)
+    empty = add_dialogue(connection, dialogue.person, key="empty")
+    stranger = add_dialogue(connection, add_person(connection, "bob"))
+    for one in (dialogue, room, stranger):
         say(connection, one, "begin")
         say(connection, one, "end")
     everything = passages.list_latest(connection, field=field(), limit=9)
-    assert everything == [empty.session_id, room.session_id, talk.session_id]
+    assert everything == [empty.session_id, room.session_id, dialogue.session_id]
     overviews = passages.load_overviews(connection, field=field(), session_ids=everything)
     assert [(one.id, one.first, one.last) for one in overviews] == [
         (room.session_id, "begin", "end"),
-        (talk.session_id, "begin", "end"),
+        (dialogue.session_id, "begin", "end"),
     ]
     there = field(f"c{room.conversation.id}")
     assert passages.list_latest(connection, field=there, limit=9) == [room.session_id]
@@ -165,11 +174,11 @@ def test_conversations_come_latest_first_and_those_of_others_never(
 
 
 def test_reading_by_id_shows_nothing_of_another_person_or_room(
-    connection: sqlite3.Connection, talk: Talk
+    connection: sqlite3.Connection, dialogue: Dialogue
 ) -> None:
-    room = add_talk(connection, talk.person, key="room", room=True)
-    stranger = add_talk(connection, add_person(connection, "bob"))
-    said = [say(connection, one, "Rex") for one in (talk, room, stranger)]
+    room = add_dialogue(connection, dialogue.person, key="room", room=True)
+    stranger = add_dialogue(connection, add_person(connection, "bob"))
+    said = [say(connection, one, "Rex") for one in (dialogue, room, stranger)]
     read = passages.load_messages(connection, field=field(), message_ids=said)
     assert [one.id for one in read] == said[:2]
     there = field(f"c{room.conversation.id}")
@@ -177,7 +186,7 @@ def test_reading_by_id_shows_nothing_of_another_person_or_room(
     assert [one.id for one in read] == said[1:2]
     assert (
         passages.list_around(
-            connection, field=there, session_id=talk.session_id, message_id=said[0]
+            connection, field=there, session_id=dialogue.session_id, message_id=said[0]
         )
         == []
     )

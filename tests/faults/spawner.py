@@ -1,6 +1,6 @@
 """Starts houses quickly: imports everything once, then forks a process for each order.
 
-`python -m tests.faults.nursery SOCKET`. A connection to the socket is one house: the order
+`python -m tests.faults.spawner SOCKET`. A connection to the socket is one house: the order
 goes in as one line of JSON; out come `born PID`, `ready`, and `ended` or `failed`. The end of
 the stream is the end of the process, whatever killed it: nobody else holds the connection.
 """
@@ -15,7 +15,7 @@ import adapters.discord
 import adapters.slack
 import adapters.telegram
 import agent_core.models.anthropic
-from tests.faults import house
+from tests.faults import process
 from tests.faults.orders import Order
 
 PRELOADED = (
@@ -53,12 +53,12 @@ def _live(line: socket.socket) -> None:
         os.dup2(log, 1)
         os.dup2(log, 2)
 
-        def tell(words: str) -> None:
+        def publish(words: str) -> None:
             line.sendall(f"{words}\n".encode())
 
-        tell(f"born {os.getpid()}")
-        house.live(order, tell)
-        tell("ended")
+        publish(f"born {os.getpid()}")
+        process.live(order, publish)
+        publish("ended")
         status = 0
     except BaseException:
         traceback.print_exc()

@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
-from tests.faults.quarters import PEOPLE, kind_of, share_out
+from tests.faults.drivers import PEOPLE, kind_of, share_out
 
 _FIRST_USER = 1000
 _GROUP = -1_001_000_000_777
@@ -15,7 +15,7 @@ _CALLS = ("sendMessage", "editMessageText")
 _WEATHER = (faults.LOSE, faults.DROP, faults.internal(), faults.retry_after(1))
 
 
-class TelegramQuarter:
+class TelegramDriver:
     """People whom chats 0 and following belong to."""
 
     platform = "telegram"
@@ -81,7 +81,7 @@ class TelegramQuarter:
 
     async def repeat(self, last: int) -> None:
         """With all that waits already: what comes first may not be passed over."""
-        known = self.api.world.told
+        known = self.api.world.notified
         self.api.world.repeats = known[-max(last, len(self.api.pending)) :]
 
     def hush(self) -> None:

@@ -77,15 +77,15 @@ class RingTool:
             file.write(line)
 
 
-def live(order: Order, tell: Callable[[str], None]) -> None:
+def live(order: Order, publish: Callable[[str], None]) -> None:
     """Run the gateway until SIGTERM. Tells `ready` once all platforms are connected."""
     logging.basicConfig(level=logging.INFO, format="%(relativeCreated)d %(name)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(order, tell))
+        runner.run(_serve(order, publish))
 
 
-async def _serve(order: Order, tell: Callable[[str], None]) -> None:
+async def _serve(order: Order, publish: Callable[[str], None]) -> None:
     killer = Killer(order.kills)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -93,7 +93,7 @@ async def _serve(order: Order, tell: Callable[[str], None]) -> None:
     async def announce(gateway: Gateway) -> None:
         while any(one.state != "connected" for one in gateway.platforms.health().values()):
             await asyncio.sleep(_POLL)
-        tell("ready")
+        publish("ready")
 
     async def nudge(gateway: Gateway) -> None:
         while order.speed > 1:  # alarms are set by the seconds that really pass

@@ -168,10 +168,10 @@ async def test_typing_is_shown_without_a_word(rig: Rig) -> None:
 
 
 async def test_many_messages_at_once_are_all_shown_once(rig: Rig) -> None:
-    owed = [message(rig, f"number {n}", f"k{n}") for n in range(30)]
-    sent = await asyncio.gather(*(rig.adapter.send(one) for one in owed))
+    queued = [message(rig, f"number {n}", f"k{n}") for n in range(30)]
+    sent = await asyncio.gather(*(rig.adapter.send(one) for one in queued))
     assert len(set(sent)) == 30
-    assert sorted(rig.shown()) == sorted(one.text for one in owed)
+    assert sorted(rig.shown()) == sorted(one.text for one in queued)
 
 
 @pytest.mark.parametrize("payload", ["", "null", "[1]", "{}", '{"update": 7}'])

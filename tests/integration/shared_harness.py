@@ -12,7 +12,7 @@ from agent_core.state.people import people
 from agent_core.transcript import TextPart, dump_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
-from tests.integration.harness import House, running
+from tests.integration.harness import Harness, running
 
 _TIMES = re.compile(r"(?:[A-Z][a-z]+day )?\d{4}-\d\d-\d\d \d\d:\d\d")
 
@@ -47,16 +47,16 @@ def see(request: ModelRequest) -> tuple[object, ...]:
 
 
 @dataclass
-class Street:
+class SharedHarness:
     """A house, and those who talk to it. `model` searches for whatever it is told to."""
 
-    house: House
+    harness: Harness
     model: FakeModel
     home: Path
 
     async def says(self, who: str, text: str, *, room: str = "", thread: str | None = None) -> str:
         """Say something in private or in a room; gives the newest answer once all is at rest."""
-        chat = self.house.chat
+        chat = self.harness.chat
         count = len(chat.shown)
         await chat.says(
             text,
@@ -68,7 +68,7 @@ class Street:
             room_title=room.title() or None,
         )
         await chat.until(lambda: len(chat.shown) > count)
-        await self.house.at_rest()
+        await self.harness.at_rest()
         return chat.shown[-1].text
 
     async def asks(self, who: str, text: str, *, room: str = "") -> list[ModelRequest]:
@@ -83,8 +83,8 @@ class Street:
             assert person
             people.make_owner(connection, person_id=person.id)
 
-        await self.house.gateway.database.write("owner", work)
-        self.house.gateway.router.forget_known()
+        await self.harness.gateway.database.write("owner", work)
+        self.harness.gateway.router.forget_known()
 
     def remember(self, who: str, *entries: str) -> None:
         """Write somebody's MEMORY.md by hand."""
@@ -100,10 +100,10 @@ class Street:
 
 
 @asynccontextmanager
-async def street(
+async def shared_harness(
     home: Path, model: FakeModel | None = None, chat: FakeChat | None = None
-) -> AsyncIterator[Street]:
+) -> AsyncIterator[SharedHarness]:
     """Open a house in which nobody has talked yet."""
     model = model or Searcher()
-    async with running(home, model, chat=chat) as house:
-        yield Street(house=house, model=model, home=home)
+    async with running(home, model, chat=chat) as harness:
+        yield SharedHarness(harness=harness, model=model, home=home)

@@ -13,11 +13,11 @@ from typing import Any, Literal, Self
 
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.telegram_faults import DROP
+from tests.faults.driver_telegram import TelegramDriver
+from tests.faults.drivers import CHATS, Driver
+from tests.faults.findings_log import Findings, list_open, look
 from tests.faults.orders import Order
-from tests.faults.quarter_telegram import TelegramQuarter
-from tests.faults.quarters import CHATS, Quarter
-from tests.faults.speech import Saying, Speech, Verb, is_turn, tokens_of
-from tests.faults.witness import Findings, list_open, look
+from tests.faults.script import Saying, Script, Verb, is_turn, tokens_of
 
 PATIENCE = 45.0
 """Seconds that a condition may take; much more than it takes on a machine that is not busy."""
@@ -31,7 +31,7 @@ _FIRST_POSITIONS = {"discord": "1".zfill(20), "slack": "1000000000.000000"}
 Moment = Literal["before", "after"]
 
 
-class House:
+class Process:
     """One process of the gateway."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -42,14 +42,14 @@ class House:
         self.pid = 0
 
     @classmethod
-    async def open(cls, nursery: Path, order: Order) -> Self:
+    async def open(cls, spawner: Path, order: Order) -> Self:
         """Start one. Returns when the process is there."""
-        reader, writer = await asyncio.open_unix_connection(str(nursery))
+        reader, writer = await asyncio.open_unix_connection(str(spawner))
         writer.write(order.dump().encode())
         line = (await asyncio.wait_for(reader.readline(), PATIENCE)).decode()
-        house = cls(reader, writer)
-        house.pid = int(line.removeprefix("born "))
-        return house
+        process = cls(reader, writer)
+        process.pid = int(line.removeprefix("born "))
+        return process
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         try:
@@ -91,41 +91,41 @@ class House:
         return self._heard[-1] if self._heard else ""
 
 
-class Town:
+class Deployment:
     """A home, the servers, and everybody who talks to the bot.
 
-    `quarters` are platforms besides Telegram.
+    `drivers` are platforms besides Telegram.
     """
 
     def __init__(
-        self, home: Path, nursery: Path, *, quarters: Sequence[Quarter] = (), **settings: str
+        self, home: Path, spawner: Path, *, drivers: Sequence[Driver] = (), **settings: str
     ) -> None:
         self.home = home
-        telegram = TelegramQuarter()
-        self.quarters: tuple[Quarter, ...] = (telegram, *quarters)
+        telegram = TelegramDriver()
+        self.drivers: tuple[Driver, ...] = (telegram, *drivers)
         self.telegram = telegram.api
         self.anthropic = AnthropicEmulator()
-        self.speech = Speech()
-        self.anthropic.answer = self.speech.answer
+        self.script = Script()
+        self.anthropic.answer = self.script.answer
         self.said: list[Saying] = []
-        self.house: House | None = None
+        self.process: Process | None = None
         self.speed, self.epoch = 1, 0
-        self._nursery = nursery
+        self._spawner = spawner
         self._settings = settings
         self._numbers: defaultdict[int, int] = defaultdict(int)
         self._channels = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self.home.mkdir(parents=True, exist_ok=True)
-        for quarter in self.quarters:
-            await self._channels.enter_async_context(quarter)
+        for driver in self.drivers:
+            await self._channels.enter_async_context(driver)
         await self._channels.enter_async_context(self.anthropic)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self.house is not None:
-            self.house.kill()
-            await self.house.died()
+        if self.process is not None:
+            self.process.kill()
+            await self.process.died()
         await self._channels.aclose()
 
     def _environ(self) -> Mapping[str, str]:
@@ -138,11 +138,11 @@ class Town:
             "TALARIA_LOG__FILE": "false",
             **self._settings,
         }
-        for quarter in self.quarters:
-            environ |= quarter.environ()
+        for driver in self.drivers:
+            environ |= driver.environ()
         return environ
 
-    async def open_house(self, *kills: str) -> House:
+    async def open_process(self, *kills: str) -> Process:
         """Start the gateway; it kills itself at the given points."""
         order = Order(
             home=str(self.home),
@@ -151,8 +151,8 @@ class Town:
             speed=self.speed,
             epoch=self.epoch,
         )
-        self.house = await House.open(self._nursery, order)
-        return self.house
+        self.process = await Process.open(self._spawner, order)
+        return self.process
 
     def age_turns(self, *, attempts: int) -> None:
         """Let the running turns have ended so many processes; no house may be alive."""
@@ -184,8 +184,8 @@ class Town:
         self.anthropic.pace = 0.0
         self.anthropic.before = self.anthropic.during = self.anthropic.after = None
         self.telegram.before = self.telegram.after = None
-        for quarter in self.quarters:
-            quarter.mend()
+        for driver in self.drivers:
+            driver.mend()
 
     def kill_at_call(
         self, method: str, *, moment: Moment, number: int = 1, is_lost: bool = False
@@ -236,9 +236,9 @@ class Town:
 
     async def _kill(self) -> None:
         """Return when the house is dead: what its server does next, it does for nobody."""
-        assert self.house is not None
-        self.house.kill()
-        await self.house.died()
+        assert self.process is not None
+        self.process.kill()
+        await self.process.died()
 
     def hold_model(self) -> asyncio.Event:
         """Let no call of the model be answered until the event is set."""
@@ -265,18 +265,18 @@ class Town:
         self._numbers[chat] += 1
         saying = Saying(chat, self._numbers[chat], verb)
         self.said.append(saying)
-        await self.quarter_of(chat).says(chat, saying.text)
+        await self.driver_of(chat).says(chat, saying.text)
         return saying
 
-    def quarter_of(self, chat: int) -> Quarter:
+    def driver_of(self, chat: int) -> Driver:
         """The platform of a chat."""
-        return next(one for one in self.quarters if one.first_chat == chat // CHATS * CHATS)
+        return next(one for one in self.drivers if one.first_chat == chat // CHATS * CHATS)
 
     def shown(self) -> dict[int, Sequence[str]]:
         """The bot's messages of each chat, as they stand."""
         shown: dict[int, Sequence[str]] = {}
-        for quarter in self.quarters:
-            shown |= quarter.shown([c for c in self._numbers if self.quarter_of(c) is quarter])
+        for driver in self.drivers:
+            shown |= driver.shown([c for c in self._numbers if self.driver_of(c) is driver])
         return shown
 
     async def all_seen(self, sayings: Sequence[Saying], *, within: float = PATIENCE) -> None:
@@ -294,27 +294,27 @@ class Town:
         An answer may be there for all to see and in doubt all the same, for as long as the
         house has not looked for it.
         """
-        house = self.house
-        assert house is not None
+        process = self.process
+        assert process is not None
         with suppress(TimeoutError):  # what is missing stands in the findings
             await self.all_seen(self.said, within=within)
             async with asyncio.timeout(within):
                 while await asyncio.to_thread(list_open, self.home):
                     await asyncio.sleep(_REST_POLL)
-        house.terminate()
-        await house.died()
+        process.terminate()
+        await process.died()
         return self.look()
 
     def look(self) -> Findings:
         """What is there to be found once no house is alive, the last of which ended in order."""
-        assert self.house is not None
-        findings = look(self.home, self.said, self.shown(), self.speech.asked)
-        if self.house.last_word != "ended":
+        assert self.process is not None
+        findings = look(self.home, self.said, self.shown(), self.script.asked)
+        if self.process.last_word != "ended":
             findings.damage.append(f"the last house did not end in order: {self.home}/house.log")
         return findings
 
-    def look_at(self, quarter: Quarter) -> Findings:
+    def look_at(self, driver: Driver) -> Findings:
         """The same of one platform: what people see there. The rest is all of the house's."""
-        said = [one for one in self.said if self.quarter_of(one.chat) is quarter]
-        shown = {c: x for c, x in self.shown().items() if self.quarter_of(c) is quarter}
-        return look(self.home, said, shown, self.speech.asked)
+        said = [one for one in self.said if self.driver_of(one.chat) is driver]
+        shown = {c: x for c, x in self.shown().items() if self.driver_of(c) is driver}
+        return look(self.home, said, shown, self.script.asked)

@@ -82,7 +82,7 @@ async def _look(count: int) -> tuple[float, float]:
         extensions = Extensions(
             adapters={"fake": chat}, model=FakeModel(say("Hello.")), now=lambda: clock[0] + _ticks()
         )
-        house = asyncio.create_task(
+        harness = asyncio.create_task(
             app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
         )
         gateway = await opened
@@ -102,7 +102,7 @@ async def _look(count: int) -> tuple[float, float]:
         spent = time.process_time() - cpu, time.monotonic() - began
         chat.gate.set()
         stop.set()
-        await house
+        await harness
     return spent
 
 
@@ -118,24 +118,24 @@ async def _burst(count: int) -> tuple[list[float], list[float]]:
         ) as bot,
     ):
         for person in range(_PEOPLE + _OWNERS):
-            await bot.crowd.ask({person: f"hello {person}."})
+            await bot.population.ask({person: f"hello {person}."})
         due = datetime.now(UTC) + _LEAD + timedelta(seconds=_SECONDS)
         due = due.replace(second=0, microsecond=0) + timedelta(minutes=1)
         _enter(bot.home / "home" / "state.db", due, count)
         wait = (due - datetime.now(UTC)).total_seconds() - _SECONDS
         await asyncio.sleep(max(wait, 0))
-        before = await _talk(bot, lambda: datetime.now(UTC) >= due)
+        before = await _dialogue(bot, lambda: datetime.now(UTC) >= due)
         end = time.monotonic() + _SECONDS
-        return before, await _talk(bot, lambda: time.monotonic() >= end)
+        return before, await _dialogue(bot, lambda: time.monotonic() >= end)
 
 
-async def _talk(bot: Bot, is_over: Callable[[], bool]) -> list[float]:
+async def _dialogue(bot: Bot, is_over: Callable[[], bool]) -> list[float]:
     """One turn after another, of one person after another."""
     seconds: list[float] = []
     for number, person in enumerate(cycle(range(_PEOPLE))):
         if is_over():
             break
-        seconds += await bot.crowd.ask({person: f"word {number} {time.monotonic_ns()}."})
+        seconds += await bot.population.ask({person: f"word {number} {time.monotonic_ns()}."})
     return seconds
 
 

@@ -55,7 +55,7 @@ class _Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
+class _Dialogue:
     """The turns at the end of a long talk and at the beginning of another; the model's side."""
 
     late: _Turns
@@ -65,8 +65,8 @@ class _Talk:
 
 async def measure(*, turns: int) -> list[Figure]:
     """One talk that is never folded, and one under a cap that folds it again and again."""
-    whole = await _talk(turns)
-    capped = await _talk(turns, TALARIA_CONTEXT__CAP_TOKENS=str(_CAP))
+    whole = await _dialogue(turns)
+    capped = await _dialogue(turns, TALARIA_CONTEXT__CAP_TOKENS=str(_CAP))
     return [
         Figure(
             name=f"{turns} turns, overhead of the last {_BLOCK}, against the first, p50",
@@ -109,33 +109,33 @@ async def measure(*, turns: int) -> list[Figure]:
     ]
 
 
-async def _talk(turns: int, **settings: str) -> _Talk:
+async def _dialogue(turns: int, **settings: str) -> _Dialogue:
     """The last turns of one talk and the first of another take turns, so that the machine's
     noise falls on both.
     """
     words, late, early = random.Random(turns), _Turns(), _Turns()
     async with _TimedModel() as model, run_bot("gateway", model.url, **settings) as bot:
         for person in (0, 1):
-            await bot.crowd.ask({person: "hello."})
+            await bot.population.ask({person: "hello."})
         for number in range(turns - _BLOCK):
             await _ask(bot, model, {0: _say(number, words)}, _Turns())
         for number in range(turns - _BLOCK, turns):
             await _ask(bot, model, {0: _say(number, words)}, late)
             await _ask(bot, model, {1: _say(number, words)}, early)
-    return _Talk(late=late, early=early, model=model)
+    return _Dialogue(late=late, early=early, model=model)
 
 
 async def _ask(bot: Bot, model: _TimedModel, words: dict[int, str], turns: _Turns) -> None:
     before, spent = model.seconds, bot.program.cpu_seconds()
-    (seconds,) = await bot.crowd.ask(words)
+    (seconds,) = await bot.population.ask(words)
     turns.overhead.append(seconds - (model.seconds - before))
     turns.cpu += bot.program.cpu_seconds() - spent
 
 
 def _say(number: int, words: random.Random) -> str:
     """A message like no other in the talk; the talk is the same every time."""
-    told = " ".join(f"word{words.randrange(10_000)}" for _ in range(_WORDS))
-    return f"turn {number}: {told}."
+    reported = " ".join(f"word{words.randrange(10_000)}" for _ in range(_WORDS))
+    return f"turn {number}: {reported}."
 
 
 def _cached_share(model: _TimedModel) -> float:

@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
-from tests.faults.quarters import CHATS, PEOPLE, kind_of, share_out
+from tests.faults.drivers import CHATS, PEOPLE, kind_of, share_out
 
 _BYSTANDERS = (1, 2, 3)
 _FIRST_PERSON = 10
@@ -19,7 +19,7 @@ _WEATHER = (faults.LOSE, faults.DROP, faults.LIMIT, faults.UNWELL)
 _HUSH = 60.0
 
 
-class SlackQuarter:
+class SlackDriver:
     """People whom chats 2000 and following belong to.
 
     An app that is an agent gets every direct message as a thread and answers by streams; a

@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
-from tests.faults.quarters import CHATS, PEOPLE, kind_of, share_out
+from tests.faults.drivers import CHATS, PEOPLE, kind_of, share_out
 
 _BYSTANDERS = (1, 2, 3)
 _FIRST_PERSON = 10
@@ -15,7 +15,7 @@ _WEATHER = (faults.LOSE, faults.DROP, faults.ERROR, faults.LIMIT)
 _HUSH = 60.0
 
 
-class DiscordQuarter:
+class DiscordDriver:
     """People whom chats 1000 and following belong to."""
 
     platform = "discord"
@@ -91,8 +91,8 @@ class DiscordQuarter:
         """As a RESUME from an earlier number would."""
         for line in self.api.gateway.lines:
             if line.session is not None:
-                told = [one for one in line.session.sent if one["t"] == "MESSAGE_CREATE"]
-                for payload in told[-last:]:
+                reported = [one for one in line.session.sent if one["t"] == "MESSAGE_CREATE"]
+                for payload in reported[-last:]:
                     line.send(payload)
 
     def hush(self) -> None:

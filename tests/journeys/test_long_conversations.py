@@ -24,16 +24,16 @@ def summaries(stage: Stage) -> int:
 
 async def test_a_provider_that_reads_less_than_is_known_is_given_less(stage: Stage) -> None:
     stage.model.window = 7_000
-    async with stage.open() as house:
+    async with stage.open() as harness:
         for number in range(14):
-            assert f"part {number}:" in await house.ask(ANNA, f"part {number}: {WORDS}")
+            assert f"part {number}:" in await harness.ask(ANNA, f"part {number}: {WORDS}")
     assert summaries(stage) > 0
-    told = sizes(stage)
-    assert sum(size > stage.model.window for size in told) <= 2, "refused, and learned from"
-    assert told[-1] <= stage.model.window
+    reported = sizes(stage)
+    assert sum(size > stage.model.window for size in reported) <= 2, "refused, and learned from"
+    assert reported[-1] <= stage.model.window
 
 
-async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are_folded(
+async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are_compacted(
     stage: Stage,
 ) -> None:
     async def look(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -51,9 +51,9 @@ async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are
     ]
     stage.plan(*thinks, "I looked everywhere.")
     settings = {"TALARIA_CONTEXT__CAP_TOKENS": "12000", "TALARIA_TURNS__MAX_STEPS": "50"}
-    async with stage.open(tools=(FakeTool("look", look),), **settings) as house:
-        assert await house.ask(ANNA, "look everywhere") == "I looked everywhere."
-        assert "what did you do?" in await house.ask(ANNA, "what did you do?")
+    async with stage.open(tools=(FakeTool("look", look),), **settings) as harness:
+        assert await harness.ask(ANNA, "look everywhere") == "I looked everywhere."
+        assert "what did you do?" in await harness.ask(ANNA, "what did you do?")
     assert max(sizes(stage)) <= 12_000
     assert summaries(stage) > 0
     assert all("look everywhere" in str(body["messages"]) for body in stage.turns)
@@ -62,20 +62,20 @@ async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are
 async def test_the_provider_is_asked_to_count_where_it_is_close_and_not_all_the_time(
     stage: Stage,
 ) -> None:
-    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as house:
+    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as harness:
         for number in range(20):
-            await house.ask(ANNA, f"part {number}: {WORDS}")
+            await harness.ask(ANNA, f"part {number}: {WORDS}")
         counted = stage.model.calls[COUNT]
-    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as house:
-        await house.ask(ANNA, f"after a restart: {WORDS}")
+    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as harness:
+        await harness.ask(ANNA, f"after a restart: {WORDS}")
         assert stage.model.calls[COUNT] <= counted + 1
     assert max(sizes(stage)) <= 12_000
     assert 0 < counted <= 8
 
 
 async def test_usage_names_what_the_summaries_cost(stage: Stage) -> None:
-    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="8000") as house:
+    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="8000") as harness:
         for number in range(8):
-            await house.ask(ANNA, f"part {number}: {WORDS}")
+            await harness.ask(ANNA, f"part {number}: {WORDS}")
         assert summaries(stage) > 0
-        assert "Summaries" in await house.ask(ANNA, "/usage")
+        assert "Summaries" in await harness.ask(ANNA, "/usage")

@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.house import EFFECTS
-from tests.faults.speech import FILLER, Asked, Saying, Token, answer_ids, tokens_of
+from tests.faults.process import EFFECTS
+from tests.faults.script import FILLER, Asked, Saying, Token, answer_ids, tokens_of
 
 _OPEN = {
     "inbox": "SELECT id, state, reason FROM inbox WHERE state <> 'done'",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Literal, Protocol, Self
 
-from tests.faults.speech import tokens_of
+from tests.faults.script import tokens_of
 
 CHATS = 1000
 """Chats of one platform at most."""
@@ -19,7 +19,7 @@ Kind = Literal["direct", "room", "thread"]
 KINDS: Sequence[Kind] = ("direct", "room", "thread")
 
 
-class Quarter(Protocol):
+class Driver(Protocol):
     """One platform."""
 
     platform: str

@@ -7,7 +7,7 @@ from tests.adapters.discord.rig import (
     BEN,
     direct,
     hears,
-    owed,
+    queued,
     room,
     running,
     said,
@@ -24,7 +24,7 @@ async def test_only_what_is_said_to_the_bot_is_handed_over(
     channel = api.channel(guild)
     api.other_bot(9)
     async with running(api, inlet) as adapter:
-        ours = int(await adapter.send(owed(room(channel), "hello all")))
+        ours = int(await adapter.send(queued(room(channel), "hello all")))
         await api.says(ANNA, "nothing for you", channel=channel)
         await api.says(ANNA, "@everyone dinner", channel=channel)
         await api.says(ANNA, "named", channel=channel, mentions=[api.user_id])
@@ -50,7 +50,7 @@ async def test_an_answer_in_a_thread_or_a_post_of_a_forum_stays_there(
             heard = await hears(adapter, inlet, number)
             assert heard.address == room(parent, thread)
             assert heard.room_title == f"House #Dinner {number}"
-            await adapter.send(owed(heard.address, "me too", reply_to=heard.message_id))
+            await adapter.send(queued(heard.address, "me too", reply_to=heard.message_id))
             (shown,) = api.messages(thread)
             assert (shown.content, shown.reference) == ("me too", int(heard.message_id))
         assert api.messages(channel) == []
@@ -138,7 +138,7 @@ async def test_typing_a_sign_and_taking_away_reach_discord(
         assert api.reactions(message_id) == ["👀"]
         await adapter.react(heard.address, heard.message_id, seen=False)
         assert api.reactions(message_id) == []
-        sent = await adapter.send(owed(heard.address, "oops"))
+        sent = await adapter.send(queued(heard.address, "oops"))
         await adapter.delete(heard.address, sent)
         await adapter.delete(heard.address, sent)
         await until(lambda: api.texts(api.dm(ANNA)) == [])

@@ -85,7 +85,7 @@ def is_turn(body: dict[str, Any]) -> bool:
     return any(tool["name"] == "ring" for tool in body.get("tools", ()))
 
 
-class Speech:
+class Script:
     """The emulated model's mind; `answer` is an emulator's hook."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ _PATIENCE = 120.0
 _DELIVERS = frozenset({"sendMessage", "editMessageText"})
 
 
-class Crowd(Protocol):
+class Population(Protocol):
     """A platform's server in this process, with people whose answers are timed and counted."""
 
     async def __aenter__(self) -> Self:
@@ -40,7 +40,7 @@ class Crowd(Protocol):
         """The bot's messages to one person, as they stand."""
 
 
-class TelegramCrowd:
+class TelegramPopulation:
     """People on Telegram."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class TelegramCrowd:
             self._has_polled.set()
 
 
-class DiscordCrowd:
+class DiscordPopulation:
     """People on Discord."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class DiscordCrowd:
         return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
 
 
-class SlackCrowd:
+class SlackPopulation:
     """People on Slack, where the app is a classic one: so is the bare bot."""
 
     def __init__(self) -> None:
@@ -166,25 +166,27 @@ class SlackCrowd:
         return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
 
 
-async def _time(crowd: DiscordCrowd | SlackCrowd, words: Mapping[int, str]) -> list[float]:
+async def _time(
+    population: DiscordPopulation | SlackPopulation, words: Mapping[int, str]
+) -> list[float]:
     asked: dict[int, float] = {}
     arrived: dict[int, float] = {}
     for person, word in words.items():
         asked[person] = time.monotonic()
-        await crowd.api.says(_FIRST_NUMBER + person, word)
+        await population.api.says(_FIRST_NUMBER + person, word)
 
     def are_all_there() -> bool:
         for person in words.keys() - arrived.keys():
-            if any(words[person] in text for text in crowd.answers(person)[-1:]):
+            if any(words[person] in text for text in population.answers(person)[-1:]):
                 arrived[person] = time.monotonic()
         return len(arrived) == len(words)
 
-    await crowd.api.wait_for(are_all_there, _PATIENCE)
+    await population.api.wait_for(are_all_there, _PATIENCE)
     return [arrived[person] - asked[person] for person in words]
 
 
-CROWDS: Mapping[str, type[TelegramCrowd] | type[DiscordCrowd] | type[SlackCrowd]] = {
-    "telegram": TelegramCrowd,
-    "discord": DiscordCrowd,
-    "slack": SlackCrowd,
+CROWDS: Mapping[str, type[TelegramPopulation] | type[DiscordPopulation] | type[SlackPopulation]] = {
+    "telegram": TelegramPopulation,
+    "discord": DiscordPopulation,
+    "slack": SlackPopulation,
 }

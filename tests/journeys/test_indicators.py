@@ -1,0 +1,142 @@
+"""What is shown while the house works: eyes, typing, one silent line; and what rings."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
+from tests.emulators.streaming import Fault
+from tests.emulators.telegram_cast import ANNA
+from tests.journeys.accounts import Account, texts
+from tests.journeys.stage import PATIENCE, Stage, call, calls
+from tests.journeys.test_buttons import everywhere
+
+OVERLOADED = Fault(status=529, error="overloaded_error")
+
+
+@dataclass
+class Oven:
+    """A tool that takes as long as the test wants."""
+
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    spec = ToolSpec(
+        name="bake",
+        description="Bake something.",
+        schema='{"type":"object","properties":{},"additionalProperties":false}',
+    )
+    effect: Effect = "read"
+    is_cheap = False
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Bake it."""
+        async with asyncio.timeout(PATIENCE):
+            await self.done.wait()
+        return ToolResult(text="Baked.")
+
+
+@everywhere
+async def test_eyes_and_typing_come_at_once_and_the_answer_takes_them_away(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    deployment.slack.is_assistant = True
+    async with deployment.open() as harness:
+        released = deployment.hold()
+        said = await anna.says("hello")
+        await harness.until(lambda: anna.indicators(said))
+        if platform != "slack":  # which shows signs in threads only
+            await harness.until(anna.typed, timeout=2)
+        assert not anna.seen()
+        released.set()
+        await harness.until(lambda: texts(anna) == ["echo: hello"])
+        await harness.until(lambda: not anna.indicators(said))
+
+
+@everywhere
+async def test_a_quick_answer_has_neither_eyes_nor_edits(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        await harness.hears(anna, "hello")
+        (answer,) = anna.seen()
+        assert set(answer.history) == {"echo: hello"}
+        assert answer.rings
+
+
+async def test_after_five_seconds_one_silent_line_tells_what_is_done_and_goes_with_the_answer(
+    deployment: Stage,
+) -> None:
+    accounts = deployment.accounts(ANNA)
+    oven = Oven()
+    async with deployment.open(tools=(oven,)) as harness:
+        deployment.plan(*[calls(call("bake"))] * 3, *["Bread."] * 3)
+        started = asyncio.get_running_loop().time()
+        for account in accounts:
+            await harness.notes(account.says("bake bread"))
+        for account in accounts:
+            await harness.until(lambda a=account: a.seen())  # type: ignore[misc]
+        assert asyncio.get_running_loop().time() - started >= 4.9
+        await harness.until(lambda: all(_reports_bake(account) for account in accounts))
+        for account in accounts:
+            (line,) = account.seen()
+            assert not line.rings or account.platform == "slack"
+        oven.done.set()
+        await harness.at_rest()
+        for account in accounts:
+            await harness.until(lambda a=account: texts(a) == ["Bread."])  # type: ignore[misc]
+            (answer,) = account.seen()
+            assert answer.rings
+
+
+def _reports_bake(account: Account) -> bool:
+    return any("bake" in text for text in texts(account))
+
+
+@everywhere
+async def test_verbose_shows_each_step_and_its_end(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    oven = Oven()
+    async with deployment.open(tools=(oven,)) as harness:
+        assert "Progress: Every step" in await harness.hears(anna, "/verbose")
+        deployment.plan(calls(call("recall", query="bread")), calls(call("bake")), "Bread.")
+        await harness.notes(anna.says("bake bread"))
+        await harness.until(lambda: _reports_bake(anna))
+        shown = texts(anna)[-1]
+        assert "✓ Searching conversations" in shown
+        assert "⏳ Using bake" in shown
+        oven.done.set()
+        await harness.at_rest()
+        await harness.until(lambda: texts(anna)[1:] == ["Bread."])
+        assert "Progress if it takes long" in await harness.hears(anna, "/verbose off")
+        deployment.plan(calls(call("recall", query="bread")), "Cake.")
+        await harness.hears(anna, "bake a cake")
+        assert set(anna.seen()[-1].history) == {"Cake."}
+
+
+async def test_who_wants_answers_only_is_shown_nothing_else(deployment: Stage) -> None:
+    oven = Oven()
+    anna = deployment.account("discord", ANNA)
+    async with deployment.open(tools=(oven,)) as harness:
+        await harness.hears(anna, "/settings verbosity quiet")
+        before = len(anna.seen())
+        deployment.plan(calls(call("bake")), "Bread.")
+        await harness.notes(anna.says("bake bread"))
+        await harness.until(lambda: len(deployment.turns) == 1)
+        oven.done.set()
+        await harness.at_rest()
+        assert texts(anna)[before:] == ["Bread."]
+
+
+@everywhere
+async def test_what_goes_wrong_is_one_calm_sentence_with_the_number_of_the_turn(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open(TALARIA_MODEL__RETRIES="0") as harness:
+        deployment.plan(OVERLOADED)
+        reported = await harness.hears(anna, "hello")
+        assert reported.startswith("I couldn't reach the model")
+        assert reported.endswith("/retry tries again.")
+        assert "\n" not in reported
+        assert await harness.hears(anna, "/retry") == "echo: hello"
+        assert len((await harness.hears(anna, "/help")).splitlines()) < 25
