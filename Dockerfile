@@ -1,14 +1,11 @@
 FROM python:3.13-slim AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-COPY requirements.lock requirements-charts.lock requirements-build.lock /src/
+COPY requirements.lock /src/
 # Packages first: a change of the source then reuses this layer. The tests inside packages take
 # 15 MB and never run here.
 RUN python -m venv --without-pip /opt/talaria \
-    && python -m venv --without-pip /opt/build \
     && python -m pip --python /opt/talaria/bin/python install --no-compile --require-hashes \
-        -r /src/requirements.lock -r /src/requirements-charts.lock \
-    && python -m pip --python /opt/build/bin/python install --no-compile --require-hashes \
-        -r /src/requirements-build.lock \
+        -r /src/requirements.lock \
     && find /opt/talaria -depth -type d \( -name tests -o -name test \) -exec rm -r {} +
 COPY pyproject.toml README.md LICENSE /src/
 COPY gateway /src/gateway
@@ -18,7 +15,7 @@ COPY skills_bundled /src/skills_bundled
 # The final file system is read-only, so bytecode is written here. A chart imports a small part of its
 # packages, so drawing one compiles that part alone.
 RUN cd /src \
-    && /opt/build/bin/python -m hatchling build -t wheel -d /dist \
+    && /opt/talaria/bin/python -m hatchling build -t wheel -d /dist \
     && python -m pip --python /opt/talaria/bin/python install --no-compile --no-deps /dist/*.whl \
     && /opt/talaria/bin/python -m compileall -q \
         -x '/(numpy|matplotlib|mpl_toolkits|fontTools|PIL)/' /opt/talaria/lib \

@@ -20,7 +20,7 @@ help: ## List the targets
 
 setup: $(READY) ## Install the development environment with every extra into .venv
 
-# Usage: $(call install,LOCKS). The caller touches its stamp last, so an interrupted install runs again.
+# Usage: $(call install,LOCK). The caller touches its stamp last, so an interrupted install runs again.
 define install
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	found=$$($(PYTHON) --version 2>/dev/null) || found="not installed"; \
@@ -28,18 +28,18 @@ define install
 @if command -v uv >/dev/null 2>&1; then \
 	echo "Installing into $(VENV) with uv."; \
 	uv venv --quiet --allow-existing --no-project --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV) && \
-	uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes $(1:%=-r %) && \
+	uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r $(1) && \
 	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
 else \
 	echo "Installing into $(VENV) with pip. This takes a minute."; \
 	$(PYTHON) -m venv $(VENV) && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes $(1:%=-r %) && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1) && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
 fi
 endef
 
-$(RUNTIME): requirements.lock requirements-build.lock pyproject.toml
-	$(call install,requirements.lock requirements-build.lock)
+$(RUNTIME): requirements.lock pyproject.toml
+	$(call install,requirements.lock)
 	@touch $@
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -89,15 +89,13 @@ docs: $(READY) ## Build the documentation into site/ and check its links
 hooks: ## Install the commit message check into this checkout
 	git config core.hooksPath .githooks
 
-# The development lock is resolved first and holds every other lock to its versions.
+# The development lock is resolved first and holds the runtime lock to its versions.
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links
-lock: ## Update the four lock files (needs uv)
+lock: ## Update both lock files (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv. Install it, for example: pip install uv" >&2; exit 2; }
 	$(COMPILE) pyproject.toml --extra charts --group dev --group docs --group release -o requirements-dev.lock
-	$(COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
-	echo matplotlib | $(COMPILE) - -c requirements-dev.lock -o requirements-charts.lock
-	echo hatchling | $(COMPILE) - -c requirements-dev.lock -o requirements-build.lock
+	$(COMPILE) pyproject.toml --extra charts --group build -c requirements-dev.lock -o requirements.lock
 
 release-check: $(RUNTIME) ## Build the wheel, install it in a clean environment, and start it
 	$(BIN)/python tools/release_check.py

@@ -55,7 +55,7 @@ def build_wheel(folder: Path) -> Path:
 
 
 def install(wheel: Path, environment: Path) -> None:
-    """Install the runtime lock with hashes, then the wheel, and check that nothing is missing."""
+    """Install the wheel without extras at the locked versions; check that nothing is missing."""
     python = str(environment / "bin" / "python")
     uv = shutil.which("uv")
     venv.create(environment, with_pip=uv is None)
@@ -63,8 +63,11 @@ def install(wheel: Path, environment: Path) -> None:
         command, options = [uv, "pip"], ["--quiet", "--python", python]
     else:
         command, options = [python, "-m", "pip"], ["--quiet", "--no-compile"]
-    run([*command, "install", *options, "--require-hashes", "-r", "requirements.lock"])
-    run([*command, "install", *options, "--no-deps", str(wheel)])
+    # pip takes hashes for every package or for none, and the wheel has no hash in the lock.
+    pins = environment / "pins.txt"
+    lines = ROOT.joinpath("requirements.lock").read_text().splitlines()
+    pins.write_text("\n".join(line.rstrip(" \\") for line in lines if "==" in line))
+    run([*command, "install", *options, "--constraint", str(pins), str(wheel)])
     run([*command, "check", *(["--python", python] if uv else [])])
 
 
