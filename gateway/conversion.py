@@ -181,7 +181,7 @@ def outbound(
         reply_to=PlatformMessageId(row.answers) if row.answers and shows_answered else None,
         is_silent=row.is_silent,
         is_live=is_live,
-        key=str(row.id),
+        key=row.key,
         buttons=tuple(
             Button(key=choice.key, label=choice.label, style=choice.style) for choice in row.buttons
         ),

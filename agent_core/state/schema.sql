@@ -180,7 +180,8 @@ CREATE TABLE steps (
 );
 
 -- One platform message to send. `is_live` marks a message that still grows with its turn. `shown` is
--- what an unconfirmed attempt carried, `anchor` the platform's newest message id before it.
+-- what an unconfirmed attempt carried, `anchor` the platform's newest message id before it. `key` is
+-- random; platforms recognise a repeat by it.
 CREATE TABLE outbox (
     id           INTEGER PRIMARY KEY,
     platform     TEXT NOT NULL,
@@ -205,7 +206,8 @@ CREATE TABLE outbox (
     buttons TEXT NOT NULL DEFAULT '',
     question_id INTEGER REFERENCES questions (id),
     file_key TEXT REFERENCES files (key),
-    file_name TEXT
+    file_name TEXT,
+    key TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsure');
 CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;

@@ -168,6 +168,7 @@ def test_a_turn_answers_its_newest_message() -> None:
 def row(address: Address, *, part: int = 0, answers: str | None = "9") -> OutboxRow:
     return OutboxRow(
         id=OutboxId(4),
+        key="k4",
         platform="telegram",
         chat=conversion.name_chat(address),
         turn_id=None,
@@ -206,5 +207,5 @@ def test_only_the_first_part_in_a_room_shows_what_it_answers(
 ) -> None:
     message = conversion.outbound(queued, text="shown", is_live=True)
     assert message.reply_to == reply_to
-    assert (message.text, message.is_live, message.key) == ("shown", True, "4")
+    assert (message.text, message.is_live, message.key) == ("shown", True, "k4")
     assert message.is_silent == queued.is_silent

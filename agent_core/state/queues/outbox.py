@@ -1,5 +1,6 @@
 """Queries over outbox messages: each is sent until the platform has it."""
 
+import secrets
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -30,11 +31,12 @@ class OutboxRow:
     An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
     the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
     the newest platform id known before that attempt. A `status` row that is no longer live waits
-    for
-    its deletion.
+    for its deletion.
     """
 
     id: OutboxId
+    key: str
+    """Random. Platforms recognise a repeat by it, so no other database may ever make the same."""
     platform: str
     chat: str
     turn_id: TurnId | None
@@ -81,10 +83,13 @@ class NewOutboxMessage:
 _COLUMNS = (
     *("id", "platform", "chat", "turn_id", "person_id", "part", "body", "answers", "is_silent"),
     *("is_live", "state", "message_id", "shown", "anchor", "attempts", "reason", "kind"),
-    *("buttons", "question_id", "file_key", "file_name", "checksum"),
+    *("buttons", "question_id", "file_key", "file_name", "key", "checksum"),
 )
 ROW = ", ".join(_COLUMNS)
 
+
+_KEY_BYTES = 9
+"""Makes 12 characters. A platform remembers keys for minutes, so 72 random bits never collide."""
 
 _GIVEN = tuple(name for name in _COLUMNS if name not in ("id", "checksum", "message_id"))
 _INSERT = (  # RETURNING would double what this costs
@@ -135,6 +140,7 @@ def _insert(
 ) -> OutboxRow:
     file_key, file_name = outgoing.file or (None, None)
     fields = {
+        "key": secrets.token_urlsafe(_KEY_BYTES),
         "platform": outgoing.platform,
         "chat": outgoing.chat,
         "turn_id": outgoing.turn_id,
@@ -158,8 +164,8 @@ def _insert(
     }
     buttons = dump_choices(outgoing.buttons) if outgoing.buttons else ""
     values = {"buttons": buttons, "now": now, "checksum": checksum(outgoing.body)}
-    key = OutboxId(connection.execute(_INSERT, fields | values).lastrowid or 0)
-    return OutboxRow(id=key, is_whole=True, **fields)  # type: ignore[arg-type]
+    row_id = OutboxId(connection.execute(_INSERT, fields | values).lastrowid or 0)
+    return OutboxRow(id=row_id, is_whole=True, **fields)  # type: ignore[arg-type]
 
 
 def find_live(

@@ -65,6 +65,7 @@ def test_what_is_queued_is_kept_whole(
     assert look(connection, row) == row
     assert row == OutboxRow(
         id=row.id,
+        key=row.key,
         platform="slack",
         chat="c",
         turn_id=turn_id,
