@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from rich.text import Text
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from gateway.interfaces.terminal.socket_client import Choice, Shown
 
-_STYLES = {"good": "green", "danger": "red"}
+_STYLES = {"good": "ansigreen", "danger": "ansired"}
 
 
 class Offer:
@@ -36,11 +36,12 @@ class Offer:
         return numbers.get(typed)
 
 
-def write_choices(choices: Sequence[Choice]) -> Text:
+def write_choices(choices: Sequence[Choice]) -> StyleAndTextTuples:
     """Format buttons on one line: `1 Allow · 2 Don't`."""
-    line = Text()
+    line: StyleAndTextTuples = []
     for number, choice in enumerate(choices, 1):
-        line.append(" · " if line else "", style="bright_black")
-        line.append(f"{number}\N{NO-BREAK SPACE}", style="bold cyan")
-        line.append(choice.label, style=_STYLES.get(choice.style, ""))
+        if line:
+            line.append(("ansibrightblack", " · "))
+        line.append(("class:mark", f"{number}\N{NO-BREAK SPACE}"))
+        line.append((_STYLES.get(choice.style, ""), choice.label))
     return line

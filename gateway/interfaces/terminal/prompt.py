@@ -6,21 +6,18 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
 from pathlib import Path
 
-from prompt_toolkit import PromptSession
+from prompt_toolkit import PromptSession, print_formatted_text
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.padding import Padding
-from rich.text import Text
 
 from gateway.config import CHAT_HISTORY, CONSOLE_SOCKET
 from gateway.interfaces.terminal.choices import Offer, write_choices
+from gateway.interfaces.terminal.render import render_markdown, wrap
 from gateway.interfaces.terminal.socket_client import (
     Choice,
     Complaint,
@@ -60,7 +57,6 @@ class PromptChat:
     def __init__(self, home: Path, *, commands: Mapping[str, str], greeting: str) -> None:
         """`commands` are the slash commands with their summaries."""
         self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, shows_buttons=True)
-        self._console = Console(highlight=False)
         self._greeting = greeting
         self._live: dict[str, str] = {}
         self._final: dict[str, tuple[str, tuple[Choice, ...]]] = {}
@@ -84,7 +80,7 @@ class PromptChat:
 
     async def hold(self) -> int:
         """Chat until Ctrl-D."""
-        self._console.print(Text(self._greeting, style="bright_black"))
+        _write([("ansibrightblack", self._greeting)])
         line = asyncio.create_task(self._link.run())
         try:
             while True:
@@ -148,21 +144,21 @@ class PromptChat:
             await run_in_terminal(lambda: self._print(shown))
 
     def _print(self, shown: Shown) -> None:
-        is_asking = bool(shown.choices)
-        self._console.print(Padding(read_markdown(shown.text), (0, 0, 0 if is_asking else 1, 2)))
-        if is_asking:
-            self._console.print(Padding(write_choices(shown.choices), (1, 0, 1, 2)))
+        columns = self._session.output.get_size().columns
+        parts = render_markdown(shown.text, width=columns, indent=2)
+        if shown.choices:
+            parts += [("", "\n  "), *write_choices(shown.choices), ("", "\n")]
+        _write(parts)
 
     def _echo(self, text: str) -> None:
-        self._console.print(Text.assemble(("› ", "bold cyan"), (text, "bold")))
-        self._console.print()
+        _write([("class:mark", "› "), ("bold", text), ("", "\n")])
 
     def _compose_message(self) -> StyleAndTextTuples:
-        size = self._console.size
+        size = self._session.output.get_size()
         parts: StyleAndTextTuples = []
         if self._live:
             live = "\n\n".join(self._live.values())
-            shown = fit_tail(live, width=size.width - 2, height=size.height - _LINES_BELOW)
+            shown = fit_tail(live, width=size.columns - 2, height=size.rows - _LINES_BELOW)
             parts.append(("class:live", "".join(f"  {line}\n" for line in shown)))
         now = self._time()
         # The gateway still reports work on a turn that waits for its person; hide that.
@@ -225,21 +221,15 @@ class SlashCompleter(Completer):
                     yield Completion(f"/{name}", start_position=-len(typed), display_meta=summary)
 
 
-def read_markdown(text: str) -> Markdown:
-    """Parse Markdown as chats do: every line break is kept."""
-    markdown = Markdown(text, code_theme="ansi_dark")
-    for block in markdown.parsed:
-        for token in block.children or ():
-            if token.type == "softbreak":
-                token.type = "hardbreak"
-    return markdown
-
-
 def fit_tail(text: str, *, width: int, height: int) -> list[str]:
     """Return the last lines of a text that fit into so many columns and rows."""
-    console = Console(width=max(width, 10), highlight=False)
-    lines = Text(text).wrap(console, console.width)
-    return [line.plain.rstrip() for line in lines][-max(height, 1) :]
+    lines = wrap([("", text)], max(width, 10))
+    joined = ["".join(part for _, part in line).rstrip() for line in lines]
+    return joined[-max(height, 1) :]
+
+
+def _write(parts: StyleAndTextTuples) -> None:
+    print_formatted_text(FormattedText(parts), style=_STYLE)
 
 
 def _prepare_history(path: Path) -> Path:

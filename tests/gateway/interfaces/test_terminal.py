@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.formatted_text import fragment_list_to_text
 
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
@@ -57,7 +58,7 @@ def test_what_becomes_of_an_older_message_changes_nothing_about_the_numbers() ->
 
 def test_the_buttons_of_a_message_stand_in_a_line_whatever_their_labels() -> None:
     odd = Choice(key="o", label="[bold]Odd[/]", style="good")
-    assert write_choices((RED, odd)).plain == "1\xa0Red · 2\xa0[bold]Odd[/]"
+    assert fragment_list_to_text(write_choices((RED, odd))) == "1\xa0Red · 2\xa0[bold]Odd[/]"
 
 
 class Wire:
