@@ -151,7 +151,7 @@ def describe_replay(answer: Mapping[str, Any]) -> Iterator[str]:
     count, place = answer["calls"], answer["compared"] + 1
     requests = "1 request" if count == 1 else f"{count} requests"
     if not count:
-        yield f"No answer of a model is recorded in turn {answer['id']}: nothing can be played."
+        yield f"Turn {answer['id']} ended before a model answered, so there is nothing to replay."
     elif answer["verdict"] == "identical":
         one = "its fingerprint is that" if count == 1 else "their fingerprints are those"
         yield f"identical: {requests}, and {one} of what was sent."

@@ -25,8 +25,11 @@ _OPEN_OR_ANSWERED: tuple[TurnState, ...] = ("running", "answered")
 
 
 def list_answers(record: TurnRecord, calls: Sequence[RebuiltCall]) -> tuple[ModelAnswer, ...]:
-    """The answers to `calls`. The content of an empty answer is unknown."""
-    following = (*(call.sent for call in calls[1:]), None)
+    """List the answers to `calls`, none for a turn that failed before its first answer.
+
+    The content of an empty answer is unknown.
+    """
+    following = (*(call.sent for call in calls), None)[1:]
     return tuple(
         _answer(record, call.sent, later) for call, later in zip(calls, following, strict=True)
     )

@@ -8,12 +8,15 @@ from agent_core.agent.replay.diff import Comparison, compare
 from agent_core.agent.replay.rebuild import RebuiltCall, rebuild_calls
 from agent_core.agent.replay.records import TurnRecord, read_record
 from agent_core.agent.replay.replayer import replay
+from agent_core.errors import ModelRejected
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
-from gateway.config import DATABASE
+from gateway.config import DATABASE, load
+from gateway.interfaces.operations.runner import perform
+from gateway.texts.system_jobs import describe_replay
 from tests.fakes.model import ask, call, finish, say
 from tests.integration.harness import running
 from tests.integration.turns.test_prompt_purity import Talker, dialogue
@@ -116,6 +119,41 @@ async def test_the_call_for_a_summary_is_proved_whether_it_was_answered_or_not(
         await harness.at_rest()
         await dialogue(harness, "and now", "Afresh.", id=101)
     await check(tmp_path, [*model.requests, *circler.requests])
+
+
+async def test_a_turn_that_ended_before_any_answer_is_replayed(tmp_path: Path) -> None:
+    reached = asyncio.Event()
+
+    async def hang() -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    model = Talker(
+        say("Hello."), [ModelRejected("refused")], [hang, *say("Never.")], say("Hello again.")
+    )
+    async with running(tmp_path, model, **LIMITS) as harness:
+        await dialogue(harness, "one", "Hello.")
+        await harness.chat.says("two")
+        await harness.until(lambda: len(model.plays) == 2)
+        await harness.at_rest()
+        await harness.chat.says("three")
+        await reached.wait()
+        await harness.chat.says("/stop")
+        await harness.at_rest()
+        await dialogue(harness, "four", "Hello again.")
+    settings = load({"TALARIA_HOME": str(tmp_path)})
+    replayed = [
+        await asyncio.to_thread(
+            perform, tmp_path, "turns.replay", {"id": turn, "memory": memory}, settings=settings
+        )
+        for turn in (1, 2, 3, 4)
+        for memory in ("then", "now")
+    ]
+    assert [one["calls"] for one in replayed] == [1, 1, 0, 0, 0, 0, 1, 1]
+    assert [one["verdict"] for one in replayed[::2]] == ["identical"] * 4
+    assert [one["is_rest_same"] for one in replayed[1::2]] == [True] * 4
+    (line,) = describe_replay(replayed[2])
+    assert line == "Turn 2 ended before a model answered, so there is nothing to replay."
 
 
 async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
