@@ -12,6 +12,7 @@ CREATE TABLE meta (
 -- points to the person that absorbed it in `joined_to`; an erased person points to itself.
 -- `quiet_from` and `quiet_until` are minutes of the local day. `days_off` is JSON (1 is Monday).
 -- `context_cap` is in tokens. `home_platform` and `home_chat` receive reminders and digests.
+-- `model` is the model that the person chose; empty for the deployment's.
 CREATE TABLE "people" (
     id         INTEGER PRIMARY KEY,
     slug       TEXT NOT NULL UNIQUE,
@@ -29,7 +30,8 @@ CREATE TABLE "people" (
     context_cap INTEGER,
     home_platform TEXT,
     home_chat TEXT,
-    days_off TEXT NOT NULL DEFAULT '[]'
+    days_off TEXT NOT NULL DEFAULT '[]',
+    model TEXT NOT NULL DEFAULT ''
 );
 
 -- A platform account of a person. `came_from` is the person that it belonged to before a merge.
@@ -79,7 +81,8 @@ CREATE TABLE prompts (
     system     TEXT NOT NULL,
     tools      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    shown TEXT NOT NULL DEFAULT '[]'
+    shown TEXT NOT NULL DEFAULT '[]',
+    checksum INTEGER NOT NULL DEFAULT 0
 );
 
 -- A part of a conversation with one frozen prompt. /new starts the next one.
@@ -114,7 +117,8 @@ CREATE TABLE turns (
     started_at      INTEGER NOT NULL,
     ended_at        INTEGER,
     account_id      INTEGER REFERENCES accounts (id),
-    run_id INTEGER REFERENCES job_runs (id)
+    run_id INTEGER REFERENCES job_runs (id),
+    waiting_since INTEGER
 );
 CREATE INDEX turns_by_run ON turns (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
@@ -278,7 +282,8 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_open ON tasks (due_at) WHERE state IN ('owed', 'running');
 
 -- A group, channel or server room. `mode` selects who answers mentions; `person_id` is the room as a
--- memory owner.
+-- memory owner. In the mode `full`, `set_by` is the person whose direct conversation continues there;
+-- `full_from` and `full_until` enclose the time in which that was ever so.
 CREATE TABLE rooms (
     id         INTEGER PRIMARY KEY,
     platform   TEXT NOT NULL,
@@ -288,7 +293,29 @@ CREATE TABLE rooms (
     mode       TEXT NOT NULL DEFAULT 'person' CHECK (mode IN ('person', 'full', 'room', 'off')),
     set_by     INTEGER REFERENCES people (id),
     created_at INTEGER NOT NULL,
+    full_asked_at INTEGER,
+    full_from INTEGER,
+    full_until INTEGER,
     UNIQUE (platform, chat_id)
+);
+
+-- Who was noticed in a group or channel. The first account stays in `user_id`; `others_at` is set for
+-- good once a second account is noticed.
+CREATE TABLE room_presence (
+    platform  TEXT NOT NULL,
+    chat_id   TEXT NOT NULL,
+    user_id   TEXT NOT NULL,
+    others_at INTEGER,
+    PRIMARY KEY (platform, chat_id)
+);
+
+-- Messages of accounts that may not talk to the assistant: counted, and not kept.
+CREATE TABLE strangers (
+    platform TEXT NOT NULL,
+    user_id  TEXT NOT NULL,
+    messages INTEGER NOT NULL,
+    last_at  INTEGER NOT NULL,
+    PRIMARY KEY (platform, user_id)
 );
 
 -- A memory entry that others may see: `everyone`, or `room:<person id>`. An entry without a row is
@@ -456,7 +483,8 @@ CREATE VIRTUAL TABLE archive_search USING fts5 (
 -- A compaction of a session; the transcript stays whole. The newest row counts, for calls made when
 -- `made_after` was the newest message or later. `summary` replaces messages up to `summarized_to`,
 -- except those in `kept` (JSON: message ids). Long tool outputs of the others, up to `shortened_to`,
--- are shortened to both ends.
+-- are shortened to both ends. `left_out_from` is the oldest replaced message that the summary does
+-- not cover yet.
 CREATE TABLE "compactions" (
     id            INTEGER PRIMARY KEY,
     session_id    INTEGER NOT NULL REFERENCES sessions (id),
@@ -465,9 +493,10 @@ CREATE TABLE "compactions" (
     made_after    INTEGER NOT NULL,
     shortened_to  INTEGER NOT NULL,
     summarized_to INTEGER NOT NULL,
+    left_out_from INTEGER,
     kept          TEXT NOT NULL DEFAULT '[]',
     summary       TEXT NOT NULL DEFAULT '',
-    reason        TEXT NOT NULL CHECK (reason IN ('near', 'overflow', 'asked')),
+    reason        TEXT NOT NULL CHECK (reason IN ('near', 'overflow', 'asked', 'idle')),
     tokens_before INTEGER NOT NULL,
     tokens_after  INTEGER NOT NULL,
     created_at    INTEGER NOT NULL,

@@ -2,6 +2,7 @@
 calls.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from agent_core.ids import MessageId, PersonId, SessionId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 
-CompactionReason = Literal["near", "overflow", "asked"]
-"""The limit was near, the provider found the input too long, or somebody asked for it."""
+CompactionReason = Literal["near", "overflow", "asked", "idle"]
+"""The threshold was passed, the provider found the input too long, somebody asked for it, or the
+provider's cache was about to expire.
+"""
 
 _FIELDS = (
-    "id, turn_id, made_after, shortened_to, summarized_to, kept, summary, reason, tokens_before,"
-    " tokens_after, created_at, checksum"
+    "id, turn_id, made_after, shortened_to, summarized_to, left_out_from, kept, summary, reason,"
+    " tokens_before, tokens_after, created_at, checksum"
 )
 
 
@@ -26,8 +29,10 @@ class NewCompaction:
     """A view of a session for calls made when `made_after` is its newest message, or later.
 
     `summary` replaces messages up to `summarized_to`, except those in `kept`. Long tool outputs of
-    the others, up to `shortened_to`, are shortened to both ends. The token counts are estimates of
-    the whole request. `turn_id` is the turn that needed the compaction, if any.
+    the others, up to `shortened_to`, are shortened to both ends. `left_out_from` is the oldest of
+    the replaced messages that the summary does not cover yet; None if it covers all of them. The
+    token counts are estimates of the whole request. `turn_id` is the turn that needed the
+    compaction, if any.
     """
 
     turn_id: TurnId | None
@@ -40,6 +45,7 @@ class NewCompaction:
     tokens_before: int
     tokens_after: int
     created_at: int
+    left_out_from: MessageId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,7 @@ def insert(
         "made_after": compaction.made_after,
         "shortened_to": compaction.shortened_to,
         "summarized_to": compaction.summarized_to,
+        "left_out_from": compaction.left_out_from,
         "kept": kept,
         "summary": compaction.summary,
         "reason": compaction.reason,
@@ -71,31 +78,21 @@ def insert(
             compaction.made_after,
             compaction.shortened_to,
             compaction.summarized_to,
+            compaction.left_out_from,
             kept,
             compaction.summary,
         ),
     }
     row = connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
-        " summarized_to,"
-        " kept, summary, reason, tokens_before, tokens_after, created_at, checksum) VALUES"
-        " (:session_id, :person_id, :turn_id, :made_after, :shortened_to, :summarized_to, :kept,"
-        " :summary, :reason, :tokens_before, :tokens_after, :now, :checksum) RETURNING id",
+        " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
+        " created_at, checksum) VALUES (:session_id, :person_id, :turn_id, :made_after,"
+        " :shortened_to, :summarized_to, :left_out_from, :kept, :summary, :reason, :tokens_before,"
+        " :tokens_after, :now, :checksum) RETURNING id",
         values,
     ).fetchone()
-    return Compaction(
-        id=row[0],
-        turn_id=compaction.turn_id,
-        made_after=compaction.made_after,
-        shortened_to=compaction.shortened_to,
-        summarized_to=compaction.summarized_to,
-        kept=compaction.kept,
-        summary=compaction.summary,
-        reason=compaction.reason,
-        tokens_before=compaction.tokens_before,
-        tokens_after=compaction.tokens_after,
-        created_at=compaction.created_at,
-    )
+    fields = {one.name: getattr(compaction, one.name) for one in dataclasses.fields(NewCompaction)}
+    return Compaction(id=row[0], **fields)
 
 
 def list_of_session(
@@ -155,16 +152,26 @@ def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
     )
 
 
-_Row = tuple[int, int | None, int, int, int, str, str, CompactionReason, int, int, int, int]
+_Row = tuple[
+    int, int | None, int, int, int, int | None, str, str, CompactionReason, int, int, int, int
+]
 
 
 def _read_row(row: _Row) -> Compaction:
-    compaction_id, turn_id, made_after, shortened_to, summarized_to, kept, summary = row[:7]
-    if _sum(made_after, shortened_to, summarized_to, kept, summary) != row[11]:
+    (
+        compaction_id,
+        turn_id,
+        made_after,
+        shortened_to,
+        summarized_to,
+        left_out_from,
+        kept,
+        summary,
+    ) = row[:8]
+    if _sum(made_after, shortened_to, summarized_to, left_out_from, kept, summary) != row[12]:
         raise StoreDamaged(
             f"compaction {compaction_id} of the transcript is damaged; restore a backup, or start"
-            " afresh"
-            " with /new"
+            " afresh with /new"
         )
     return Compaction(
         id=compaction_id,
@@ -172,14 +179,16 @@ def _read_row(row: _Row) -> Compaction:
         made_after=MessageId(made_after),
         shortened_to=MessageId(shortened_to),
         summarized_to=MessageId(summarized_to),
+        left_out_from=None if left_out_from is None else MessageId(left_out_from),
         kept=tuple(MessageId(message_id) for message_id in json.loads(kept)),
         summary=summary,
-        reason=row[7],
-        tokens_before=row[8],
-        tokens_after=row[9],
-        created_at=row[10],
+        reason=row[8],
+        tokens_before=row[9],
+        tokens_after=row[10],
+        created_at=row[11],
     )
 
 
-def _sum(made_after: int, shortened_to: int, summarized_to: int, kept: str, summary: str) -> int:
-    return checksum(made_after, shortened_to, summarized_to, kept, summary)
+def _sum(*values: int | str | None) -> int:
+    """The checksum; an absent `left_out_from` does not count, as in earlier releases."""
+    return checksum(*(value for value in values if value is not None))

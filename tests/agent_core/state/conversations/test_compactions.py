@@ -28,9 +28,13 @@ def _compaction(made_after: int, **changes: object) -> NewCompaction:
     return NewCompaction(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def test_a_compaction_comes_back_as_it_was_written(connection: sqlite3.Connection) -> None:
+@pytest.mark.parametrize("left_out_from", [None, MessageId(4)])
+def test_a_compaction_comes_back_as_it_was_written(
+    connection: sqlite3.Connection, left_out_from: MessageId | None
+) -> None:
     dialogue = add_dialogue(connection, add_person(connection))
-    wanted = _compaction(9, turn_id=add_turn(connection, dialogue))
+    turn_id = add_turn(connection, dialogue)
+    wanted = _compaction(9, turn_id=turn_id, left_out_from=left_out_from, reason="idle")
     mine = {"session_id": dialogue.session_id, "person_id": dialogue.person.id}
 
     written = compactions.insert(connection, wanted, **mine)
@@ -69,7 +73,8 @@ def test_nobody_else_sees_a_compaction_and_it_moves_with_its_session(
 
 
 @pytest.mark.parametrize(
-    "column", ["summary", "kept", "summarized_to", "made_after", "shortened_to"]
+    "column",
+    ["summary", "kept", "summarized_to", "made_after", "shortened_to", "left_out_from"],
 )
 def test_a_damaged_compaction_is_never_served(connection: sqlite3.Connection, column: str) -> None:
     dialogue = add_dialogue(connection, add_person(connection))
