@@ -11,8 +11,8 @@ from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.messages import is_answer
-from agent_core.agent.prompt.context import PromptContext, dump_shown
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, dump_tools
+from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelOverflow
 from agent_core.ids import CallId, SessionId, TurnId
@@ -269,12 +269,5 @@ def open_session(
             now=now,
         )
     if session is None or session.prompt_hash != prompt.hash:
-        sessions.insert_prompt(
-            connection,
-            prompt_hash=prompt.hash,
-            system=prompt.system,
-            tools=dump_tools(prompt.tools),
-            shown=dump_shown(prompt.shown),
-            now=now,
-        )
+        store_prompt(prompt, now, connection)
         sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)

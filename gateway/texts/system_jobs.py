@@ -86,7 +86,7 @@ def _sentence(text: str) -> str:
 _DOUBTS = {
     "": "the same as was sent",
     "not_noted": "can't be proved: nothing was noted of it, it is older than that",
-    "prompt_gone": "can't be proved: its prompt was forgotten since",
+    "prompt_gone": "can't be proved: its prompt was deleted or altered since",
     "forgotten": "can't be proved: words of this talk were forgotten since",
     "differs": "NOT the same as was sent: what stands in the database is something else",
 }
@@ -100,7 +100,7 @@ def describe_requests(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"No answer of a model is recorded in turn {answer['id']}."
         return
     yield "== system"
-    yield "(forgotten since)" if answer["system"] is None else answer["system"].rstrip("\n")
+    yield "(deleted or altered since)" if answer["system"] is None else answer["system"].rstrip("\n")
     yield "== tools"
     for tool in answer["tools"] or ():
         yield f"{tool['name']}: {tool['description']}"

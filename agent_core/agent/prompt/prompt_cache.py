@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from agent_core.agent.prompt.compose import PromptInputs, compose
@@ -13,6 +15,7 @@ from agent_core.agent.prompt.context import (
     ShownEntries,
     Visibility,
     VisibleMemory,
+    dump_shown,
     is_still_allowed,
     load_shown,
     select_shared,
@@ -20,13 +23,16 @@ from agent_core.agent.prompt.context import (
 from agent_core.agent.prompt.context_files import read_context
 from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
 from agent_core.agent.prompt.persona import ensure_soul
+from agent_core.errors import StoreDamaged
 from agent_core.ids import PromptHash
 from agent_core.memory import SharedMemory, SoulFile
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
-from agent_core.state.engine.database import Database
+from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, ToolSpec
+
+_log = logging.getLogger(__name__)
 
 _MOST_PROMPTS = 1024
 """Prompts kept in memory, about 4 KB each."""
@@ -61,6 +67,18 @@ def freeze(
     return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools, shown=shown)
 
 
+def store_prompt(prompt: FrozenPrompt, now: int, connection: Connection) -> None:
+    """Store a prompt, in place of a damaged or redacted row of its hash."""
+    sessions.insert_prompt(
+        connection,
+        prompt_hash=prompt.hash,
+        system=prompt.system,
+        tools=dump_tools(prompt.tools),
+        shown=dump_shown(prompt.shown),
+        now=now,
+    )
+
+
 class StoredPrompts:
     """The stored prompts, with a cache of recent ones."""
 
@@ -69,7 +87,7 @@ class StoredPrompts:
         self._known: OrderedDict[PromptHash, FrozenPrompt] = OrderedDict()
 
     async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
-        """The prompt with this hash. Raises `StoreError`."""
+        """The prompt with this hash. Raises `StoreError`, and `StoreDamaged` if it was altered."""
         known = self._known.get(prompt_hash)
         if known is None:
             system, tools, shown = await self._database.read(
@@ -131,6 +149,7 @@ class PromptCache:
         now: Callable[[], int],
     ) -> None:
         self._config = config
+        self._database = database
         self._visibility = Visibility(database, memory)
         self._prompts = StoredPrompts(database)
         self._soul = SoulFile(database, config.home)
@@ -156,12 +175,20 @@ class PromptCache:
 
         `transcript` is the whole session so far. Raises `StoreError`.
         """
-        warm = await self._find_warm(session, tools)
+        is_damaged = False
+        try:
+            warm = await self._find_warm(session, tools)
+        except StoreDamaged as error:
+            _log.error("%s; its conversation gets a new one", error)
+            warm, is_damaged = None, True
         kept = await self._reuse(warm, context, transcript) if warm else None
         if kept:
             return kept
         visible = await self._visibility.read_visible(context, self._now())
         fresh = await self._compose(context, visible, tools)
+        if is_damaged:
+            # Nothing else would write it again if the new one has the same hash.
+            await self._database.write("prompt.repair", partial(store_prompt, fresh, self._now()))
         return SessionPrompt(
             prompt=fresh, news=find_news(fresh.shown, visible.shared, _list_messages(transcript))
         )
@@ -189,7 +216,10 @@ class PromptCache:
     async def _find_warm(
         self, session: Session | None, tools: tuple[ToolSpec, ...]
     ) -> FrozenPrompt | None:
-        """The session's prompt, if it was used recently with the same tools."""
+        """The session's prompt, if it was used recently with the same tools.
+
+        Raises `StoreDamaged`.
+        """
         if session is None or session.prompt_hash is None:
             return None
         if self._now() - session.last_at > _CACHE_LASTS[self._config.cache_ttl]:

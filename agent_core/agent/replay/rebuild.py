@@ -16,8 +16,8 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message
 
 UnprovenReason = Literal["", "not_noted", "prompt_gone", "forgotten", "differs"]
-"""The reason why a rebuilt request is unproven: no fingerprint was recorded, the prompt or messages
-were deleted since, or the transcript differs. Empty for a proven one.
+"""The reason why a rebuilt request is unproven: no fingerprint was recorded, the prompt was
+deleted or altered since, messages were deleted, or the transcript differs. Empty for a proven one.
 """
 
 _QUESTIONS_AT = 2

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
+from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId, TurnId
 from agent_core.models import choose
 from agent_core.state.conversations import compactions, files, messages, sessions, turns, usage
@@ -27,8 +28,8 @@ class TurnRecord:
     """A turn as it is stored.
 
     `transcript` is its session up to the turn's end; the last `own` messages belong to the turn.
-    `prompt` is None if it was redacted since. `forgotten` counts the redacted messages of the
-    transcript; `images` are the keys of images that still exist.
+    `prompt` is None if it was redacted or altered since. `forgotten` counts the redacted messages
+    of the transcript; `images` are the keys of images that still exist.
     """
 
     turn: Turn
@@ -108,6 +109,9 @@ def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptCon
 def _read_prompt(connection: Connection, turn: Turn) -> FrozenPrompt | None:
     if turn.prompt_hash is None:
         return None
-    system, tools, _ = sessions.get_prompt(connection, prompt_hash=turn.prompt_hash)
+    try:
+        system, tools, _ = sessions.get_prompt(connection, prompt_hash=turn.prompt_hash)
+    except StoreDamaged:
+        return None
     prompt = freeze(system, load_tools(tools))
     return prompt if prompt.hash == turn.prompt_hash else None

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, replace
 
+from agent_core.errors import StoreDamaged
 from agent_core.ids import AccountId, ConversationId, PersonId, PromptHash, RoomId, SessionId
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,22 +227,39 @@ def insert_prompt(
     now: int,
     shown: str = "[]",
 ) -> None:
-    """Store a frozen prompt; a known one stays, unless it was redacted.
+    """Store a frozen prompt. A row of this hash with another content is damaged or redacted, and
+    is written again.
 
     `shown` (JSON) lists the memory entries in it; equal texts have equal lists.
     """
     connection.execute(
-        "INSERT INTO prompts (hash, system, tools, shown, created_at)"
-        " VALUES (:hash, :system, :tools, :shown, :now) ON CONFLICT (hash) DO UPDATE SET"
-        " system = excluded.system, tools = excluded.tools, shown = excluded.shown"
-        " WHERE prompts.system = ''",
-        {"hash": prompt_hash, "system": system, "tools": tools, "shown": shown, "now": now},
+        "INSERT INTO prompts (hash, system, tools, shown, created_at, checksum)"
+        " VALUES (:hash, :system, :tools, :shown, :now, :checksum) ON CONFLICT (hash) DO UPDATE SET"
+        " system = excluded.system, tools = excluded.tools, shown = excluded.shown,"
+        " checksum = excluded.checksum"
+        " WHERE (prompts.system, prompts.tools, prompts.shown, prompts.checksum)"
+        " <> (excluded.system, excluded.tools, excluded.shown, excluded.checksum)",
+        {
+            "hash": prompt_hash,
+            "system": system,
+            "tools": tools,
+            "shown": shown,
+            "now": now,
+            "checksum": checksum(system, tools, shown),
+        },
     )
 
 
 def get_prompt(connection: Connection, *, prompt_hash: PromptHash) -> tuple[str, str, str]:
-    """Return the system text, the tools (JSON) and the shown entries (JSON) of a frozen prompt."""
-    row = connection.execute(
-        "SELECT system, tools, shown FROM prompts WHERE hash = :hash", {"hash": prompt_hash}
+    """Return the system text, the tools (JSON) and the shown entries (JSON) of a frozen prompt.
+
+    They are empty if it was redacted. Raises `StoreDamaged` if the row was altered.
+    """
+    *texts, expected = connection.execute(
+        "SELECT system, tools, shown, checksum FROM prompts WHERE hash = :hash",
+        {"hash": prompt_hash},
     ).fetchone()
-    return row[0], row[1], row[2]
+    if checksum(*texts) != expected:
+        raise StoreDamaged(f"prompt {prompt_hash} is damaged; restore a backup")
+    system, tools, shown = texts
+    return system, tools, shown

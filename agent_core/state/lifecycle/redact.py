@@ -138,8 +138,9 @@ def drop_prompt(connection: Connection, *, prompt_hash: PromptHash) -> None:
     Its sessions must get a new one; see `clear_prompts`.
     """
     connection.execute(
-        "UPDATE prompts SET system = '', tools = '[]', shown = '[]' WHERE hash = :prompt_hash",
-        {"prompt_hash": prompt_hash},
+        "UPDATE prompts SET system = '', tools = '[]', shown = '[]', checksum = :checksum"
+        " WHERE hash = :prompt_hash",
+        {"prompt_hash": prompt_hash, "checksum": checksum("", "[]", "[]")},
     )
 
 

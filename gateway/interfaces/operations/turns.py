@@ -97,7 +97,7 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     """
     record = await _read(context, asked)
     if record.prompt is None:
-        raise Declined(f"The prompt of turn {record.turn.id} was deleted.")
+        raise Declined(f"The prompt of turn {record.turn.id} was deleted or altered.")
     calls = await asyncio.to_thread(rebuild_calls, record)
     if asked.get("memory") == "now":
         return await _replay_with_memory_of_now(context, record, record.prompt, calls)

@@ -124,10 +124,10 @@ async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPat
     assert "nothing was noted of it" in talaria(home, "turns", "show", "2", "--prompt").out
     await write(home, "UPDATE prompts SET system = 'gone'")
     gone = talaria(home, "turns", "replay", "1")
-    assert (gone.code, gone.err) == (1, "The prompt of turn 1 was deleted.\n")
+    assert (gone.code, gone.err) == (1, "The prompt of turn 1 was deleted or altered.\n")
     shown = talaria(home, "turns", "show", "1", "--prompt").out
-    assert "(forgotten since)" in shown
-    assert shown.count("its prompt was forgotten since") == 2
+    assert "(deleted or altered since)" in shown
+    assert shown.count("its prompt was deleted or altered since") == 2
 
 
 async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forgotten(

@@ -29,7 +29,9 @@ RENAMED = {
     "marks": "read_positions",
     "mirror": "external_sync",
     "retired_chats": "unreachable_chats",
+    "folded_to": "summarized_to",
 }
+Columns = dict[str, list[str]]
 
 
 class Echo(FakeModel):
@@ -55,8 +57,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read_rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of every table, under the table's present name."""
+def list_columns(path: Path) -> Columns:
+    """The columns of every table, under their names in that file."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         tables = [
             row[0]
@@ -64,24 +66,44 @@ def read_rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
             if row[0] not in ("message_search", "archive_search")  # their shadow tables are read
         ]
         return {
-            RENAMED.get(table, table): connection.execute(f"SELECT * FROM {table}").fetchall()
+            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
             for table in tables
+        }
+
+
+def rename(columns: Columns) -> Columns:
+    """The present names of tables and columns of the previous version."""
+    return {
+        RENAMED.get(table, table): [RENAMED.get(name, name) for name in names]
+        for table, names in columns.items()
+    }
+
+
+def read_rows(path: Path, columns: Columns) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of those tables, under the table's present name."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return {
+            RENAMED.get(table, table): connection.execute(
+                f"SELECT {', '.join(names)} FROM {table}"
+            ).fetchall()
+            for table, names in columns.items()
         }
 
 
 async def test_an_upgrade_keeps_every_row_and_sets_a_copy_aside(home: Path) -> None:
     path = home / "state.db"
-    before = read_rows(path)
+    columns = list_columns(path)
+    before = read_rows(path, columns)
     assert all(before.values()), "the packed home has rows of every kind"
     database = await Database.open(path)
     await database.close()
-    assert read_rows(path) == before
+    assert read_rows(path, rename(columns)) == before
     with closing(sqlite3.connect(path)) as connection:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
     assert version == len(load_migrations(FOLDER))
     (copy,) = home.joinpath("backups").iterdir()
     assert copy.name.startswith(f"state-before-{PREVIOUS + 1}-")
-    assert read_rows(copy) == before
+    assert read_rows(copy, columns) == before
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (PREVIOUS,)
         assert connection.execute("SELECT COUNT(*) FROM held").fetchone() == (3,)

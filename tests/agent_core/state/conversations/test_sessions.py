@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from agent_core.errors import StoreDamaged
 from agent_core.ids import PromptHash, SessionId
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
@@ -122,9 +123,18 @@ def test_a_session_remembers_its_prompt_its_last_use_and_its_title(connection: C
     assert (opened.prompt_hash, opened.last_at, opened.title) == (PROMPT, 9, "Plans")
 
 
-def test_a_frozen_prompt_never_changes(connection: Connection) -> None:
-    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="first", tools="[1]", now=1)
-    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="second", tools="[2]", now=2)
+@pytest.mark.parametrize("column", ["system", "tools", "shown"])
+def test_an_altered_prompt_is_refused_until_it_is_written_again(
+    connection: Connection, column: str
+) -> None:
+    def store() -> None:
+        sessions.insert_prompt(connection, prompt_hash=PROMPT, system="first", tools="[1]", now=1)
+
+    store()
+    connection.execute(f"UPDATE prompts SET {column} = {column} || ' '")
+    with pytest.raises(StoreDamaged, match=f"prompt {PROMPT} is damaged"):
+        sessions.get_prompt(connection, prompt_hash=PROMPT)
+    store()
     assert sessions.get_prompt(connection, prompt_hash=PROMPT) == ("first", "[1]", "[]")
 
 
