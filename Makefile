@@ -61,8 +61,8 @@ test: $(READY) ## Run all tests but the long ones; nothing leaves this machine
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal \
 		-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 
-test-fast: $(READY) ## Run the tests that start no process and no gateway
-	$(BIN)/pytest -n 2 --dist worksteal -q -m "not long and not process" $(FAST)
+test-fast: $(READY) ## Run the quick tests: no process, no gateway, no long search
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not long and not process and not slow" $(FAST)
 
 check: lint test ## Run everything that must pass before a change lands
 

@@ -24,6 +24,7 @@ def find_replaced_constants(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno}"
 
 
+@pytest.mark.slow
 def test_no_test_replaces_a_constant() -> None:
     assert [place for module in list_modules() for place in find_replaced_constants(module)] == []
 

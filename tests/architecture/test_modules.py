@@ -8,6 +8,7 @@ from tests.architecture.source import PRODUCT, list_modules, parse
 DOC = '"""Does one thing, and says which."""\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_every_module_keeps_the_rule(rule: Rule) -> None:
     assert [fault for module in list_modules() for fault in rule(module)] == []

@@ -58,6 +58,7 @@ def test_the_slash_commands_are_the_documented_ones() -> None:
     assert reported == {command.name for command in (*COMMANDS, *HIDDEN)} | {"claim"}
 
 
+@pytest.mark.slow
 def test_every_tool_is_named_in_the_docs() -> None:
     docs = "".join(page.read_text() for page in PAGES)
     tools = names_given_to("ToolSpec", "agent_core")

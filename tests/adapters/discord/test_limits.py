@@ -24,6 +24,7 @@ async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:
             await asyncio.sleep(pause.retry_after)
 
 
+@pytest.mark.slow
 async def test_two_hundred_people_at_once_all_get_their_message(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:

@@ -53,6 +53,7 @@ async def test_nothing_is_acknowledged_before_it_is_stored(
         assert acks == [0, 0]
 
 
+@pytest.mark.slow
 async def test_what_can_not_be_stored_in_time_is_not_acknowledged_but_asked_for(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

@@ -265,6 +265,7 @@ FIELDS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(JSON, st.dictionaries(FIELDS, JSON))
 def test_no_update_can_do_more_harm_than_a_value_error(
     update: object, fields: dict[str, object]

@@ -169,11 +169,13 @@ def test_growth_by_rendering_is_counted_beforehand(markdown: str) -> None:
     assert count_units(render(text).text) <= measure(text) <= TEXT_LIMIT
 
 
+@pytest.mark.slow
 @given(MARKDOWN)
 def test_nothing_is_longer_than_it_was_measured(markdown: str) -> None:
     assert count_units(render(markdown).text) <= measure(markdown)
 
 
+@pytest.mark.slow
 @given(MARKDOWN, st.integers(min_value=1, max_value=40))
 def test_every_part_fits_once_rendered(markdown: str, times: int) -> None:
     for part in split_markdown("\n".join([markdown] * times), limit=TEXT_LIMIT, measure=measure):

@@ -27,6 +27,7 @@ def bare(text: str) -> str:
     return re.sub(r"[\s>]", "", FENCE.sub("", text.replace("\r", "\n")))
 
 
+@pytest.mark.slow
 @given(MARKDOWN, st.integers(min_value=150, max_value=300))
 def test_no_text_is_lost_and_every_part_fits(text: str, limit: int) -> None:
     assume(all(2 * len(line) < limit for line in FENCE.findall(text)))
@@ -135,6 +136,7 @@ def test_wide_letters_are_never_halved() -> None:
     assert all(unicodedata.category(letter) == "So" for part in parts for letter in part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

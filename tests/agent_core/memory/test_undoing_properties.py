@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,6 +250,7 @@ async def live(happenings: Sequence[Step]) -> Model:
             await database.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(any_steps)
 def test_after_any_undo_memory_is_a_replay_without_what_was_undone(
@@ -257,6 +259,7 @@ def test_after_any_undo_memory_is_a_replay_without_what_was_undone(
     asyncio.run(live(happenings))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(by_tool)
 def test_what_a_tool_did_is_after_an_undo_as_if_the_undone_edits_had_never_been_asked_for(

@@ -96,6 +96,7 @@ def _clock(moment: int) -> datetime:
     return datetime.fromtimestamp(moment / 1000, UTC)
 
 
+@pytest.mark.slow
 def test_a_search_finds_what_the_person_said_and_nothing_else(deployment: Deployment) -> None:
     """The index alone, and all of it with the messages around: every word, every stranger."""
     chance = random.Random(11)

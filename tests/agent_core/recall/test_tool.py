@@ -234,6 +234,7 @@ async def test_a_damaged_message_is_left_out_and_logged(
     assert f"message {damaged} " in caplog.text
 
 
+@pytest.mark.slow
 async def test_no_text_at_all_breaks_the_search(archive: Archive, ann: Dialogue) -> None:
     """2,000 strings made to break a query language, some of them with words that are there."""
     await archive.say(ann, "Rex barks AND runs", 'a "quoted" * thing', "狗", "\\ % _ ^")

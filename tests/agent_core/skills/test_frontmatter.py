@@ -48,6 +48,7 @@ def test_a_mapping_of_one_level_is_read() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -297,6 +297,7 @@ def agree(store: Connection, folder: Path) -> None:
             assert known.state == ("active" if name in texts else others)
 
 
+@pytest.mark.slow
 @given(acts=st.lists(st.tuples(ACTS, st.booleans()), min_size=3, max_size=14))
 @settings(max_examples=40, deadline=None)
 def test_after_anything_that_is_done_the_newest_row_is_what_the_file_says(

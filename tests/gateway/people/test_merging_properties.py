@@ -238,6 +238,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "undoes"), [*((seed, True) for seed in (*range(8), 21, 129)), (107, False)]
 )

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+import pytest
+
 from tools import texts
 
 _MOST_WORDS = 20
@@ -11,6 +13,7 @@ _FORBIDDEN = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_the_catalogues_are_complete_and_the_page_is_current() -> None:
     assert texts.list_outdated(fix=False) == []
 

@@ -49,6 +49,7 @@ async def test_every_conversation_with_an_agent_is_read_on(
         assert said((await inlet.receives(4))[1:]) == ["b", "c", "d"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 1.7])
 async def test_an_answer_that_comes_before_it_is_known_whose_thread_it_is_in_is_heard(
     slack: SlackEmulator, inlet: FakeInlet, seconds: float
@@ -83,6 +84,7 @@ async def test_many_pages_come_in_order(slack: SlackEmulator, inlet: FakeInlet) 
         assert positions == sorted(positions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 2.0])
 async def test_what_is_said_now_waits_for_what_was_missed(
     slack: SlackEmulator, inlet: FakeInlet, seconds: float
@@ -98,6 +100,7 @@ async def test_what_is_said_now_waits_for_what_was_missed(
         assert said(await inlet.receives(3)) == ["before", "missed", "live"]
 
 
+@pytest.mark.slow
 async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

@@ -109,6 +109,7 @@ async def test_pongs_keep_a_silent_connection_alive(slack: SlackEmulator, inlet:
         assert slack.connections_opened == 2
 
 
+@pytest.mark.slow
 async def test_too_many_connections_are_no_reason_to_hurry(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

@@ -1,5 +1,6 @@
 """What is shortened and what is folded, for any transcript."""
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def _check(
     assert stored[-1].id in visible
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(dialogues(), st.lists(st.integers(600, 12_000), min_size=1, max_size=4), st.data())
 def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorter(
@@ -121,6 +123,7 @@ def test_any_chain_of_compactions_keeps_a_conversation_whole_and_makes_it_shorte
         compaction = made
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(dialogues(), st.integers(600, 12_000))
 def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int) -> None:
@@ -146,6 +149,7 @@ def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int
         assert plan.size <= roof
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(dialogues())
 def test_what_somebody_asks_for_compactions_all_but_the_newest_turns(script: Script) -> None:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def plays(draw: st.DrawFn) -> Play:
     return [*deltas, finish(*parts, stop=draw(st.sampled_from(STOPS)), usage=draw(USAGES))]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     behaviour=st.lists(plays(), max_size=12),

@@ -70,6 +70,7 @@ def make_query(dice: random.Random) -> str:
     return " ".join(words)
 
 
+@pytest.mark.slow
 def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
     population: tuple[sqlite3.Connection, list[Dialogue]],
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
     assert shown > SEARCHES
 
 
+@pytest.mark.slow
 def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
     population: tuple[sqlite3.Connection, list[Dialogue]],
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
     assert shown > SEARCHES
 
 
+@pytest.mark.slow
 def test_two_thousand_strings_of_anything_are_no_error(
     population: tuple[sqlite3.Connection, list[Dialogue]],
 ) -> None:

@@ -136,6 +136,7 @@ async def test_a_question_is_asked_of_its_person(
     assert server.questions == [(ANN, "Tea?")]
 
 
+@pytest.mark.slow
 async def test_who_is_erased_leaves_a_bare_peer_and_others_stay_whole(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:

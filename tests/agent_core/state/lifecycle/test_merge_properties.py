@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -19,6 +20,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import migrate
 
+pytestmark = pytest.mark.slow
 QUICK = settings(max_examples=30, stateful_step_count=50, deadline=None)
 CHATS = ("one", "two")
 chats = st.sampled_from(CHATS)
