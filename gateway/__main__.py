@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import NoReturn
 
 from agent_core.errors import StoreError
+from agent_core.subprocesses.confinement import hide_process
 from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
 from gateway.interfaces.subcommands import SUBCOMMANDS
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand, print its error if it fails, and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        hide_process()  # first: a child may look at any time
         code = _dispatch(words, os.environ)
         sys.stdout.flush()
     except (StartError, Mistaken, StoreError) as error:

@@ -4,23 +4,14 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.digest.formatting import ReaderFailed
-from agent_core.subprocesses import spawn
+from agent_core.subprocesses.program import make_command
+from agent_core.subprocesses.spawning import spawn
 
-_ROOT = Path(__file__).resolve().parents[2]
-_BEGIN = (
-    "import runpy, sys, types; root, name = sys.argv[1:3]; sys.path.insert(0, root);"
-    " package = types.ModuleType('agent_core.digest');"
-    " package.__path__ = [root + '/agent_core/digest'];"
-    " sys.modules['agent_core.digest'] = package;"
-    " sys.argv[1:3] = []; runpy.run_module(name, run_name='__main__')"
-)
-"""Runs a reader without the face of its package, which would load all tools into each process."""
 _REAP_SECONDS = 5.0
 _PIECE = 65_536
 _MOST_COMPLAINT = 2000
@@ -66,9 +57,7 @@ async def _run(command: ReaderCommand) -> bytes:
         environ["MPLCONFIGDIR"] = str(command.folder)
     try:
         process = await spawn(
-            (sys.executable, "-I", "-c", _BEGIN, str(_ROOT), command.program, *command.arguments),
-            _kill,
-            environ=environ,
+            make_command(command.program, *command.arguments), _kill, environ=environ
         )
     except OSError as error:
         _log.error("can't start %s: %s", name, error)

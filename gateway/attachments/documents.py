@@ -2,10 +2,9 @@
 
 import json
 import logging
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
+from agent_core.subprocesses.program import make_command
 from agent_core.tools import is_hidden
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
@@ -13,7 +12,7 @@ from gateway.texts.attachments import Fault, describe_extent
 
 _log = logging.getLogger(__name__)
 
-_PDF_READER = Path(__file__).with_name("pdf_reader.py")
+_PDF_READER = "gateway.attachments.pdf_reader"
 _PDF_SECONDS = 20.0
 _ESCAPED = 12
 """Most bytes that one character takes in JSON."""
@@ -50,7 +49,7 @@ async def read_pdf(data: bytes, most: int) -> Extract:
     """Extract the text of a PDF file from its first page on. Raises `DocumentFault`."""
     try:
         done = await sandboxed_process.run(
-            [sys.executable, "-I", str(_PDF_READER), str(most)],
+            make_command(_PDF_READER, str(most)),
             Bounds(seconds=_PDF_SECONDS, most_bytes=most * _ESCAPED + 1000),
             data=data,
             environ={},

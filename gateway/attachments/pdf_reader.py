@@ -1,28 +1,21 @@
 """A separate program that reads a PDF file from standard input and writes its text as JSON.
 
 It parses strangers' files, so it runs without environment, with bounded time and memory, and
-can write no file. It exits with a code other than 0 if it can't read the file. Import it nowhere.
+can open no file and no connection. It exits with a code other than 0 if it can't read the file.
+Import it nowhere.
 """
 
 import io
 import json
-import resource
 import sys
 
 import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError
 
-_MEMORY = 1_000_000_000
-"""Bytes of address space; Python and pypdf take about 150 MB of it."""
-_CPU_SECONDS = 30
+from agent_core.subprocesses.confinement import ReaderLimits, confine_reader
 
-
-def limit_itself() -> None:
-    """Set the limits that a hostile file can't exceed."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+_LIMITS = ReaderLimits(memory=1_000_000_000, cpu_seconds=30)
+"""Python and pypdf take about 150 MB of address space."""
 
 
 def read(data: bytes, most: int) -> dict[str, object]:
@@ -47,5 +40,5 @@ def read(data: bytes, most: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    limit_itself()
+    confine_reader(_LIMITS)
     sys.stdout.write(json.dumps(read(sys.stdin.buffer.read(), int(sys.argv[1]))))

@@ -7,6 +7,7 @@ from functools import partial
 
 from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
+from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
 from gateway.jobs import Notifier, Outcomes
@@ -83,6 +84,11 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         now=now,
         folder=settings.home,
         environ=environment(),
+        script_limits=ScriptLimits(
+            memory=settings.jobs.script_memory_mb * 1_000_000,
+            file=settings.jobs.script_file_mb * 1_000_000,
+            processes=settings.jobs.script_processes,
+        ),
         catalog=skills.catalog,
         system_tasks={
             BACKUP: backups.make,

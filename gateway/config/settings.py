@@ -1,5 +1,6 @@
 """Load every setting into one frozen value."""
 
+import ctypes
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -114,14 +115,17 @@ def environment() -> Mapping[str, str]:
 
 
 def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
-    """Read the file and the environment; the environment wins. Writes nothing.
+    """Read the file and the environment; the environment wins. Writes no file.
 
-    `home` wins over `TALARIA_HOME`. Raises `SettingsError`.
+    `home` wins over `TALARIA_HOME`. If `environ` is the process's own, its credentials are wiped.
+    Raises `SettingsError`.
     """
     user_home = environ.get("HOME") or str(Path.home())
     place = _find_home(environ, home, user_home)
     secrets = sources.read_secrets(environ)
     settings = Settings(home=place, environ=dict(environ), secrets=secrets)
+    if environ is os.environ:
+        _wipe_credentials()
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
     return settings.model_copy(
@@ -131,6 +135,21 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
             "http": _resolve_http(settings.http, secrets),
         }
     )
+
+
+def _wipe_credentials() -> None:
+    """Remove the credentials from the process's environment, and from its memory.
+
+    `/proc/PID/environ` shows the memory in which a process received its variables. Removing a
+    variable leaves its value there, so it is overwritten.
+    """
+    libc = ctypes.CDLL(None)
+    libc.getenv.restype = ctypes.c_void_p
+    for name in sources.SECRET_VARIABLES:
+        if name in os.environ:
+            place = libc.getenv(name.encode())
+            ctypes.memset(place, 0, len(os.environb[name.encode()]))
+            del os.environ[name]
 
 
 def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:

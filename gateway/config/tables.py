@@ -234,6 +234,21 @@ class JobSettings(Table, title="Jobs"):
         le=1000,
         description="Nightly copies of the database to keep in `backups/`. 0 for none.",
     )
+    script_memory_mb: int = Field(
+        2000,
+        ge=50,
+        le=1_000_000,
+        description="Most memory of a script job with all its processes, in millions of bytes.",
+    )
+    script_file_mb: int = Field(
+        2000,
+        ge=0,
+        le=10_000_000,
+        description="Largest file that a script job may write, in millions of bytes.",
+    )
+    script_processes: int = Field(
+        64, ge=1, le=10_000, description="Most processes of a script job at the same time."
+    )
 
 
 class SkillSettings(Table, title="Skills"):

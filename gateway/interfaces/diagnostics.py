@@ -12,6 +12,8 @@ from typing import Literal
 from agent_core.errors import SkillBroken, StoreError
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
+from agent_core.subprocesses.confinement import find_protection
+from agent_core.subprocesses.landlock import SIGNALS_SINCE
 from gateway.bootstrap.plugins import load_configured_embedder
 from gateway.config import (
     CONFIG_NAME,
@@ -64,6 +66,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_look_at_outside(settings),
         *_look_at_skills(settings.home),
         *_look_at_embeddings(settings),
+        _look_at_confinement(),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
 
@@ -251,6 +254,23 @@ def _look_at_digests(settings: Settings) -> Finding:
             "digests", "note", f"{hub}; jobs may fetch from this machine and its network"
         )
     return _finding("digests", "ok", f"{hub}; jobs fetch from the open internet only")
+
+
+def _look_at_confinement() -> Finding:
+    """Report the parts of the kernel that confine readers of foreign files, and scripts."""
+    found = find_protection()
+    missing = [
+        *([] if found.landlock else ["Landlock (Linux 5.13), so readers can open files"]),
+        *([] if found.seccomp else ["seccomp, so readers can open connections"]),
+        *(
+            ["Landlock's scopes (Linux 6.12), so a script can signal threads of the gateway"]
+            if 0 < found.landlock < SIGNALS_SINCE
+            else []
+        ),
+    ]
+    if missing:
+        return _finding("confinement", "note", f"this kernel lacks {'; '.join(missing)}")
+    return _finding("confinement", "ok", f"Landlock {found.landlock} and seccomp")
 
 
 def _name_secrets(secrets: Secrets) -> str:

@@ -1,8 +1,9 @@
-"""A separate program that runs one command and kills its entire process tree.
+"""A separate program that runs one command in bounds and kills its entire process tree.
 
 On Linux, orphans go to their nearest ancestor that is a subreaper, and this program is one:
-even a process that leaves its session and forks twice becomes its child. The program kills
-everything when its standard input is closed, which also happens when its parent dies.
+even a process that leaves its session and forks twice becomes its child. The command can't signal
+this program. It kills everything when its standard input is closed, which also happens when its
+parent dies, and when the tree exceeds a limit.
 """
 
 import ctypes
@@ -14,56 +15,113 @@ import sys
 import time
 from contextlib import suppress
 
+from agent_core.subprocesses.confinement import ScriptLimits, confine_script, hide_process
+
 _SET_CHILD_SUBREAPER = 36
 """prctl(2); Linux 3.4."""
 _AFTERWARDS = 1.0
 """Seconds that processes left by the command may take to end on their own."""
 _GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
-_LAST = 5.0
 _ROUND = 0.01
+_LOOK = 0.05
+"""Seconds between two looks at the size of the tree."""
 _NOT_STARTED = 127
 """The status of a shell for a command that it can't find."""
 _BY_SIGNAL = 128
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def main(words: list[str]) -> int:
-    """Run a command and return its exit status in the way of a shell."""
+    """Run a command and return its exit status in the way of a shell.
+
+    The first three words are its limits: bytes of memory, bytes of a file, and processes.
+    """
+    memory, file, processes = map(int, words[:3])
+    limits, words = ScriptLimits(memory=memory, file=file, processes=processes), words[3:]
     with suppress(
         OSError, AttributeError
     ):  # only Linux has it; elsewhere the process group has to suffice
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    hide_process()
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for sign in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # A service manager may signal every process at once; this one still has to reap.
+        signal.signal(sign, lambda *_: None)
     signal.set_wakeup_fd(wakes)
+    guarded, running = (os.getpid(), os.getppid()), _count_tasks()
     try:
-        command = subprocess.Popen(words, stdin=subprocess.DEVNULL)  # noqa: S603 - the owner's
-    except OSError as error:
-        os.write(2, f"{words[0]} can't be started: {error.strerror}.".encode(errors="replace"))
+        command = subprocess.Popen(  # noqa: S603 - the owner's
+            words,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # a signal to its own group must not reach this program
+            preexec_fn=lambda: confine_script(limits, guarded, running),  # noqa: PLW1509 - no threads
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        os.write(2, f"{words[0]} can't be started: {reason}.".encode(errors="replace"))
         return _NOT_STARTED
     child = (
         command.pid
     )  # `_wait` reads its status; keep `command` alive, because its destructor would reap it
-    status = _wait(child, woken)
-    if status is not None and _is_over_within(_AFTERWARDS):
+    status, excess = _wait(child, woken, limits)
+    if excess:
+        os.write(2, excess.encode())
+    elif status is not None and _is_over_within(_AFTERWARDS):
         return status
-    _end(child)
+    _end(child, is_at_once=bool(excess))
     return _BY_SIGNAL + signal.SIGKILL if status is None else status
 
 
-def _wait(child: int, woken: int) -> int | None:
-    """Return the status of the command, or None after the parent has closed standard input."""
+def _wait(child: int, woken: int, limits: ScriptLimits) -> tuple[int | None, str]:
+    """Return the status of the command, or None if it has to end, and the limit it exceeds.
+
+    It has to end when the parent has closed standard input, or its tree exceeds a limit.
+    """
     while True:
-        ready, _, _ = select.select([0, woken], [], [])
+        ready, _, _ = select.select([0, woken], [], [], _LOOK)
         if 0 in ready:
-            return None
-        os.read(woken, 4096)
-        with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                if ended[0] == child:
-                    status = os.waitstatus_to_exitcode(ended[1])
-                    return status if status >= 0 else _BY_SIGNAL - status
+            return None, ""
+        if woken in ready:
+            os.read(woken, 4096)
+            with suppress(ChildProcessError):
+                while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                    if ended[0] == child:
+                        status = os.waitstatus_to_exitcode(ended[1])
+                        return (status if status >= 0 else _BY_SIGNAL - status), ""
+        excess = _find_excess(limits)
+        if excess:
+            return None, excess
+
+
+def _find_excess(limits: ScriptLimits) -> str:
+    """Return a sentence on the limit that the tree exceeds; "" if none."""
+    pids = _list_below(os.getpid())
+    if len(pids) > limits.processes:
+        return f"It had more than {limits.processes} processes."
+    if sum(map(_measure, pids)) > limits.memory:
+        return f"It took more than {limits.memory // 1_000_000:,} MB of memory."
+    return ""
+
+
+def _measure(pid: int) -> int:
+    """Return the bytes of memory of one process that belong to no file."""
+    with suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
+        _, resident, shared, *_ = map(int, file.read().split())
+        return (resident - shared) * _PAGE
+    return 0
+
+
+def _count_tasks() -> int:
+    """Count the threads of this user, as the kernel's limit on processes does."""
+    total = 0
+    with suppress(FileNotFoundError):
+        for name in os.listdir("/proc"):  # noqa: PTH208 - a start of a few milliseconds
+            with suppress(OSError):
+                if name.isdecimal() and os.stat(f"/proc/{name}").st_uid == os.getuid():  # noqa: PTH116
+                    total += len(os.listdir(f"/proc/{name}/task"))  # noqa: PTH208
+    return total
 
 
 def _is_over_within(seconds: float) -> bool:
@@ -80,37 +138,44 @@ def _is_over_within(seconds: float) -> bool:
         time.sleep(_ROUND)
 
 
-def _end(child: int) -> None:
-    _signal(child, signal.SIGTERM)
-    if _is_over_within(_GRACE):
-        return
-    until = time.monotonic() + _LAST
-    while time.monotonic() < until:
-        _signal(child, signal.SIGSTOP)  # a stopped process can't fork before it is killed
-        _signal(child, signal.SIGKILL)
+def _end(child: int, *, is_at_once: bool) -> None:
+    """Kill the tree, and return only when nothing of it is left."""
+    if not is_at_once:
+        _signal(_list_below(os.getpid()) or [child], signal.SIGTERM)
+        if _is_over_within(_GRACE):
+            return
+    while True:
+        _freeze()
+        _signal(_list_below(os.getpid()) or [child], signal.SIGKILL)
         if _is_over_within(_ROUND):
             return
 
 
-def _signal(child: int, sign: signal.Signals) -> None:
-    for pid in _list_below(os.getpid()) or (child,):
+def _freeze() -> None:
+    """Stop the tree until it grows no more: a stopped process can't fork before it is killed."""
+    frozen: set[int] = set()
+    while fresh := set(_list_below(os.getpid())) - frozen:
+        _signal(fresh, signal.SIGSTOP)
+        frozen |= fresh
+
+
+def _signal(pids: list[int] | set[int], sign: signal.Signals) -> None:
+    for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, sign)
 
 
 def _list_below(root: int) -> list[int]:
     """List the descendants of a process, ancestors first; empty without /proc."""
-    children: dict[int, list[int]] = {}
-    with suppress(FileNotFoundError):
-        for name in os.listdir("/proc"):  # noqa: PTH208 - a start of a few milliseconds
-            if name.isdecimal():
-                with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                    # The name in brackets may contain anything; state and parent follow it.
-                    parent = int(file.read().rpartition(b")")[2].split()[1])
-                    children.setdefault(parent, []).append(int(name))
     found = [root]
     for pid in found:
-        found += children.get(pid, ())
+        with suppress(OSError):
+            for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                with (
+                    suppress(OSError),
+                    open(f"/proc/{pid}/task/{task}/children", "rb") as file,  # noqa: PTH123
+                ):
+                    found += map(int, file.read().split())
     return found[1:]
 
 

@@ -14,6 +14,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.conversion import QueuedMessage
 from gateway.jobs import (
     AgentRunDeps,
@@ -53,6 +54,7 @@ class RunnerDeps:
     now: Callable[[], int]
     folder: Path
     environ: Mapping[str, str]
+    script_limits: ScriptLimits
     system_tasks: Mapping[str, SystemTask]
     catalog: SkillCatalog
     """The skills that jobs name."""
@@ -258,7 +260,9 @@ class JobRunner:
     async def _do(self, job: Job) -> tuple[str, str]:
         """Run a script or a system task; return its output and its error, or an empty text."""
         if job.kind == "script":
-            output = await run_script(job.body, self._deps.folder, self._deps.environ)
+            output = await run_script(
+                job.body, self._deps.folder, self._deps.environ, self._deps.script_limits
+            )
             return output.text, output.fault
         work = self._deps.system_tasks.get(job.body)
         if work is None:

@@ -3,22 +3,20 @@
 import asyncio
 import json
 import logging
-import os
-import signal
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.subprocesses import spawn
+from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.subprocesses.program import make_command
+from agent_core.subprocesses.spawning import spawn
 from gateway.jobs import clean_output
 
 LONGEST = 300.0
 """Seconds that a script may run."""
 MOST_OUTPUT = 200_000
 """Bytes of output that are kept; a script that writes more is stopped."""
-_REAPER = Path(__file__).with_name("process_reaper.py")
+_REAPER = "gateway.scheduler.process_reaper"
 _SHOWN_ERROR = 500
 _REAP_SECONDS = 10.0
 """More than the reaper takes to kill every process."""
@@ -37,17 +35,23 @@ class Output:
 
 
 async def run_script(
-    body: str, folder: Path, environ: Mapping[str, str], *, longest: float = LONGEST
+    body: str,
+    folder: Path,
+    environ: Mapping[str, str],
+    limits: ScriptLimits,
+    *,
+    longest: float = LONGEST,
 ) -> Output:
     """Run a command line (a JSON list of words) in a folder, and wait for its end.
 
-    Processes that it leaves are killed. So are all of them after `longest` seconds, on
-    cancellation, and when this process dies.
+    Processes that it leaves are killed. So are all of them beyond a limit, after `longest`
+    seconds, on cancellation, and when this process dies.
     """
     words = json.loads(body)
+    bounds = (limits.memory, limits.file, limits.processes)
     try:
         process = await spawn(
-            (sys.executable, "-I", "-S", str(_REAPER), *words),
+            make_command(_REAPER, *map(str, bounds), *words, has_packages=False),
             _abandon,
             environ={name: environ[name] for name in _INHERITED if name in environ},
             folder=folder,
@@ -113,14 +117,9 @@ async def _read_stream(stream: asyncio.StreamReader | None, is_over_limit: async
 async def _stop(
     process: asyncio.subprocess.Process, reading: asyncio.Future[tuple[str, str, int]]
 ) -> None:
-    """Have the reaper kill every process; anything left in its group is killed here."""
+    """Have the reaper kill every process; it goes on alone if that takes longer than expected."""
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     process.stdin.close()
-    try:
-        async with asyncio.timeout(_REAP_SECONDS):
-            await reading
-    except TimeoutError:
-        _log.error("processes of a script can't be killed; the reaper was %d", process.pid)
-    finally:  # also on cancellation
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    done, _ = await asyncio.wait((reading,), timeout=_REAP_SECONDS)
+    if not done:
+        _log.error("processes of a script can't be killed; the reaper is %d", process.pid)

@@ -10,7 +10,8 @@ import icalendar
 import recurring_ical_events
 from icalendar.cal.component import Component
 
-from agent_core.digest.readers.limits import limit_itself
+from agent_core.digest.readers.limits import LIMITS
+from agent_core.subprocesses.confinement import confine_reader
 
 _LONGEST = 300
 """Characters of a title or a place."""
@@ -77,7 +78,7 @@ def _text(event: Component, name: str) -> str:
 
 
 if __name__ == "__main__":
-    limit_itself()
+    confine_reader(LIMITS)
     reported = read(
         sys.stdin.buffer.read(),
         ZoneInfo(sys.argv[1]),

@@ -5,14 +5,15 @@ import json
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
 
-from agent_core.digest.readers.limits import limit_itself
+from agent_core.digest.readers.limits import LIMITS
+from agent_core.subprocesses.confinement import confine_reader
 
 _WIDTH, _HEIGHT, _DPI = 1000, 560, 100
 _PAPER, _INK, _SOFT, _MARK, _BELOW = "#fbfbf9", "#1f2328", "#c9ccd1", "#2f6feb", "#c4432b"
@@ -211,5 +212,5 @@ def _read(text: str) -> Order:
 
 
 if __name__ == "__main__":
-    limit_itself(most_file=_FONT_FILE)
+    confine_reader(replace(LIMITS, file=_FONT_FILE), mpl.get_configdir())
     sys.stdout.buffer.write(draw(_read(sys.stdin.read())))

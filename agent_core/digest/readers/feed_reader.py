@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 import feedparser
 
-from agent_core.digest.readers.limits import limit_itself
+from agent_core.digest.readers.limits import LIMITS
 from agent_core.digest.readers.markup import strip
+from agent_core.subprocesses.confinement import confine_reader
 
 _LONGEST_TITLE = 300
 _LONGEST_TEXT = 600
@@ -51,6 +52,6 @@ def _read_entry(entry: feedparser.FeedParserDict) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    limit_itself()
+    confine_reader(LIMITS)
     reported = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
     sys.stdout.write(json.dumps(reported))

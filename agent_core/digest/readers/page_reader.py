@@ -4,8 +4,9 @@ import json
 import re
 import sys
 
-from agent_core.digest.readers.limits import limit_itself
+from agent_core.digest.readers.limits import LIMITS
 from agent_core.digest.readers.markup import read_page
+from agent_core.subprocesses.confinement import confine_reader
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -36,6 +37,6 @@ def decode(data: bytes) -> str:
 
 
 if __name__ == "__main__":
-    limit_itself()
+    confine_reader(LIMITS)
     reported = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]))
     sys.stdout.write(json.dumps(reported))

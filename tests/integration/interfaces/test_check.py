@@ -1,16 +1,22 @@
 """`talaria check`: it finds faults, changes nothing, and asks the running gateway."""
 
+import asyncio
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
+from agent_core.subprocesses.confinement import find_protection
+from agent_core.subprocesses.landlock import SIGNALS_SINCE
 from gateway.config import load
 from gateway.interfaces import diagnostics
-from tests.integration.processes import bytes_below, running, talaria, talaria_beside
+from tests.architecture.source import ROOT
+from tests.integration.processes import bytes_below, environ, running, talaria, talaria_beside
 
 
 @pytest.fixture
@@ -149,3 +155,48 @@ async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
     assert (
         f"process {gateway.process.pid} opened the home directory and has not closed it" in reported
     )
+
+
+OLD_KERNEL = """
+import sys
+from agent_core.subprocesses.seccomp import Denial, deny
+from gateway.__main__ import main
+deny([Denial(call="landlock_create_ruleset", error=38)])
+sys.exit(main(["check", "--json"]))
+"""
+
+
+def test_it_reports_how_readers_and_scripts_are_confined(home: Path) -> None:
+    protection = find_protection()
+    found = findings(home, 0)["confinement"]
+    is_whole = protection.landlock >= SIGNALS_SINCE and protection.seccomp
+    assert found["state"] == ("ok" if is_whole else "note")
+
+
+@pytest.mark.skipif(not find_protection().seccomp, reason="this kernel has no seccomp")
+def test_it_reports_a_kernel_without_landlock(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OLD_KERNEL],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environ(home),
+    )
+    found = {one["part"]: one for one in json.loads(done.stdout)["findings"]}["confinement"]
+    assert found["state"] == "note"
+    assert found["text"] == ("this kernel lacks Landlock (Linux 5.13), so readers can open files")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+async def test_the_environment_of_a_running_gateway_holds_no_token(home: Path) -> None:
+    tokens = {"GITHUB_TOKEN": "ghp_" + "a" * 36, "HONCHO_API_KEY": "hch-only-a-test"}
+    async with running(home, **tokens) as gateway:
+        for name in ("environ", "cmdline"):
+            try:  # root may look at everybody, whatever a process asks for
+                shown = await asyncio.to_thread(
+                    Path(f"/proc/{gateway.process.pid}/{name}").read_bytes
+                )
+            except PermissionError:
+                continue
+            assert not any(token.encode() in shown for token in tokens.values())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.scheduler.scripts import MOST_OUTPUT, Output, run_script
 
 RUNAWAY = """
@@ -34,11 +35,12 @@ time.sleep(float(sys.argv[2]))
 """
 """Forks twice, each time into a session of its own."""
 
+LIMITS = ScriptLimits(memory=300_000_000, file=1_000_000, processes=30)
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "ANTHROPIC_API_KEY": "sk-secret"}
 
 
 async def run(folder: Path, *words: str, longest: float = 30.0) -> Output:
-    return await run_script(json.dumps(words), folder, ENVIRON, longest=longest)
+    return await run_script(json.dumps(words), folder, ENVIRON, LIMITS, longest=longest)
 
 
 def runaway(mark: Path, seconds: float) -> tuple[str, ...]:
@@ -145,8 +147,10 @@ async def test_a_command_does_not_outlive_the_gateway(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     code = (
         "import asyncio, sys; from pathlib import Path;"
+        " from agent_core.subprocesses.confinement import ScriptLimits;"
         " from gateway.scheduler.scripts import run_script;"
-        " asyncio.run(run_script(sys.argv[1], Path(sys.argv[2]), {}))"
+        " limits = ScriptLimits(memory=10**9, file=10**6, processes=30);"
+        " asyncio.run(run_script(sys.argv[1], Path(sys.argv[2]), {}, limits))"
     )
     body = json.dumps(runaway(mark, 600))
     harness = await asyncio.create_subprocess_exec(sys.executable, "-c", code, body, str(tmp_path))
@@ -171,3 +175,133 @@ async def test_what_a_command_leaves_for_a_moment_may_still_speak(tmp_path: Path
 async def test_no_zombie_is_left_to_the_gateway(tmp_path: Path) -> None:
     await run(tmp_path, "sh", "-c", "for i in 1 2 3; do (setsid true &) ; done; true")
     assert "Z" not in list_states()
+
+
+PEEK = """
+import os, sys
+try:
+    found = open(f"/proc/{sys.argv[1]}/environ").read()
+except OSError as error:
+    found = f"refused: {type(error).__name__}"
+print(found.replace(chr(0), " "))
+"""
+
+
+async def test_a_command_can_not_read_the_environment_of_the_gateway(tmp_path: Path) -> None:
+    found = await run(tmp_path, sys.executable, "-c", PEEK, str(os.getpid()))
+    assert found == Output(text="refused: PermissionError\n")
+
+
+async def test_on_an_old_kernel_a_hidden_gateway_keeps_its_environment(tmp_path: Path) -> None:
+    code = """
+import asyncio, os, sys
+from pathlib import Path
+from agent_core.subprocesses.confinement import ScriptLimits, hide_process
+from agent_core.subprocesses.seccomp import Denial, deny
+from gateway.scheduler.scripts import run_script
+deny([Denial(call="landlock_create_ruleset", error=38)])
+hide_process()
+limits = ScriptLimits(memory=10**9, file=10**6, processes=30)
+body = sys.argv[1].replace("PID", str(os.getpid()))
+print(asyncio.run(run_script(body, Path(sys.argv[2]), {}, limits)).text)
+"""
+    body = json.dumps([sys.executable, "-c", PEEK, "PID"])
+    gateway = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code, body, str(tmp_path)),
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "ANTHROPIC_API_KEY": "sk-secret"},
+    )
+    output, _ = await gateway.communicate()
+    assert output.decode().strip() == "refused: PermissionError"
+
+
+ATTACKS = {
+    "kill": "os.kill(PARENT, signal.SIGKILL)",
+    "stop": "os.kill(PARENT, signal.SIGSTOP)",
+    "group": "os.kill(0, signal.SIGTERM)",
+    "everybody": "os.kill(-1, 0)",
+    "descriptor": "signal.pidfd_send_signal(os.pidfd_open(PARENT), signal.SIGKILL)",
+    "time": "resource.prlimit(PARENT, resource.RLIMIT_CPU, (0, 0))",
+    "owner": "fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, PARENT)",
+}
+ESCAPE = """
+import fcntl, os, resource, signal, sys
+PARENT, mark, number = os.getppid(), sys.argv[1], os.getpid()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 3)
+        open(mark, "w").write(str(os.getpid()))
+        while True:
+            signal.pause()
+    os._exit(0)
+while not os.path.exists(mark) or not os.path.getsize(mark):
+    pass
+try:
+    ATTACK
+except OSError as error:
+    print("refused", error.errno, flush=True)
+"""
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+async def test_a_command_can_not_end_its_reaper_and_leave_somebody(
+    tmp_path: Path, attack: str
+) -> None:
+    mark = tmp_path / "pid"
+    found = await run(tmp_path, sys.executable, "-c", ESCAPE.replace("ATTACK", attack), str(mark))
+    assert found.fault == ""
+    assert found.text in ("refused 1\n", "")  # a signal to its own group reaches nobody else
+    assert not is_alive(await written(mark))
+
+
+BOMB = """
+import os, time
+for generation in (40, 5):
+    if all(os.fork() for _ in range(generation)):
+        break
+    os.setsid()
+time.sleep(600)
+"""
+"""A small fork bomb: at most 241 processes, where nothing stops it."""
+
+
+async def test_a_fork_bomb_is_stopped_and_nothing_of_it_is_left(tmp_path: Path) -> None:
+    mark = str(tmp_path / "mark")
+    found = await run(tmp_path, sys.executable, "-c", BOMB, mark)
+    assert found.fault == "it ended with status 137. It had more than 30 processes."
+    assert not [command for command in list_commands() if mark in command]
+
+
+def list_commands() -> list[str]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(file.read_text(errors="replace"))
+    return found
+
+
+async def test_a_command_that_takes_too_much_memory_is_stopped(tmp_path: Path) -> None:
+    one = "kept = bytearray(500_000_000)"
+    found = await run(tmp_path, sys.executable, "-c", one)
+    assert "MemoryError" in found.fault
+    many = (
+        "import os, sys, time; [os.fork() for _ in range(2)];"
+        " kept = bytearray(b'x') * 150_000_000; time.sleep(60)"
+    )
+    found = await run(tmp_path, sys.executable, "-c", many)
+    assert found.fault == "it ended with status 137. It took more than 300 MB of memory."
+
+
+async def test_a_command_writes_no_huge_file(tmp_path: Path) -> None:
+    found = await run(tmp_path, "sh", "-c", "head -c 2000000 /dev/zero > big; stat -c %s big")
+    assert found.text == "1000000\n"
+
+
+async def test_a_command_moves_and_reads_the_files_of_its_person(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    move = "import os; open('a/x', 'w').write('kept'); os.rename('a/x', 'b/x')"
+    found = await run(tmp_path, "sh", "-c", f'{sys.executable} -c "{move}"; cat b/x')
+    assert found == Output(text="kept")

@@ -1,0 +1,160 @@
+"""Confine this process: hide it from others, or limit it before it reads what strangers wrote.
+
+Each part is best effort. `find_protection` names the parts that this machine has.
+"""
+
+import ctypes
+import os
+import resource
+import sys
+import sysconfig
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from errno import ENOSYS
+
+from agent_core.subprocesses import landlock, seccomp
+from agent_core.subprocesses.seccomp import Denial
+
+_SET_DUMPABLE, _DROP_CAPABILITY = 4, 24
+"""Numbers of prctl(2)."""
+_REACHING = (2, 16, 17, 19, 21, 24, 38, 39, 40)
+"""Capabilities that reach into other processes or the kernel (`linux/capability.h`)."""
+_OPEN_FILES = 1024
+_SET_OWNER, _SET_OWNER_EX, _SET_SOCKET_OWNER, _SET_SOCKET_GROUP = 8, 15, 0x8901, 0x8902
+"""Calls of fcntl and ioctl that choose a process for the kernel to signal."""
+_NEW_THREAD = 0x0001_0000
+"""`CLONE_THREAD`, which a new process does not have."""
+_SYSTEM_FILES = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
+    *("/etc/localtime", "/usr/share/zoneinfo", "/usr/share/fonts", "/usr/local/share/fonts"),
+    *("/etc/fonts", "/dev/null", "/dev/urandom", "/proc/meminfo", "/proc/cpuinfo"),
+)
+"""Libraries, time zones and fonts; none of them holds a person's data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """The parts that a machine has: the ABI of Landlock, or 0, and seccomp."""
+
+    landlock: int
+    seccomp: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderLimits:
+    """Limits of a reader: bytes of memory and of a file, seconds of the processor."""
+
+    memory: int
+    cpu_seconds: int
+    file: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptLimits:
+    """Limits of a script: bytes of memory and of one file, and processes, all at one time."""
+
+    memory: int
+    file: int
+    processes: int
+
+
+def find_protection() -> Protection:
+    """Return the parts that this machine has; change nothing."""
+    return Protection(landlock=landlock.find_abi(), seccomp=seccomp.is_available())
+
+
+def hide_process() -> None:
+    """Keep other processes of this user from reading this one's memory and environment.
+
+    A core dump is not written any more either. Only Linux has it, and `exec` undoes it.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def confine_reader(limits: ReaderLimits, folder: str | None = None) -> Protection:
+    """Limit this process to its libraries, its pipes and one folder; call it before it reads.
+
+    It can then open no other file, no socket and no other process, and start no program.
+    """
+    _limit(resource.RLIMIT_AS, limits.memory)
+    _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
+    _limit(resource.RLIMIT_FSIZE, limits.file)
+    _limit(resource.RLIMIT_CORE, 0)
+    found = find_protection()
+    paths = sysconfig.get_paths()
+    own = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    packages = [os.path.join(path, "agent_core") for path in sys.path]  # noqa: PTH118 - no import
+    if found.landlock:
+        landlock.allow_files([*_SYSTEM_FILES, *own, *packages], [folder] if folder else [])
+    if found.seccomp:
+        seccomp.deny(_denials_of_readers())
+    return found
+
+
+def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -> None:
+    """Limit this process and what it starts; call it between `fork` and `exec`.
+
+    It can then neither read nor signal the `guarded` processes and their groups. `running` is
+    the number of the user's tasks, to which the kernel adds those of the script.
+    """
+    _limit(resource.RLIMIT_DATA, limits.memory)
+    _limit(resource.RLIMIT_FSIZE, limits.file)
+    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    _limit(resource.RLIMIT_NPROC, running + limits.processes)  # the kernel exempts root
+    _limit(resource.RLIMIT_CORE, 0)
+    if sys.platform != "linux":
+        return
+    _expect_the_end()
+    for capability in _REACHING:
+        ctypes.CDLL(None).prctl(_DROP_CAPABILITY, capability, 0, 0, 0)
+    with suppress(OSError):
+        landlock.leave_others_alone()
+    with suppress(OSError):
+        seccomp.deny(_denials_of_scripts(guarded))
+
+
+def _limit(kind: int, most: int) -> None:
+    """Lower a limit for good, unless it is lower already."""
+    _, hard = resource.getrlimit(kind)
+    value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _expect_the_end() -> None:
+    """Have the kernel choose the script, not the gateway, when memory runs out."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
+        file.write("1000")
+
+
+def _denials_of_readers() -> list[Denial]:
+    always = (
+        *("socket", "socketpair", "connect", "bind", "execve", "execveat", "fork", "vfork"),
+        *("unshare", "setns", "mount", "umount2", "chroot", "pivot_root", "open_by_handle_at"),
+        *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key"),
+        *("request_key", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_open"),
+        *("pidfd_getfd", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"),
+        *("shmget", "msgget", "semget", "mq_open", "init_module", "finit_module"),
+    )
+    return [
+        *(Denial(call=call) for call in always),
+        # No filter can read the flags of `clone3`; without it, libraries use `clone`.
+        Denial(call="clone3", error=ENOSYS),
+        Denial(call="clone", unless_bits=_NEW_THREAD),
+        Denial(call="tgkill", unless_equal=(os.getpid(),)),  # `abort` signals its own process
+        Denial(call="prlimit64", unless_equal=(0, os.getpid())),
+    ]
+
+
+def _denials_of_scripts(guarded: Sequence[int]) -> list[Denial]:
+    groups = [-os.getpgid(pid) for pid in guarded]
+    pids = tuple(dict.fromkeys([*guarded, *groups, -1]))  # -1 names every process of the user
+    by_pid = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
+    return [
+        *(Denial(call=call, equal=pids) for call in (*by_pid, "prlimit64")),
+        *(Denial(call=call, equal=pids) for call in ("process_vm_readv", "process_vm_writev")),
+        Denial(call="ptrace", argument=1, equal=pids),
+        Denial(call="fcntl", argument=1, equal=(_SET_OWNER, _SET_OWNER_EX)),
+        Denial(call="ioctl", argument=1, equal=(_SET_SOCKET_OWNER, _SET_SOCKET_GROUP)),
+    ]

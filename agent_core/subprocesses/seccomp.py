@@ -1,0 +1,118 @@
+"""Seccomp: system calls that the kernel refuses to this process and its children (Linux 3.17)."""
+
+import ctypes
+import errno
+import os
+import struct
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_ARCHITECTURES = {"x86_64": (0xC000_003E, 0), "aarch64": (0xC000_00B7, 1)}
+"""Machine -> its number in `linux/audit.h`, and its column in `_TABLE`."""
+_FOREIGN = 0x4000_0000
+"""System calls of the x32 ABI begin here; on other machines there are no such numbers."""
+
+_TABLE = """
+socket 41 198; socketpair 53 199; connect 42 203; bind 49 200; execve 59 221; execveat 322 281;
+clone 56 220; clone3 435 435; unshare 272 97; setns 308 268; mount 165 40; umount2 166 39;
+chroot 161 51; pivot_root 155 41; open_by_handle_at 304 265; io_uring_setup 425 425;
+bpf 321 280; perf_event_open 298 241; userfaultfd 323 282; keyctl 250 219; add_key 248 217;
+request_key 249 218; ptrace 101 117; process_vm_readv 310 270; process_vm_writev 311 271;
+pidfd_open 434 434; pidfd_getfd 438 438; kill 62 129; tkill 200 130; tgkill 234 131;
+rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; prlimit64 302 261; shmget 29 194;
+msgget 68 186; semget 64 190; mq_open 240 180; fcntl 72 25; ioctl 16 29; init_module 175 105;
+finit_module 313 273; prctl 157 167; seccomp 317 277; landlock_create_ruleset 444 444;
+fork 57 -; vfork 58 -
+"""
+"""Calls with their numbers on x86_64 (`asm/unistd_64.h`) and aarch64 (`asm-generic/unistd.h`)."""
+_NUMBERS = {name: numbers for name, *numbers in map(str.split, _TABLE.split(";"))}
+
+_LOAD, _EQUAL, _ABOVE, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+"""Places in `struct seccomp_data`; an argument takes 8 bytes, of which these read the lower 4."""
+_ALLOW, _REFUSE, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
+_NO_NEW_PRIVS, _GET_SECCOMP, _SET_SECCOMP = 38, 21, 22
+_FILTER, _ALL_THREADS = 1, 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_Instruction = tuple[int, int, int, int]
+"""Code, steps to skip if true, steps to skip if false, operand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denial:
+    """A call that is refused: always, or by the lower half of one argument.
+
+    With `equal`, only these values are refused; with `unless_equal`, all values but these; with
+    `unless_bits`, values with none of these bits.
+    """
+
+    call: str
+    argument: int = 0
+    equal: tuple[int, ...] = ()
+    unless_equal: tuple[int, ...] = ()
+    unless_bits: int = 0
+    error: int = errno.EPERM
+
+
+def is_available() -> bool:
+    """Return whether this kernel filters calls, and the machine's calls are known."""
+    is_known = sys.platform == "linux" and os.uname().machine in _ARCHITECTURES
+    return is_known and _libc.prctl(_GET_SECCOMP, 0, 0, 0, 0) >= 0
+
+
+def deny(denials: Iterable[Denial]) -> None:
+    """Refuse calls to all threads of this process, for good. Raises `OSError`."""
+    if not is_available():
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    program = _assemble(denials)
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    head = struct.pack("@HP", len(program), ctypes.addressof(buffer))
+    _libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
+    number = _find_number("seccomp")
+    if _libc.syscall(ctypes.c_long(number or 0), _FILTER, _ALL_THREADS, head):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _assemble(denials: Iterable[Denial]) -> list[_Instruction]:
+    """Build the program in the language of packet filters."""
+    architecture, _ = _ARCHITECTURES[os.uname().machine]
+    program: list[_Instruction] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, _KILL),  # a call of another architecture has other numbers
+        (_LOAD, 0, 0, _NUMBER),
+        (_ABOVE, 0, 1, _FOREIGN),
+        (_RETURN, 0, 0, _KILL),
+    ]
+    for denial in denials:
+        number = _find_number(denial.call)
+        if number is not None:
+            block = _make_block(denial)
+            program += [(_EQUAL, 0, len(block), number), *block]
+    return [*program, (_RETURN, 0, 0, _ALLOW)]
+
+
+def _make_block(denial: Denial) -> Sequence[_Instruction]:
+    """Return the instructions for one call; they decide it."""
+    refuse: _Instruction = (_RETURN, 0, 0, _REFUSE | denial.error)
+    allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
+    load: _Instruction = (_LOAD, 0, 0, _ARGUMENTS + 8 * denial.argument)
+    if denial.unless_bits:
+        return load, (_BITS, 1, 0, denial.unless_bits), refuse, allow
+    values = denial.equal or denial.unless_equal
+    if not values:
+        return (refuse,)
+    tests = [
+        (_EQUAL, len(values) - place, 0, value & 0xFFFF_FFFF) for place, value in enumerate(values)
+    ]
+    found, other = (refuse, allow) if denial.equal else (allow, refuse)
+    return load, *tests, other, found
+
+
+def _find_number(call: str) -> int | None:
+    _, column = _ARCHITECTURES[os.uname().machine]
+    number = _NUMBERS[call][column]
+    return None if number == "-" else int(number)
