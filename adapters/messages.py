@@ -10,7 +10,11 @@ AttachmentKind = Literal["image", "voice", "audio", "video", "document", "sticke
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawEvent:
-    """An event as the platform sent it. `payload` is JSON text, kept until the event is done."""
+    """An event as the platform sent it. `payload` is JSON text, kept until the event is done.
+
+    Raises `ValueError` if a text holds an unpaired surrogate: no store takes one, and the event
+    would take the others of its batch along.
+    """
 
     event_id: EventId
     payload: str
@@ -22,6 +26,12 @@ class RawEvent:
     Empty while older events of the channel may still be missing: only an event with a position
     advances the channel's read position.
     """
+
+    def __post_init__(self) -> None:
+        """Check that the event can be stored."""
+        for text in (self.event_id, self.payload, self.channel, self.position):
+            if not text.isascii():
+                text.encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

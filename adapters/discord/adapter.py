@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
@@ -28,7 +29,7 @@ from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.toolkit import Backoff, ConnectionHealth, Json, MemberCounts, split_markdown
+from adapters.toolkit import Backoff, ConnectionHealth, MemberCounts, split_markdown
 
 _log = logging.getLogger(__name__)
 
@@ -102,9 +103,9 @@ class DiscordAdapter:
             raise Unreachable(self._connection_health.detail or "Discord is not connected.")
         return self._api
 
-    def hear(self, name: str, data: Json) -> None:
+    def hear(self, name: str, data: Any) -> None:
         """Take an event from the gateway connection."""
-        if name == "MESSAGE_CREATE":
+        if name == "MESSAGE_CREATE" and isinstance(data, dict):
             self._recent_ids.note(str(data.get("channel_id")), str(data.get("id")))
         self._pipeline.hear(name, data)
 

@@ -9,6 +9,7 @@ import discord
 from adapters.discord.errors import AlreadyThere, TooLate
 from adapters.discord.places import Place, read_place
 from adapters.discord.session import Call, Connection
+from adapters.discord.snowflakes import newest_in, number_of
 from adapters.errors import Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.toolkit import Json, inside, number_in, parts, plain_name, words_in
@@ -114,12 +115,12 @@ class Api:
                 params={"after": after, "limit": str(_PAGE)},
                 ids={"channel_id": channel_id},
             )
-            found = sorted(page, key=lambda message: int(message["id"]))
+            found = sorted(page, key=number_of)
             if found:
                 yield found
-                after = found[-1]["id"]
-            if len(found) < _PAGE:
+            if len(found) < _PAGE or int(newest_in(found)) <= int(after):
                 return
+            after = newest_in(found)
 
     async def read_newest(self, channel_id: str, *, before: str = "") -> list[Json]:
         """Return a channel's newest hundred messages, or those before one, oldest first."""

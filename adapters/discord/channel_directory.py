@@ -71,6 +71,16 @@ class ChannelDirectory:
         """Tell whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
         return inside(message, "author").get("id") == self._api().bot
 
+    def may_concern_us(self, data: object, *, is_direct: bool) -> bool:
+        """Tell whether an unreadable message may be addressed to the bot.
+
+        Other people's words in servers stay out of the database, readable or not: whoever
+        addresses the bot names its id or a role, or answers it.
+        """
+        if is_direct or not isinstance(data, dict):
+            return True
+        return bool(data.get("mention_roles")) or self._api().bot in repr(data)
+
     async def place_of(self, message: Json, channel_id: str) -> Place:
         """Return a live message's channel; built from the message alone if Discord does not
         answer.

@@ -19,7 +19,7 @@ from yarl import URL
 
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import Unreachable
-from adapters.toolkit import CONNECT_TIMEOUT, Backoff, Json, make_connector
+from adapters.toolkit import CONNECT_TIMEOUT, Backoff, make_connector
 
 _MOST_STARTS = 50
 _WINDOW = 3600.0
@@ -84,8 +84,8 @@ class EventListener(Protocol):
     block.
     """
 
-    def hear(self, name: str, data: Json) -> None:
-        """Take an event of `HEARD`, as sent."""
+    def hear(self, name: str, data: Any) -> None:
+        """Take an event of `HEARD`, as sent, whatever it holds."""
 
     def note_ready(self) -> None:
         """A new session began: events since the last one may be missing."""

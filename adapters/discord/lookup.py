@@ -10,6 +10,7 @@ from adapters.discord.places import channel_of
 from adapters.discord.receive import NO_MESSAGE
 from adapters.discord.render import render
 from adapters.discord.session import Expired
+from adapters.discord.snowflakes import is_snowflake
 from adapters.errors import ChatGone, MessageGone, Rejected, Unsure
 from adapters.messages import Attachment, OutboundMessage
 from adapters.toolkit import BoundedDict, Json, inside, parts, words_in
@@ -65,7 +66,7 @@ class RecentIds:
 
     def note(self, channel: str, message_id: str) -> None:
         """Record a message id; ignores invalid ones."""
-        if not (message_id.isascii() and message_id.isdecimal()):
+        if not is_snowflake(message_id):
             return
         self._newest.put(channel, max(int(message_id), self._newest.get(channel) or 0))
 

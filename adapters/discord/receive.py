@@ -19,6 +19,7 @@ from adapters.toolkit import (
     parts,
     plain_name,
     plain_text,
+    read_envelope,
     summary_of,
     words_in,
 )
@@ -102,9 +103,7 @@ def receive(payload: str) -> InboundMessage | ButtonPress | None:
 
     Raises `ValueError` on an event that cannot be parsed.
     """
-    envelope = json.loads(payload)
-    if not isinstance(envelope, dict):
-        raise ValueError("an event is no object")
+    envelope = read_envelope(payload)
     context = _read_context(inside(envelope, "context"))
     for key in ("message", "edit"):
         message = part(envelope, key)

@@ -1,10 +1,12 @@
 """Snowflake ids, and mentions as names; pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from adapters.toolkit import Json, join_around_name, plain_name, plain_text, words_in
 
+_LONGEST = 20
+"""Digits of the largest 64-bit number (Discord API, snowflakes)."""
 _EPOCH = 1_420_070_400_000
 """Unix time in milliseconds at which Discord's snowflakes start."""
 _MARK = re.compile(r"<(?:(?P<kind>@[!&]?|#)(?P<id>\d{1,20})|a?:(?P<emoji>\w+):\d{1,20})>")
@@ -13,9 +15,26 @@ _MARK = re.compile(r"<(?:(?P<kind>@[!&]?|#)(?P<id>\d{1,20})|a?:(?P<emoji>\w+):\d
 def id_in(source: Json, key: str) -> str:
     """Return a snowflake as text. Raises `ValueError`."""
     value = source.get(key)
-    if not isinstance(value, str) or not (value.isascii() and value.isdecimal()):
+    if not isinstance(value, str) or not is_snowflake(value):
         raise ValueError(f'"{key}" should be a snowflake')
     return value
+
+
+def is_snowflake(text: str) -> bool:
+    """True for a snowflake, which is at most a signed 64-bit number here."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _LONGEST
+    return is_number and int(text) < 1 << 63
+
+
+def number_of(message: object) -> int:
+    """Return a message's id as a number that sorts by time, 0 if it is unreadable."""
+    found = message.get("id") if isinstance(message, dict) else None
+    return int(found) if isinstance(found, str) and is_snowflake(found) else 0
+
+
+def newest_in(page: Sequence[Json]) -> str:
+    """Return the newest id on a page of messages, "0" if none is readable."""
+    return str(max(map(number_of, page)))
 
 
 def time_of(snowflake: str) -> int:

@@ -14,8 +14,9 @@ from adapters.slack.errors import StreamOpen
 from adapters.slack.events import BotIdentity
 from adapters.slack.files import MOST_BYTES, Files
 from adapters.slack.ingest.catchup import CatchUp
-from adapters.slack.ingest.http_mode import Inbox, build_inbox, serving
+from adapters.slack.ingest.http_mode import Webhook, serving
 from adapters.slack.ingest.pipeline import EventPipeline
+from adapters.slack.ingest.requests import RequestReceiver
 from adapters.slack.ingest.socket_mode import SocketMode
 from adapters.slack.lookup import ChannelMembers, EphemeralAnswers, find, is_whisper
 from adapters.slack.markup import view_of
@@ -239,33 +240,26 @@ class SlackAdapter:
     async def _listen(self, inlet: Inlet, me: BotIdentity) -> None:
         """Receive new events and fetch missed ones, until cancelled."""
         catchup = CatchUp(self._api, self._pipeline, self._activity, self._settings.longest_hold)
-        app = build_inbox(
-            token=self._settings.bot_token,
-            signing_secret=self._settings.signing_secret,
-            slack_events=self._pipeline,
-            gaps=catchup,
-            me=me,
-            ours=self._activity.threads,
-        )
+        receiver = RequestReceiver(self._pipeline, catchup, me, self._activity.threads)
         stops: list[AdapterStopped] = []
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._pipeline.run(inlet, me, catchup))
                 tasks.create_task(catchup.run(inlet, me))
                 if self._settings.mode == "http":
-                    tasks.create_task(self._serve(app, catchup))
+                    tasks.create_task(self._serve(receiver, catchup))
                 else:
-                    tasks.create_task(self._hold(app, catchup))
+                    tasks.create_task(self._hold(receiver, catchup))
         except* AdapterStopped as group:
             stops += _leaves(group)
         if stops:
             raise stops[0]
 
-    async def _hold(self, app: Inbox, catchup: CatchUp) -> None:
+    async def _hold(self, receiver: RequestReceiver, catchup: CatchUp) -> None:
         settings = self._settings
         sockets = SocketMode(
             self._api,
-            app,
+            receiver,
             self._connection_health.note_alive,
             heartbeat=settings.heartbeat,
             longest_pause=settings.longest_pause,
@@ -281,13 +275,15 @@ class SlackAdapter:
 
         await sockets.run(settings.sockets, changed)
 
-    async def _serve(self, app: Inbox, catchup: CatchUp) -> None:
+    async def _serve(self, receiver: RequestReceiver, catchup: CatchUp) -> None:
         settings = self._settings
-        async with serving(
-            app,
-            host=settings.http_bind,
-            port=settings.http_port,
+        webhook = Webhook(
+            receiver,
+            signing_secret=settings.signing_secret,
             note_alive=self._connection_health.note_alive,
+        )
+        async with serving(
+            webhook, host=settings.http_bind, port=settings.http_port
         ) as self.http_port:
             self._connection_health.note_alive()
             self._connection_health.note("connected")

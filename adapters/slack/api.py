@@ -242,7 +242,7 @@ class Api:
                             **asked, ts=place.thread, cursor=cursor
                         )
                     page = read(answer)
-                    messages = parts(page, "messages")
+                    messages = [one for one in page.get("messages") or () if isinstance(one, dict)]
                     cursor = words_in(inside(page, "response_metadata"), "next_cursor")
             except RateLimited as error:
                 if not is_patient:

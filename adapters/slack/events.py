@@ -1,16 +1,17 @@
 """Classifies Slack's events: which concern a conversation, and their ids; pure."""
 
 import json
+import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from adapters.ids import EventId
 from adapters.slack.mrkdwn import mentions_in
 from adapters.slack.places import is_im, is_ts, mark_of
 from adapters.toolkit import Json, inside, parts, text_in, words_in
 
-Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop"]
+Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop", "unreadable"]
 
 BUTTON = "t:"
 """The prefix of our buttons' action ids; the button's key follows."""
@@ -19,6 +20,7 @@ SHORTCUT = "ask_about_message"
 _MESSAGES = (None, "file_share", "me_message", "thread_broadcast")
 """Subtypes of messages that a person writes."""
 _SLACKBOT = "USLACKBOT"
+_ID = re.compile(r"[A-Za-z0-9]{1,40}")
 _ABOUT_A_MESSAGE = (
     *("user", "text", "ts", "thread_ts", "parent_user_id", "channel", "subtype", "team"),
     *("latest_reply", "username"),
@@ -78,22 +80,55 @@ class SlackEvent:
         return mark_of(self.channel, self.thread, is_ours=self.is_ours)
 
 
-def sort_event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
-    """Classify a request; None if it concerns no conversation.
+def sort_event(body: Any, me: BotIdentity, ours: Threads) -> SlackEvent | None:
+    """Classify a request; None if it concerns no conversation of this workspace.
 
+    An app can be installed in several workspaces, whose requests all carry the same signature.
     Raises `ValueError` on a request that cannot be parsed.
     """
-    if "command" in body:
-        return _command(body)
-    match body.get("type"):
+    if not isinstance(body, dict):
+        raise ValueError("a request is no object")
+    kind = "command" if "command" in body else body.get("type")
+    if kind not in ("command", "event_callback", "block_actions", "message_action"):
+        return None
+    if me.team_id not in _teams(body):
+        return None
+    match kind:
+        case "command":
+            return _command(body)
         case "event_callback":
             return _event(body, me, ours)
         case "block_actions":
             return _press(body)
-        case "message_action" if body.get("callback_id") == SHORTCUT:
-            return _shortcut(body)
         case _:
-            return None
+            return _shortcut(body) if body.get("callback_id") == SHORTCUT else None
+
+
+def _teams(body: Json) -> set[str]:
+    """Return the workspaces that a request is for. Raises `ValueError` if it names none."""
+    named = {
+        words_in(body, "team_id"),
+        words_in(body, "context_team_id"),
+        words_in(inside(body, "team"), "id"),
+        *(words_in(one, "team_id") for one in parts(body, "authorizations")),
+    } - {""}
+    if not named:
+        raise ValueError("a request names no workspace")
+    return named
+
+
+def id_in(source: Json, *keys: str) -> str:
+    """Return the id of a user or channel. Raises `ValueError` for anything else."""
+    found = text_in(source, *keys)
+    if not _ID.fullmatch(found):
+        raise ValueError(f'"{keys[0]}" should be an id')
+    return found
+
+
+def unreadable_event(body: Any, fault: str) -> SlackEvent:
+    """Wrap a request that cannot be read as an event to be parked."""
+    event = {"body": body, "fault": fault}
+    return SlackEvent(kind="unreadable", event_id=EventId(""), event=event, user="")
 
 
 def sort_message(event: Json, me: BotIdentity, ours: Threads, channel: str) -> SlackEvent | None:
@@ -102,9 +137,11 @@ def sort_message(event: Json, me: BotIdentity, ours: Threads, channel: str) -> S
     is_conversation = event.get("subtype") in _MESSAGES and not event.get("hidden")
     if not is_conversation or not user or event.get("bot_id") or user in (me.user_id, _SLACKBOT):
         return None
-    if not is_ts(ts):
-        raise ValueError(f'"{ts}" is no time of Slack')
     thread = words_in(event, "thread_ts") or None
+    if not (is_ts(ts) and is_ts(thread or ts)):
+        raise ValueError("a message without a time of Slack")
+    if not (_ID.fullmatch(user) and _ID.fullmatch(channel)):
+        raise ValueError("a message without a user or a channel")
     is_named = me.user_id in mentions_in(words_in(event, "text"))
     is_root = thread in (None, ts)
     # Who writes to the bot begins a thread with it; an agent's talks are threads as well.
@@ -156,16 +193,16 @@ def pack(
 def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
     event = inside(body, "event")
     event_id = EventId(words_in(body, "event_id"))
-    user = words_in(event, "user", "user_id")
     match event.get("type"):
         case "message" if event.get("subtype") == "message_changed":
             return _edit(event, me, ours)
         case "message" | "app_mention":
             return sort_message(event, me, ours, text_in(event, "channel"))
-        case "app_home_opened" if event.get("tab") == "home" and user:
+        case "app_home_opened" if event.get("tab") == "home":
+            user = id_in(event, "user")
             return SlackEvent(kind="home", event_id=event_id, event={"user": user}, user=user)
-        case "agent_session_stopped" if user and user != me.user_id:
-            channel = text_in(event, "channel", "channel_id")
+        case "agent_session_stopped" if (user := id_in(event, "user", "user_id")) != me.user_id:
+            channel = id_in(event, "channel", "channel_id")
             thread = words_in(event, "thread_ts") or None
             about = {"channel": channel, "thread_ts": thread, "user": user}
             return SlackEvent(
@@ -202,8 +239,8 @@ def _command(body: Json) -> SlackEvent:
         kind="command",
         event_id=EventId(f"command/{text_in(body, 'trigger_id')}"),
         event={key: body[key] for key in _ABOUT_A_COMMAND if key in body},
-        user=text_in(body, "user_id"),
-        channel=text_in(body, "channel_id"),
+        user=id_in(body, "user_id"),
+        channel=id_in(body, "channel_id"),
     )
 
 
@@ -213,7 +250,7 @@ def _press(body: Json) -> SlackEvent | None:
         return None
     user = inside(body, "user")
     container, message = inside(body, "container"), inside(body, "message")
-    user_id, pressed_at = text_in(user, "id"), text_in(action, "action_ts")
+    user_id, pressed_at = id_in(user, "id"), text_in(action, "action_ts")
     return SlackEvent(
         kind="press",
         event_id=EventId(f"press/{user_id}/{action['action_id']}/{pressed_at}"),
@@ -236,12 +273,12 @@ def _press(body: Json) -> SlackEvent | None:
 
 def _shortcut(body: Json) -> SlackEvent:
     user, message = inside(body, "user"), inside(body, "message")
-    channel = text_in(inside(body, "channel"), "id")
+    user_id, channel = id_in(user, "id"), id_in(inside(body, "channel"), "id")
     return SlackEvent(
         kind="shortcut",
         event_id=EventId(f"shortcut/{text_in(body, 'trigger_id', 'action_ts')}"),
         event={
-            "user": text_in(user, "id"),
+            "user": user_id,
             "user_name": words_in(user, "username", "name"),
             "channel": channel,
             "at": words_in(body, "action_ts"),
@@ -249,7 +286,7 @@ def _shortcut(body: Json) -> SlackEvent:
             "message": _trim(message),
             "text": words_in(message, "text"),
         },
-        user=text_in(user, "id"),
+        user=user_id,
         channel=channel,
     )
 

@@ -1,13 +1,20 @@
 """Parses one stored event into a message or a button press; pure."""
 
-import json
-
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, ButtonPress, Inbound, InboundMessage, Quote, Sender
 from adapters.slack.events import BUTTON
 from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
 from adapters.slack.places import HOME_MESSAGE, home_of, is_im, milliseconds
-from adapters.toolkit import Json, inside, kind_of, parts, plain_name, text_in, words_in
+from adapters.toolkit import (
+    Json,
+    inside,
+    kind_of,
+    parts,
+    plain_name,
+    read_envelope,
+    text_in,
+    words_in,
+)
 
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"
@@ -19,9 +26,7 @@ def receive(payload: str) -> Inbound | None:
 
     Raises `ValueError` on an event that cannot be parsed.
     """
-    envelope = json.loads(payload)
-    if not isinstance(envelope, dict):
-        raise ValueError("an event is no object")
+    envelope = read_envelope(payload)
     event, people = inside(envelope, "event"), inside(envelope, "people")
     match envelope.get("kind"):
         case "message" | "edit":

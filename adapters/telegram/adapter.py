@@ -19,7 +19,13 @@ from adapters.telegram.payloads import FILE_LIMIT, MOST_BUTTONS, make_post, writ
 from adapters.telegram.receive import BotIdentity, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
-from adapters.toolkit import Backoff, ConnectionHealth, split_markdown
+from adapters.toolkit import (
+    Backoff,
+    ConnectionHealth,
+    make_unreadable,
+    number_in,
+    split_markdown,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -197,13 +203,13 @@ class TelegramAdapter:
                 updates = await self._api.fetch(offset, wait)
                 self._connection_health.note_alive()
                 numbered = [update for update in updates if _is_numbered(update)]
-                if updates and not numbered:
-                    raise Unreachable("Telegram sent updates without numbers.")
-                if numbered:
+                if updates:
                     self._recent_ids.note_updates(numbered)
                     now = time.time_ns() // 1_000_000
-                    await inlet.take([_event(update, me, now) for update in numbered])
+                    await inlet.take([_event(update, me, now) for update in updates])
                     await asyncio.gather(*(self._answer_press(update) for update in numbered))
+                if updates and not numbered:
+                    raise Unreachable("Telegram sent updates without numbers.")
             except AnotherPoller as error:
                 self._connection_health.note("disconnected", str(error))
                 conflict.weigh(error, time.monotonic())
@@ -226,7 +232,7 @@ class TelegramAdapter:
         if isinstance(query, dict) and isinstance(query.get("id"), str):
             try:
                 await self._api.answer_press(query["id"])
-            except AdapterError as error:
+            except (AdapterError, ValueError) as error:  # an id that no request can carry
                 _log.debug("a press could not be acknowledged: %s", error)
 
 
@@ -241,10 +247,16 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
 
 def _is_numbered(update: Any) -> bool:
     """Tell whether an update has an id, which identifies and acknowledges it."""
-    return isinstance(update, dict) and isinstance(update.get("update_id"), int)
+    try:
+        return isinstance(update, dict) and number_in(update, "update_id") > 0
+    except ValueError:
+        return False
 
 
-def _event(update: dict[str, Any], me: BotIdentity, now: int) -> RawEvent:
+def _event(update: Any, me: BotIdentity, now: int) -> RawEvent:
     """Wrap an update. The event id includes the bot, because each bot numbers its own updates."""
+    if not _is_numbered(update):
+        _log.error("an update of Telegram has no number and is parked")
+        return make_unreadable(update, "an update without a number")
     event_id = EventId(f"{me.user_id}/{update['update_id']}")
     return RawEvent(event_id=event_id, payload=pack(update, me, now=now))

@@ -15,6 +15,7 @@ from adapters.toolkit import (
     parts,
     plain_name,
     plain_text,
+    read_envelope,
     summary_of,
     text_in,
     words_in,
@@ -47,9 +48,7 @@ def receive(payload: str) -> Inbound | None:
 
     Raises `ValueError` on an update that cannot be parsed.
     """
-    envelope = json.loads(payload)
-    if not isinstance(envelope, dict):
-        raise ValueError("an update is no object")
+    envelope = read_envelope(payload)
     bot = part(envelope, "bot") or {}
     me = BotIdentity(user_id=number_in(bot, "id"), username=text_in(bot, "username"))
     update = part(envelope, "update")

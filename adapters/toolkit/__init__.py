@@ -2,6 +2,7 @@
 
 from adapters.toolkit.caches import BoundedDict, MemberCounts
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
+from adapters.toolkit.envelopes import make_unreadable, read_envelope
 from adapters.toolkit.http import (
     CONNECT_TIMEOUT,
     has_proxy,
@@ -70,6 +71,7 @@ __all__ = [
     "join_around_name",
     "kind_of",
     "make_connector",
+    "make_unreadable",
     "name_mishap",
     "number_in",
     "parse",
@@ -78,6 +80,7 @@ __all__ = [
     "plain_name",
     "plain_text",
     "read_at_most",
+    "read_envelope",
     "read_wait",
     "split_markdown",
     "text_in",

@@ -81,6 +81,12 @@ def parts(source: Json, key: str) -> list[Json]:
     return value
 
 
+_MOST = 2**53
+"""Integers beyond this are not exact in JSON (RFC 8259, section 6), and milliseconds made of them
+do not fit into a column.
+"""
+
+
 def number_in(source: Json, key: str, *, default: int | None = None) -> int:
     """Return an integer. Raises `ValueError`, also when it is missing without a default."""
     value = source.get(key)
@@ -88,6 +94,8 @@ def number_in(source: Json, key: str, *, default: int | None = None) -> int:
         value = default
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f'"{key}" should be a whole number')
+    if not -_MOST <= value <= _MOST:
+        raise ValueError(f'"{key}" is too large')
     return value
 
 

@@ -26,7 +26,6 @@ BULKHEADS = {
 SDK_ROOMS = {
     "telegram": "adapters/telegram/",
     "discord": "adapters/discord/",
-    "slack_bolt": "adapters/slack/",
     "slack_sdk": "adapters/slack/",
     "anthropic": "agent_core/models/anthropic/",
     "openai": "agent_core/models/openai/",

@@ -10,13 +10,15 @@ from typing import Literal
 from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.places import Place
 from adapters.discord.receive import Context, is_for_us, pack
-from adapters.discord.snowflakes import id_in, snowflake_at
+from adapters.discord.snowflakes import id_in, newest_in, number_of, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from adapters.toolkit import Backoff, Json, words_in
+from adapters.toolkit import Backoff, Json, make_unreadable, words_in
 
-HeardKind = Literal["message", "edit", "interaction", "mark"]
+_log = logging.getLogger(__name__)
+
+HeardKind = Literal["message", "edit", "interaction", "mark", "unreadable"]
 
 NOISE = 50
 """Other people's messages after which a channel's read position advances, so that a restart does
@@ -104,12 +106,21 @@ class Backlog:
         self._held.setdefault(channel, [])
 
 
+def park(data: object, error: ValueError) -> HeardEvent:
+    """Wrap what cannot be read as an event to be parked."""
+    _log.error("an event of Discord can't be read and is parked: %s", error)
+    about = {"event": data, "fault": str(error)}
+    return HeardEvent(kind="unreadable", channel="", data=about, context=Context(bot=""))
+
+
 def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
     """Build the event to store. Raises `ValueError`.
 
     `is_in_order` says that nothing older of its channel is missing. Only messages advance a read
     position; the order of edits and interactions among them is unknown.
     """
+    if heard.kind == "unreadable":
+        return make_unreadable(heard.data["event"], heard.data["fault"])
     bot, name = heard.context.bot, id_in(heard.data, "id")
     has_place = is_in_order and heard.kind in ("message", "mark")
     match heard.kind:
@@ -119,7 +130,7 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
             event_id = f"{bot}/{name}/{words_in(heard.data, 'edited_timestamp')}"
         case "interaction":
             event_id = f"{bot}/i/{name}"
-        case "mark":
+        case _:
             event_id = f"{bot}/mark/{name}"
     return RawEvent(
         event_id=EventId(event_id),
@@ -128,8 +139,6 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
         position=name.zfill(20) if has_place else "",
     )
 
-
-_log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 30.0
 _OLDEST_IN_ROOMS = 7 * 86_400
@@ -184,7 +193,7 @@ class Catchup:
                     await backoff.wait(error)
                 except AdapterStopped:
                     return  # the gateway says so too, where it is heard
-                except AdapterError as error:
+                except (AdapterError, ValueError) as error:
                     _log.info("channel %s of Discord is passed over: %s", channel, error)
                     break
                 else:
@@ -199,16 +208,22 @@ class Catchup:
             after = max(after, snowflake_at(time.time() - _OLDEST_IN_ROOMS))
         async for page in self._directory.history(place, str(after)):
             await self._take(self._sift(page, place, role))
-            yield id_in(page[-1], "id")
+            yield newest_in(page)
 
     async def _look_back(self, place: Place, before: str) -> None:
         """Hand over recent messages to the bot that follow its own last message."""
         role = await self._directory.role(place)
         page = await self._directory.past(place, before)
-        own = [int(id_in(one, "id")) for one in page if self._directory.is_ours(one)]
+        own = [number_of(one) for one in page if self._is_ours(one)]
         after = max((snowflake_at(time.time() - _OLDEST_UNKNOWN), *own))
-        missed = [one for one in page if int(id_in(one, "id")) > after]
+        missed = [one for one in page if number_of(one) > after]
         await self._take(self._sift(missed, place, role))
+
+    def _is_ours(self, message: Json) -> bool:
+        try:
+            return self._directory.is_ours(message)
+        except ValueError:
+            return False
 
     def _sift(self, page: Sequence[Json], place: Place, role: str) -> list[RawEvent]:
         """Return the messages addressed to the bot, and a bare position after many others."""
@@ -222,9 +237,10 @@ class Catchup:
                 if not noise:
                     events.append(_event("message", message, context, place))
             except ValueError as error:
-                _log.warning("a message of Discord can't be read: %s", error)
+                if self._directory.may_concern_us(message, is_direct=place.is_direct):
+                    events.append(make_event(park(message, error), is_in_order=True))
         if noise >= NOISE:
-            events.append(_event("mark", {"id": id_in(page[-1], "id")}, context, place))
+            events.append(_event("mark", {"id": newest_in(page)}, context, place))
         return events
 
 

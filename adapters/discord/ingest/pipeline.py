@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from adapters.contract import Inlet
 from adapters.discord.channel_directory import ChannelDirectory
@@ -16,6 +17,7 @@ from adapters.discord.ingest.catchup import (
     HeardKind,
     Start,
     make_event,
+    park,
 )
 from adapters.discord.interactions import Acknowledgements
 from adapters.discord.receive import BUTTON, PRESS, is_for_us, is_written
@@ -64,13 +66,14 @@ class EventPipeline:
         """Mark a new session between the events of the last one and its own."""
         self._put(None)
 
-    def hear(self, name: str, data: Json) -> None:
+    def hear(self, name: str, data: Any) -> None:
         """Take an event from the gateway connection; never waits."""
         try:
+            if not isinstance(data, dict):
+                raise ValueError("an event is no object")
             heard = self._sort(name, data)
         except ValueError as error:
-            _log.warning("an event %s of Discord can't be read: %s", name, error)
-            return
+            heard = self._park(data, error, is_for_us=name == "INTERACTION_CREATE")
         if heard is not None:
             self._put(heard)
 
@@ -172,11 +175,24 @@ class EventPipeline:
         context, bare = self._directory.guess(data, channel), {"id": id_in(data, "id")}
         return HeardEvent(kind="mark", channel=channel, data=bare, context=context)
 
+    def _park(self, data: Any, error: ValueError, *, is_for_us: bool) -> HeardEvent | None:
+        """Park an unreadable event, unless it is a message between others."""
+        is_direct = is_for_us or not (isinstance(data, dict) and data.get("guild_id"))
+        if not self._directory.may_concern_us(data, is_direct=is_direct):
+            _log.warning("a message of Discord to others can't be read: %s", error)
+            return None
+        return park(data, error)
+
     async def _make(self, heard: HeardEvent) -> RawEvent:
-        if heard.context.place is None and heard.kind in ("message", "edit"):
-            place = await self._directory.place_of(heard.data, heard.channel)
-            heard = replace(heard, context=replace(heard.context, place=place))
-        return make_event(heard, is_in_order=not self._backlog.is_behind(heard.channel))
+        """Build the event to store; one that cannot be built is parked, without the others."""
+        is_in_order = not self._backlog.is_behind(heard.channel)
+        try:
+            if heard.context.place is None and heard.kind in ("message", "edit"):
+                place = await self._directory.place_of(heard.data, heard.channel)
+                heard = replace(heard, context=replace(heard.context, place=place))
+            return make_event(heard, is_in_order=is_in_order)
+        except ValueError as error:
+            return make_event(park(heard.data, error), is_in_order=is_in_order)
 
     async def _catch_up(self, inlet: Inlet, places: Mapping[str, Start]) -> None:
         async def take(events: Sequence[RawEvent]) -> None:

@@ -17,11 +17,11 @@ from adapters.errors import (
     Unreachable,
 )
 from adapters.slack.api import Api, Place
-from adapters.slack.events import BotIdentity, SlackEvent, sort_message
+from adapters.slack.events import BotIdentity, SlackEvent, sort_message, unreadable_event
 from adapters.slack.ingest.pipeline import EventPipeline
 from adapters.slack.places import is_ts, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit import Backoff, Json, text_in, words_in
+from adapters.toolkit import Backoff, Json
 
 _log = logging.getLogger(__name__)
 
@@ -170,9 +170,9 @@ class CatchUp:
         threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
         shown = await self._ask(Place(channel=channel), _earlier(newest, _ROOTS))
         for message in shown:
-            latest = words_in(message, "latest_reply")
-            if latest > since:
-                threads[text_in(message, "ts")] = latest
+            root, latest = str(message.get("ts")), str(message.get("latest_reply"))
+            if is_ts(root) and is_ts(latest) and latest > since:
+                threads[root] = latest
         found |= self._sort(shown, me, channel, since)
         oldest = f"{time.time() - _OLDEST_THREAD:.6f}"
         recent = sorted((ts, thread) for thread, ts in threads.items() if ts > oldest)
@@ -217,13 +217,14 @@ class CatchUp:
     def _sort(
         self, messages: Iterable[Json], me: BotIdentity, channel: str, since: str
     ) -> dict[str, SlackEvent]:
-        """Return people's messages after `since`, by time."""
-        found = {}
+        """Return people's messages after `since`, by time, and last those that can't be read."""
+        found: dict[str, SlackEvent] = {}
         for message in messages:
             try:
                 slack_event = sort_message(message, me, self._activity.threads, channel)
             except ValueError as error:
-                _log.warning("slack: a message in %s can't be read: %s", channel, error)
+                _log.error("a message in %s can't be read and is parked: %s", channel, error)
+                found[f"{_NEVER} {message}"] = unreadable_event(message, str(error))
                 continue
             if slack_event is None:
                 continue

@@ -15,7 +15,7 @@ from adapters.slack.events import BotIdentity, SlackEvent, pack
 from adapters.slack.ingest.user_directory import UserDirectory
 from adapters.slack.places import is_im, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit import Backoff, Json
+from adapters.toolkit import Backoff, Json, make_unreadable
 
 _log = logging.getLogger(__name__)
 
@@ -117,8 +117,19 @@ class EventPipeline:
         """Store events. Raises what the inlet raises."""
         rooms = [a.channel for a in slack_events if a.mark and not is_im(a.channel)]
         await self._people.learn([slack_event.user for slack_event in slack_events], rooms)
-        events = [
-            RawEvent(
+        await inlet.take(
+            [await self._make(slack_event, me, is_whole) for slack_event in slack_events]
+        )
+
+    async def _make(
+        self, slack_event: SlackEvent, me: BotIdentity, is_whole: Callable[[str], bool]
+    ) -> RawEvent:
+        """Build the event to store; one that cannot be built is parked, without the others."""
+        about = slack_event.event
+        if slack_event.kind == "unreadable":
+            return make_unreadable(about["body"], about["fault"])
+        try:
+            return RawEvent(
                 event_id=slack_event.event_id,
                 payload=pack(slack_event, me, self._people.get, await self._facts(slack_event)),
                 channel=slack_event.mark,
@@ -126,9 +137,9 @@ class EventPipeline:
                 if slack_event.mark and is_whole(slack_event.channel)
                 else "",
             )
-            for slack_event in slack_events
-        ]
-        await inlet.take(events)
+        except ValueError as error:
+            _log.error("an event of Slack can't be kept as it is and is parked: %s", error)
+            return make_unreadable(about, str(error))
 
     def remember(self, marks: Sequence[str]) -> None:
         """Restore knowledge of threads and chats from the names of read positions."""

@@ -8,13 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import aiohttp
-from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_sdk.socket_mode.request import SocketModeRequest
-from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.errors import AdapterError, AdapterStopped, Unreachable
 from adapters.slack.api import Api
+from adapters.slack.ingest.requests import RequestReceiver
 from adapters.toolkit import Backoff, name_mishap
 
 _log = logging.getLogger(__name__)
@@ -42,7 +39,7 @@ class SocketMode:
     def __init__(
         self,
         api: Api,
-        app: AsyncApp,
+        receiver: RequestReceiver,
         note_alive: Callable[[], None],
         *,
         heartbeat: float,
@@ -50,7 +47,7 @@ class SocketMode:
     ) -> None:
         self._note_alive = note_alive
         self._api = api
-        self._app = app
+        self._receiver = receiver
         self._heartbeat = heartbeat
         self._longest_pause = longest_pause
         self._lines: set[_Line] = set()
@@ -76,7 +73,7 @@ class SocketMode:
         """Hold one connection, opening the next one before the current ends."""
         backoff, crowd_pause = Backoff(self._longest_pause), min(_CROWD_PAUSE, self._longest_pause)
         while True:
-            line = _Line(self._app, tasks, self._note_alive)
+            line = _Line(self._receiver, tasks, self._note_alive)
             try:
                 await line.connect(self._api, self._heartbeat)
             except AdapterStopped:
@@ -130,9 +127,9 @@ class _Line:
     """A websocket."""
 
     def __init__(
-        self, app: AsyncApp, tasks: asyncio.TaskGroup, note_alive: Callable[[], None]
+        self, receiver: RequestReceiver, tasks: asyncio.TaskGroup, note_alive: Callable[[], None]
     ) -> None:
-        self._app = app
+        self._receiver = receiver
         self._tasks = tasks
         self._note_alive = note_alive
         self._socket: aiohttp.ClientWebSocketResponse
@@ -185,9 +182,9 @@ class _Line:
                         self._part(str(frame.get("reason") or ""))
                         limit.reschedule(loop.time() + _FAREWELL)
                         continue
-                    envelope = SocketModeRequest.from_dict(frame)
-                    if envelope is not None:
-                        self._tasks.create_task(self._take(envelope))
+                    envelope_id = frame.get("envelope_id")
+                    if isinstance(envelope_id, str) and "payload" in frame:
+                        self._tasks.create_task(self._take(envelope_id, frame["payload"]))
         except TimeoutError:
             _log.info("slack: an old connection was closed by us")
         finally:
@@ -197,15 +194,12 @@ class _Line:
         """Close the websocket, waiting at most two seconds for the answer."""
         await self._socket.close()
 
-    async def _take(self, envelope: SocketModeRequest) -> None:
-        """Acknowledge an envelope once Bolt accepts it."""
-        request = AsyncBoltRequest(mode="socket_mode", body=envelope.payload)
-        response = await self._app.async_dispatch(request)
-        if response.status != 200:
+    async def _take(self, envelope_id: str, body: Any) -> None:
+        """Acknowledge an envelope once its content is durable."""
+        if not await self._receiver.take(body):
             return
-        ack = SocketModeResponse(envelope_id=envelope.envelope_id)
         try:
-            await self._socket.send_str(json.dumps(ack.to_dict()))
+            await self._socket.send_str(json.dumps({"envelope_id": envelope_id}))
         except (aiohttp.ClientError, ConnectionError) as error:
             # It comes again, and is known then.
             _log.debug("slack: an ack came too late: %s", error)
@@ -247,7 +241,7 @@ class _Line:
 def _read_frame(text: str) -> dict[str, Any] | None:
     try:
         frame = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         frame = None
     if not isinstance(frame, dict):
         _log.warning("slack: a frame that can't be read was passed over")

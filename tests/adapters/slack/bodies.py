@@ -27,7 +27,7 @@ def event(about: dict[str, Any], event_id: str = "Ev1") -> dict[str, Any]:
 
 def sort(body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset()) -> SlackEvent:
     """What is stored of it."""
-    found = sort_event(body, me, ours)
+    found = sort_event({"team_id": "T1"} | body, me, ours)
     assert found is not None
     return found
 

@@ -103,6 +103,9 @@ def test_each_place_has_a_mark_of_its_own(body: dict[str, Any], me: Any, mark: s
     assert sort(body, me).mark == mark
 
 
+HERE: dict[str, Any] = {"team": {"id": "T1"}}
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -115,9 +118,10 @@ def test_each_place_has_a_mark_of_its_own(body: dict[str, Any], me: Any, mark: s
         event({"type": "message", "subtype": "message_deleted", "channel": "D1", "ts": TS}),
         event({"type": "reaction_added", "user": "U1"}),
         event({"type": "app_home_opened", "user": "U1", "tab": "messages"}),
-        {"type": "block_actions", "actions": [{"action_id": "other", "action_ts": TS}]},
-        {"type": "message_action", "callback_id": "other"},
+        {"type": "block_actions", "actions": [{"action_id": "other", "action_ts": TS}], **HERE},
+        {"type": "message_action", "callback_id": "other", **HERE},
         {"type": "view_submission"},
+        message() | {"team_id": "T2"},
     ],
 )
 def test_what_is_no_conversation_of_a_person_is_not_stored(body: dict[str, Any]) -> None:

@@ -1,6 +1,10 @@
 """HTTP mode: signed requests are stored and answered, and nobody else's are."""
 
 import asyncio
+import hashlib
+import hmac
+import json
+import time
 
 import aiohttp
 import pytest
@@ -20,6 +24,7 @@ from tests.adapters.slack.rig import (
     until,
 )
 from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack_payloads import event_callback
 from tests.fakes.inlet import FakeInlet
 
 YES = Button(key="yes", label="Yes")
@@ -64,35 +69,75 @@ async def test_what_was_not_stored_comes_again(slack: SlackEmulator, inlet: Fake
         assert [*inlet.taken] == [event.event_id]
 
 
-@pytest.mark.parametrize("signature", [None, "v0=00"])
-async def test_a_request_that_slack_did_not_sign_is_refused(
-    slack: SlackEmulator, inlet: FakeInlet, signature: str | None
+FORMS = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+NONSENSE = (b"{", b"[1]", b"\xff", b'"x"', b"null", b"payload=%ff", b"[" * 100_000, b"")
+
+
+async def post(adapter: SlackAdapter, body: bytes, headers: dict[str, str]) -> int:
+    """The status with which a request is answered."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url_of(adapter), data=body, headers=headers) as answer,
+    ):
+        return answer.status
+
+
+def sign(slack: SlackEmulator, body: bytes, stamp: str = "") -> dict[str, str]:
+    """The headers of a request that Slack signed."""
+    stamp = stamp or str(int(time.time()))
+    secret, signed = slack.signing_secret.encode(), f"v0:{stamp}:".encode() + body
+    digest = hmac.new(secret, signed, hashlib.sha256).hexdigest()
+    return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={digest}"}
+
+
+@pytest.mark.parametrize("content_type", FORMS)
+async def test_nothing_of_a_request_that_slack_did_not_sign_is_read(
+    slack: SlackEmulator,
+    inlet: FakeInlet,
+    content_type: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    now = str(int(time.time()))
+    forged: list[dict[str, str]] = [{}, sign(slack, b"other"), sign(slack, b"x", stamp="1")]
+    for stamp in ("x", "-1", "\u0661", "9" * 5000, now):
+        forged.append({"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": "v0=\u00e4"})
     async with running(slack, inlet, **http(slack)) as adapter:
-        headers = {"x-slack-request-timestamp": "1", "x-slack-signature": signature or ""}
-        body = {"type": "event_callback", "event": {"type": "message"}}
-        async with (
-            aiohttp.ClientSession() as session,
-            session.post(url_of(adapter), json=body, headers=headers) as answer,
-        ):
-            assert answer.status == 401
+        for body in (*NONSENSE, b'{"type": "url_verification", "challenge": "x"}'):
+            for headers in forged:
+                given = headers | {"Content-Type": content_type}
+                assert await post(adapter, body, given) == 401
         assert not inlet.handed_over
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 
 
-@pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b'"x"', b"null"])
-async def test_what_makes_no_sense_is_refused_without_a_word_in_the_log(
+@pytest.mark.parametrize("body", NONSENSE)
+async def test_what_slack_signed_but_nobody_can_read_is_parked(
     slack: SlackEmulator, inlet: FakeInlet, body: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    headers = {"Content-Type": "application/json"}
-    async with (
-        running(slack, inlet, **http(slack)) as adapter,
-        aiohttp.ClientSession() as web,
-        web.post(url_of(adapter), data=body, headers=headers) as answer,
-    ):
-        assert 400 <= answer.status < 500
-    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    async with running(slack, inlet, **http(slack)) as adapter:
+        headers = sign(slack, body) | {"Content-Type": "application/json"}
+        assert await post(adapter, body, headers) == 200
+        (event,) = inlet.taken.values()
+        with pytest.raises(ValueError, match="a request is no object"):
+            adapter.receive(event)
+    assert not [record for record in caplog.records if record.exc_info]
 
 
+async def test_what_is_for_another_workspace_is_dropped(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    event = {"type": "message", "user": "U1", "text": "x", "ts": "1763000000.000100"}
+    callback = event_callback(slack.world.app, event | {"channel": "D1"}, "Ev1")
+    other = {"team_id": "T2", "context_team_id": "T2", "authorizations": [{"team_id": "T2"}]}
+    async with running(slack, inlet, **http(slack)) as adapter:
+        for found in (callback | other, callback):
+            body = json.dumps(found).encode()
+            headers = sign(slack, body) | {"Content-Type": "application/json"}
+            assert await post(adapter, body, headers) == 200
+        assert len(inlet.taken) == 1
+
+
+@pytest.mark.slow
 async def test_who_never_ends_a_request_is_sent_away(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
