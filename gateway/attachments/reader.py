@@ -98,7 +98,7 @@ class Reader:
         readings = tuple(task.result() for task in tasks)
         if len(attachments) <= MOST_ATTACHMENTS:
             return readings
-        left = f"{len(attachments) - MOST_ATTACHMENTS} more, not looked at"
+        left = f"{len(attachments) - MOST_ATTACHMENTS} more, not read"
         reported = attachment_texts.describe_excess(MOST_ATTACHMENTS)
         return (*readings, Unreadable(note=left, sentence=reported))
 

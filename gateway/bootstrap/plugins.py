@@ -50,7 +50,7 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
     on
     an invalid option.
     """
-    module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "outside memory")
+    module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "external memory")
     return cast(MemoryProvider, module.create(options))
 
 

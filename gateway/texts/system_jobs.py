@@ -12,28 +12,28 @@ from agent_core.skills import CuratorReport, Step, StepKind
 _DONE: dict[StepKind, str] = {
     "see": "new",
     "changed": "changed by hand",
-    "tell": "broken, the owners were told",
+    "tell": "broken, reported to the owners",
     "repaired": "repaired",
     "stale": "stale",
     "fresh": "used again",
-    "archive": "put away",
+    "archive": "archived",
     "archived": "found in the archive",
-    "returned": "back again",
-    "forget": "gone",
+    "returned": "restored by hand",
+    "forget": "deleted by hand",
 }
 _WOULD: dict[StepKind, str] = {
-    "see": "{name} would be noted as new",
-    "changed": "{name} was changed by hand, which would be noted",
-    "tell": "{name} is broken, which the owners would be told: {fault}",
-    "repaired": "{name} is repaired",
-    "stale": "{name} was not used for {days} days and would be called stale",
-    "fresh": "{name} was used again and would not be called stale any more",
-    "archive": "{name} was not used for {days} days and would be moved to skills/.archive/",
-    "archived": "{name} lies in the archive, which would be noted",
-    "returned": "{name} is back from the archive, which would be noted",
-    "forget": "{name} is gone, and would be forgotten",
+    "see": "{name}: would be recorded as new",
+    "changed": "{name}: changed by hand; would be recorded",
+    "tell": "{name}: broken; would be reported to the owners: {fault}",
+    "repaired": "{name}: repaired; would be recorded",
+    "stale": "{name}: unused for {days} days; would be marked stale",
+    "fresh": "{name}: used again; would no longer be marked stale",
+    "archive": "{name}: unused for {days} days; would move to skills/.archive/",
+    "archived": "{name}: found in the archive; would be recorded",
+    "returned": "{name}: restored from the archive; would be recorded",
+    "forget": "{name}: deleted by hand; its record would be removed",
 }
-NO_FOLDER = "the home has no folder of skills"
+NO_FOLDER = "the home directory has no skills folder"
 
 
 _BROKEN = Plural(
@@ -53,9 +53,9 @@ def describe_round(done: CuratorReport) -> str:
     """Describe the curator's work for the record of its run."""
     if not done.has_folder:
         return NO_FOLDER
-    looked = f"{done.count} skill{'' if done.count == 1 else 's'} looked at"
+    looked = f"{done.count} skill{'' if done.count == 1 else 's'} checked"
     reported = [f"{head}: {', '.join(names)}" for head, names in _gather(done.steps)]
-    stuck = [f"{name} could not be put away: {why}" for name, why in done.stuck]
+    stuck = [f"{name} could not be archived: {why}" for name, why in done.stuck]
     return "; ".join((looked, *reported, *stuck))
 
 
@@ -67,7 +67,7 @@ def describe_plan(found: CuratorReport) -> list[str]:
         f"{_WOULD[step.kind].format(name=step.name, fault=step.fault, days=step.days)}."
         for step in found.steps
     ]
-    return lines or ["Nothing would be done."]
+    return lines or ["There is nothing to do."]
 
 
 def _gather(steps: Iterable[Step]) -> list[tuple[str, list[str]]]:
@@ -84,23 +84,25 @@ def _sentence(text: str) -> str:
 
 
 _DOUBTS = {
-    "": "the same as was sent",
-    "not_noted": "can't be proved: nothing was noted of it, it is older than that",
-    "prompt_gone": "can't be proved: its prompt was deleted or altered since",
-    "forgotten": "can't be proved: words of this talk were forgotten since",
-    "differs": "NOT the same as was sent: what stands in the database is something else",
+    "": "identical to what was sent",
+    "not_noted": "can't be verified: no fingerprint was recorded then",
+    "prompt_gone": "can't be verified: the prompt was deleted or altered since",
+    "forgotten": "can't be verified: words of this conversation were deleted since",
+    "differs": "NOT identical to what was sent: the database holds something else",
 }
-_UNKNOWN = "What was sent here can't be told: nothing that came of it stands in the database."
+_UNKNOWN = "The database has no record of what was sent here."
 
 
 def describe_requests(answer: Mapping[str, Any]) -> Iterator[str]:
     """The requests of a turn, line by line, with their prompt."""
     calls = answer["calls"]
     if not calls:
-        yield f"No answer of a model is recorded in turn {answer['id']}."
+        yield f"Turn {answer['id']} has no recorded model answer."
         return
     yield "== system"
-    yield "(deleted or altered since)" if answer["system"] is None else answer["system"].rstrip("\n")
+    yield (
+        "(deleted or altered since)" if answer["system"] is None else answer["system"].rstrip("\n")
+    )
     yield "== tools"
     for tool in answer["tools"] or ():
         yield f"{tool['name']}: {tool['description']}"
@@ -122,7 +124,7 @@ def _describe_call(number: int, count: int, call: Mapping[str, Any]) -> Iterator
     if call["pictures"]:
         yield f"pictures {', '.join(call['pictures'])}"
     if call["same"]:
-        yield f"(the first {call['same']} messages of call {number - 1}, and then)"
+        yield f"(the first {call['same']} messages of call {number - 1}, then)"
     for message in call["messages"]:
         yield f"[{message['role']}]"
         for part in message["parts"]:
@@ -156,46 +158,46 @@ def describe_replay(answer: Mapping[str, Any]) -> Iterator[str]:
         one = "its fingerprint is that" if count == 1 else "their fingerprints are those"
         yield f"identical: {requests}, and {one} of what was sent."
     elif answer["verdict"] == "not_noted":
-        yield f"Request {place} of {count} can't be compared: nothing was noted of it then."
+        yield f"Request {place} of {count} can't be compared: no fingerprint was recorded then."
     elif answer["verdict"] == "fewer":
-        yield f"The turn ended before request {place} of {count} was made again."
+        yield f"The replay ended before request {place} of {count}."
     else:
-        yield f"Request {place} of {count} differs (- as it stands in the record, + made again):"
-        yield from answer["lines"] or ("What it was made of can't be told any more.",)
+        yield f"Request {place} of {count} differs (- recorded, + rebuilt):"
+        yield from answer["lines"] or ("Its content is no longer in the database.",)
     if count and answer["verdict"] not in ("identical", "not_noted") and answer["attempts"] > 1:
-        yield "The turn was taken up again after a crash, which is not played."
+        yield "The turn resumed after a crash; the replay does not repeat that."
 
 
 def _describe_memory_of_now(answer: Mapping[str, Any]) -> Iterator[str]:
     if answer["prompt"]:
-        yield "With what is remembered now, the prompt would be another:"
+        yield "With the current memory, the prompt would differ:"
         yield from answer["prompt"]
     else:
-        yield "With what is remembered now, the prompt would be the same."
+        yield "With the current memory, the prompt would be the same."
     if not answer["is_rest_same"]:
-        yield "The messages of the turn can't be made again as they were; see without --memory."
+        yield "The turn's messages can't be rebuilt; see the replay without --memory."
 
 
 _LONGEST_REASON = 300
-NO_OUTSIDE = "there is no outside memory"
+NO_OUTSIDE = "no external memory is configured"
 
 
 def describe_sync(sync: SyncReport, now: int) -> str:
     """Describe the state of the external memory's sync. Pure; `now` in milliseconds."""
     report = sync.report
     how = "answers" if report.state == "ok" else f"does not answer ({report.detail or 'not yet'})"
-    reported = [f"{report.name} {how}", f"{sync.reported:,} told since the last look"]
+    reported = [f"{report.name} {how}", f"{sync.reported:,} synced since the last check"]
     if sync.revived:
-        reported.append(f"{sync.revived:,} taken up again")
+        reported.append(f"{sync.revived:,} retried")
     if report.queued and sync.oldest_at is not None:
         since = datetime.fromtimestamp(min(sync.oldest_at, now) / 1000, UTC)
         reported.append(
-            f"{report.queued:,} still owed, the oldest since {since:%Y-%m-%d %H:%M} UTC"
+            f"{report.queued:,} not synced yet, the oldest since {since:%Y-%m-%d %H:%M} UTC"
         )
     else:
-        reported.append("nothing is owed")
+        reported.append("everything is synced")
     if report.dead:
-        reported.append(f"{report.dead:,} set aside, the log says why")
+        reported.append(f"{report.dead:,} failed; the log gives the reasons")
     return "; ".join(reported)
 
 

@@ -262,7 +262,7 @@ async def test_many_attachments_keep_their_order_and_the_rest_is_told(post: Post
     assert texts == [f"text {number}" for number in range(MOST_ATTACHMENTS)]
     assert refused(rest) == attachment_texts.describe_excess(MOST_ATTACHMENTS)
     assert isinstance(rest, Unreadable)
-    assert rest.note == "3 more, not looked at"
+    assert rest.note == "3 more, not read"
 
 
 async def test_a_store_that_refuses_is_the_only_error(post: Post) -> None:

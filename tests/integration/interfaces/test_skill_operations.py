@@ -216,13 +216,13 @@ async def test_the_curator_tells_what_it_would_do_and_does_not(home: Path, how: 
         new = [line for line in lines if line.endswith("would be noted as new.")]
         assert len(new) == (0 if how == "running" else 2)
         (broken, old) = (line for line in lines if line not in new)
-        assert "broken is broken, which the owners would be told" in broken
+        assert "broken: broken; would be reported to the owners" in broken
         assert "old was not used for" in old
         assert old.endswith("days and would be called stale.")
         write_text(home / "skills" / "old", "old", "Another.")
         lines = (await at.ask("curate", dry_run=True))["lines"]
         if how == "running":
-            assert "old was changed by hand, which would be noted." in lines
+            assert "old: changed by hand; would be recorded." in lines
         assert (await at.ask("curate", dry_run=True))["lines"] == lines
 
 
@@ -236,24 +236,24 @@ async def test_the_curator_is_run_now_where_its_job_is(home: Path) -> None:
                 if "done (" in "".join(shown["runs"]):
                     break
                 await asyncio.sleep(0.01)
-        assert "done (1 skill looked at)" in shown["runs"][0]
+        assert "done (1 skill checked)" in shown["runs"][0]
         own = (await asyncio.to_thread(perform, home, "jobs.list", {"system": True}))["jobs"]
         assert [job["last"].partition(": ")[2] for job in own] == [
             "",
-            "done (1 skill looked at)",
+            "done (1 skill checked)",
             "",
         ]
         assert own[0]["last"] == "not run yet"
     listed = talaria(home, "jobs", "--system")
     assert "Last: " in listed.out
-    assert "done (1 skill looked at)" in listed.out
+    assert "done (1 skill checked)" in listed.out
 
 
 async def test_without_its_job_the_curator_can_not_be_run(home: Path) -> None:
     async with desk(home, "beside") as at:
         assert "`talaria run` creates it." in await refused(at.ask("curate"))
         assert (await at.ask("curate", dry_run=True))["lines"] == [
-            "The home has no folder of skills."
+            "The home directory has no skills folder."
         ]
 
 
@@ -297,7 +297,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert undone[:2] == ["Taken back:", newest]
     assert undone[-1].endswith(f"house    changed (+1 -1 lines) (undoes {newest.split()[0]})")
     assert (place / SKILL_FILE).read_text() == text
-    assert said(home, "curate", "--dry-run").out == "Nothing would be done.\n"
+    assert said(home, "curate", "--dry-run").out == "There is nothing to do.\n"
     assert said(home, "show", "none").code == 1
 
 

@@ -99,7 +99,7 @@ def test_the_command_line_prints_it_all(talked: Path) -> None:
     shown = talaria(talked, "turns", "show", "1", "--prompt")
     assert shown.code == 0, shown.err
     assert "== call 2 of 2: stand-in" in shown.out
-    assert shown.out.count(": the same as was sent") == 2
+    assert shown.out.count(": identical to what was sent") == 2
     assert "(the first 1 messages of call 1, and then)" in shown.out
     assert 'memory {"action":"add"' in shown.out
     played = talaria(talked, "turns", "replay", "1")
@@ -127,7 +127,7 @@ async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPat
     assert (gone.code, gone.err) == (1, "The prompt of turn 1 was deleted or altered.\n")
     shown = talaria(home, "turns", "show", "1", "--prompt").out
     assert "(deleted or altered since)" in shown
-    assert shown.count("its prompt was deleted or altered since") == 2
+    assert shown.count("the prompt was deleted or altered since") == 2
 
 
 async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forgotten(

@@ -241,7 +241,7 @@ async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
             await flip(harness, "jobs", change, job.id)
         run = await curated(harness, clock, days=3, count=1)
         assert run.state == "done"
-        assert run.reason.startswith("1 skill looked at")
+        assert run.reason.startswith("1 skill checked")
 
 
 @pytest.mark.parametrize(

@@ -199,12 +199,12 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         await greet(harness)
         await harness.gateway.database.write("owner", make_owner)
         run = await curated(harness, clock, days=2, count=1)
-        assert run.reason == "1 skill looked at; broken, the owners were told: tidy"
+        assert run.reason == "1 skill checked; broken, reported to the owners: tidy"
         shown = await harness.chat.sees_text("A skill is broken")
         assert "its `name` is other" in shown.text
         assert shown.is_silent
         run = await curated(harness, clock, days=7, count=2)
-        assert run.reason == "1 skill looked at"
+        assert run.reason == "1 skill checked"
         (place / "SKILL.md").unlink()
         await curated(harness, clock, days=7, count=3)
         await harness.chat.sees_text("Skill tidy has no SKILL.md")
@@ -213,7 +213,7 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         ]
         write_skill(folder, "neat")
         run = await curated(harness, clock, days=7, count=4)
-        assert run.reason == "2 skills looked at; new: neat"
+        assert run.reason == "2 skills checked; new: neat"
         assert sum("is broken" in text for text in texts(harness)) == 2
 
 
@@ -234,9 +234,9 @@ async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
             "pin", lambda c: skills.pin(c, name="pinned", is_pinned=True)
         )
         run = await curated(harness, clock, days=7, count=2)
-        assert run.reason == "4 skills looked at; stale: digest, old, pinned, wanted"
+        assert run.reason == "4 skills checked; stale: digest, old, pinned, wanted"
         run = await curated(harness, clock, days=7, count=3)
-        assert run.reason == "4 skills looked at; put away: digest, old as old~2"
+        assert run.reason == "4 skills checked; archived: digest, old as old~2"
         assert names_in(folder) == [".archive", ".usage.json", "pinned", "wanted"]
         assert names_in(folder / ".archive") == ["digest", "old", "old~2"]
         assert (await harness.read(changes))[4:] == [
@@ -257,13 +257,13 @@ async def test_what_can_not_be_moved_stays_and_the_outcome_says_why(
     async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as harness:
         await curated(harness, clock, days=2, count=1)
         run = await curated(harness, clock, days=7, count=2)
-        assert run.reason == "1 skill looked at; old could not be put away: File exists"
+        assert run.reason == "1 skill checked; old could not be archived: File exists"
         row = await known(harness, "old")
         assert row
         assert row.state == "active"
         (folder / ".archive").unlink()
         run = await curated(harness, clock, days=7, count=3)
-        assert run.reason == "1 skill looked at; put away: old"
+        assert run.reason == "1 skill checked; archived: old"
 
 
 async def test_without_a_folder_the_curator_says_so_and_makes_none(
@@ -272,7 +272,7 @@ async def test_without_a_folder_the_curator_says_so_and_makes_none(
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         run = await curated(harness, clock, days=2, count=1)
-        assert (run.state, run.reason) == ("done", "the home has no folder of skills")
+        assert (run.state, run.reason) == ("done", "the home directory has no skills folder")
     assert names_in(tmp_path, "skills") == []
 
 
@@ -293,7 +293,7 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
         (folder / ".usage.json").rmdir()
         clock.move(harness, minutes=5)
         (run,) = await over(harness, job, 1)
-        assert (run.state, run.reason) == ("done", "0 skills looked at")
+        assert (run.state, run.reason) == ("done", "0 skills checked")
 
 
 async def test_the_gateways_own_jobs_are_there_and_the_outside_memorys_only_with_one(

@@ -13,6 +13,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
+from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.tools import SecretMask
 from gateway.config import DATABASE
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
@@ -87,13 +89,13 @@ async def test_what_was_set_aside_is_taken_up_again_and_told(
         await set_aside(harness, 1)
         output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=1, minutes=30)
         assert output == (
-            "honcho answers; 0 told since the last look; nothing is owed; 1 set aside, the log says"
-            " why"
+            "honcho answers; 0 synced since the last check; everything is synced; 1 failed; the log"
+            " gives the reasons"
         )
         server.faults = lambda route, body: None
         output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         assert output == (
-            "honcho answers; 2 told since the last look; 1 taken up again; nothing is owed"
+            "honcho answers; 2 synced since the last check; 1 retried; everything is synced"
         )
         assert server.said == ["hi", "Hello."]
 
@@ -121,7 +123,7 @@ async def test_one_that_is_away_is_said_with_what_it_is_queued_and_since_when(
         await greet(harness)
         output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=1, hours=3)
         assert output.startswith("honcho does not answer (Honcho is overloaded")
-        assert output.endswith("1 still owed, the oldest since 2026-11-20 11:00 UTC")
+        assert output.endswith("1 not synced yet, the oldest since 2026-11-20 11:00 UTC")
         server.faults = lambda route, body: None
         await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         await all_reported(harness)
@@ -136,7 +138,7 @@ async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
         pass
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         output = await outcome(harness, clock, system_jobs.MEMORY_SYNC, count=1, hours=1)
-        assert output == "there is no outside memory"
+        assert output == "no external memory is configured"
 
 
 async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
@@ -215,6 +217,8 @@ async def alone(
             now=clock,
             folder=home,
             environ={},
+            script_limits=ScriptLimits(memory=10**9, file=10**6, processes=30),
+            secret_mask=SecretMask(),
             system_tasks={system_jobs.BACKUP: work} if work else {},
             catalog=harness.gateway.scheduling.skills.catalog,
             at_once=1,
@@ -263,6 +267,6 @@ def test_a_queued_message_from_the_future_is_said_to_be_of_now() -> None:
     )
     sync = SyncReport(revived=0, reported=0, report=report, oldest_at=1 << 50)
     assert describe_sync(sync, 0) == (
-        "honcho does not answer (not yet); 0 told since the last look; 3 still owed, the oldest"
+        "honcho does not answer (not yet); 0 synced since the last check; 3 not synced yet, the oldest"
         " since 1970-01-01 00:00 UTC"
     )
