@@ -1,8 +1,14 @@
 """Tools: their contract, the toolbox that runs them, and tools without a package of their own."""
 
 from agent_core.tools.clock import describe_days, local_time, read_days
-from agent_core.tools.contract import Effect, MemoryOwner, Tool, ToolContext, ToolResult
-from agent_core.tools.secret_scan import find_secret
+from agent_core.tools.contract import (
+    Effect,
+    MemoryOwner,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
+from agent_core.tools.secret_scan import SecretMask, find_secret
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
@@ -31,6 +37,7 @@ __all__ = [
     "Effect",
     "MemoryOwner",
     "QuestionPending",
+    "SecretMask",
     "SendFileTool",
     "SettingsTool",
     "Tool",

@@ -1,7 +1,10 @@
-"""Find keys, tokens and other secrets in a text before it is saved."""
+"""Find keys, tokens and other secrets in a text, and mask them."""
 
 import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,72 @@ def find_secret(text: str) -> str | None:
     """
     found = _ANY.search(text)
     return _SHAPES[int((found.lastgroup or "s0")[1:])].name if found else None
+
+
+HIDDEN = "[hidden]"
+"""The text in place of a secret."""
+
+_SHORTEST_KNOWN = 6
+"""Masking a shorter text would hide ordinary words; no real token is that short."""
+_ENCODED_FROM = 12
+"""Characters from which the encoded forms of a secret can't be part of an ordinary text."""
+_KEY_BLOCK = "-----BEGIN"
+_EXAMPLES = ("an address with a password", "an authorization header")
+"""Kinds that answers often show with a placeholder, as in `user:password@host`."""
+_WORD = re.compile(r"\S{15,}")
+"""The shortest secret with a shape has 15 characters; to try all shapes everywhere is slow."""
+_SHAPED = re.compile(
+    "(?:"
+    + "|".join(shape.pattern for shape in _SHAPES if shape.name not in _EXAMPLES)
+    + ")[A-Za-z0-9_-]*"  # a shape may name the fewest characters
+)
+_SPACED = re.compile(
+    "|".join(
+        (
+            rf"(?s:{_SHAPES[0].pattern}(?:.*?-----END [A-Z0-9 ]+-----|.*))",
+            next(shape.pattern for shape in _SHAPES if shape.name == "an AWS secret key"),
+        )
+    )
+)
+"""Secrets that contain white space."""
+_UNFINISHED = re.compile(r"[A-Za-z0-9_.:/+=~-]{12,}\Z")
+
+
+class SecretMask:
+    """Masks credentials, and what has the shape of one, in texts that leave or are stored."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        """`known` are the credentials of this installation."""
+        forms = {
+            form for text in known if len(text) >= _SHORTEST_KNOWN for form in _list_forms(text)
+        }
+        # The longest first: one secret may be the beginning of another.
+        self._known = sorted(forms, key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        """Replace every secret in a text; most texts take some microseconds."""
+        for form in self._known:
+            if form in text:
+                text = text.replace(form, HIDDEN)
+        text = _WORD.sub(lambda found: _SHAPED.sub(HIDDEN, found[0]), text)
+        return _SPACED.sub(HIDDEN, text) if _KEY_BLOCK in text or "aws" in text.lower() else text
+
+    def hide_growing(self, text: str) -> str:
+        """Do the same for a text that is not complete, and leave out a long last word.
+
+        The last word may be the beginning of a secret that only its end reveals.
+        """
+        return _UNFINISHED.sub("", self.hide(text))
+
+
+def _list_forms(secret: str) -> Iterator[str]:
+    """List a secret as it is, in an address, and inside of Base64."""
+    yield secret
+    if len(secret) < _ENCODED_FROM:
+        return
+    yield quote(secret, safe="")
+    for offset in range(3):  # the characters depend on where a group of three bytes begins
+        coded = b64encode(b"\0" * offset + secret.encode()).decode()
+        inside = coded[(offset * 8 + 5) // 6 : (offset + len(secret.encode())) // 3 * 4]
+        yield inside
+        yield inside.translate(str.maketrans("+/", "-_"))

@@ -15,6 +15,7 @@ from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.localization import Text
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.untrusted_text import escape, flatten
 from agent_core.tools.user_questions import (
     NeedsApproval,
@@ -176,11 +177,17 @@ class Toolbox:
     """An agent's tools by name, in a fixed order."""
 
     def __init__(
-        self, tools: Sequence[Tool], *, timeout: float = 60.0, prompter: UserPrompter | None = None
+        self,
+        tools: Sequence[Tool],
+        *,
+        timeout: float = 60.0,
+        prompter: UserPrompter | None = None,
+        mask: SecretMask | None = None,
     ) -> None:
         """`timeout` is in seconds per call. Raises `ValueError` for a duplicate name.
 
-        Without a `prompter`, tools that need approval are refused.
+        Without a `prompter`, tools that need approval are refused. Results are stored, so `mask`
+        hides secrets in them.
         """
         self._tools = {tool.spec.name: tool for tool in tools}
         if len(self._tools) != len(tools):
@@ -189,6 +196,7 @@ class Toolbox:
             raise ValueError(f"two tools have the same name: {', '.join(twice)}")
         self._timeout = timeout
         self._prompter = prompter
+        self._mask = mask or SecretMask()
         self._checks: dict[str, Validate] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
         """The specs of the tools, in their order."""
@@ -196,7 +204,9 @@ class Toolbox:
     def restrict_to(self, names: Collection[str]) -> "Toolbox":
         """A toolbox with only the tools of these names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
-        return Toolbox(chosen, timeout=self._timeout, prompter=self._prompter)
+        return Toolbox(
+            chosen, timeout=self._timeout, prompter=self._prompter, mask=self._mask
+        )
 
     def effect(self, name: str) -> Effect:
         """The effect of repeating a call; `read` for an unknown tool."""
@@ -265,7 +275,8 @@ class Toolbox:
                 return _fail(_describe_timeout(tool, patience))
             reason = error.strerror or str(error) or type(error).__name__
             return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
-        return ToolResult(text=_bound(result.text), is_error=result.is_error)
+        text = _bound(self._mask.hide(result.text))
+        return ToolResult(text=text, is_error=result.is_error)
 
     async def _ask_approval(
         self, tool: Tool, arguments: Mapping[str, object], context: ToolContext

@@ -15,12 +15,12 @@ from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.models import Model
 from agent_core.state.engine.database import Database, Observer
 from agent_core.state.people.people import Person
-from agent_core.tools import Tool
+from agent_core.tools import SecretMask, Tool
 from gateway.bootstrap import factories
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
-from gateway.config import Settings
+from gateway.config import Settings, list_hidden
 from gateway.config import now as wall_clock
 from gateway.conversion import make_zone_finder
 from gateway.people import Access, Identity, Rooms
@@ -62,6 +62,7 @@ class Core:
     zone: str
     """The deployment's IANA time zone."""
     zone_of: Callable[[Person], str]
+    secret_mask: SecretMask
     now: Callable[[], int]
     wakeup: asyncio.Event
     """Set after a write that may make a job due earlier."""
@@ -97,6 +98,7 @@ def make_core(
         compactor=factories.make_compactor(settings, database, model, quotas),
         zone=zone,
         zone_of=make_zone_finder(zone),
+        secret_mask=SecretMask(list_hidden(settings.secrets)),
         now=extra.now,
         wakeup=asyncio.Event(),
         data_removed=Signal(),

@@ -8,6 +8,7 @@ from functools import partial
 from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
 from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.tools import SecretMask
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
 from gateway.jobs import Notifier, Outcomes
@@ -62,6 +63,7 @@ class SchedulingDeps:
     outcomes: Outcomes
     zone: str
     """The deployment's IANA time zone."""
+    secret_mask: SecretMask
     data_removed: Signal[None]
     now: Callable[[], int]
 
@@ -84,6 +86,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         now=now,
         folder=settings.home,
         environ=environment(),
+        secret_mask=deps.secret_mask,
         script_limits=ScriptLimits(
             memory=settings.jobs.script_memory_mb * 1_000_000,
             file=settings.jobs.script_file_mb * 1_000_000,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agent_core.agent import Toolboxes, private_tools, room_tools
 from agent_core.agent.prompt import SOUL_LIMIT
@@ -16,7 +17,7 @@ from agent_core.memory import (
 )
 from agent_core.schedule import ScheduleTool
 from agent_core.state.engine.database import Database
-from agent_core.tools import AskTool, SettingsTool, Tool, Toolbox
+from agent_core.tools import AskTool, SecretMask, SettingsTool, Tool, Toolbox
 from gateway.bootstrap.factories import load_reranker
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
@@ -38,6 +39,7 @@ class ToolDeps:
     user_prompts: UserPrompts
     external_memory: ExternalMemory | None
     zone: str
+    secret_mask: SecretMask
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
 
@@ -73,12 +75,13 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     kit = _make_kit(deps)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
+    make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask)
     return Toolboxes(
-        private=Toolbox((*private, *shared), prompter=user_prompts),
-        room=Toolbox((*room, *shared), prompter=user_prompts),
+        private=make_toolbox((*private, *shared)),
+        room=make_toolbox((*room, *shared)),
         inventory=inventory,
-        private_job=Toolbox((*private, *shared, *gathering), prompter=user_prompts),
-        room_job=Toolbox((*room, *shared, *open_gathering), prompter=user_prompts),
+        private_job=make_toolbox((*private, *shared, *gathering)),
+        room_job=make_toolbox((*room, *shared, *open_gathering)),
     )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from agent_core.tools import SecretMask
 from gateway.config.credentials import Secrets
 from gateway.config.paths import LOG, describe_unwritable
 from gateway.config.redaction import hide_secrets
@@ -24,8 +26,6 @@ _LARGEST_FILE = 5_000_000
 _KEPT_FILES = 5
 _FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
-_SHORTEST_SECRET = 6
-"""Masking a shorter text would hide ordinary words; no real token is that short."""
 
 
 class RedactingFormatter(logging.Formatter):
@@ -35,15 +35,11 @@ class RedactingFormatter(logging.Formatter):
 
     def __init__(self, hidden: Sequence[str]) -> None:
         super().__init__(_FORMAT)
-        known = sorted((text for text in hidden if len(text) >= _SHORTEST_SECRET), key=len)
-        # The longest first: one secret may be the beginning of another.
-        self._known = re.compile("|".join(map(re.escape, reversed(known)))) if known else None
+        self._mask = SecretMask(hidden)
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as one line, or several with a traceback."""
-        line = super().format(record)
-        if self._known:
-            line = self._known.sub("[hidden]", line)
+        line = self._mask.hide(super().format(record))
         return hide_secrets(_USER_IN_ADDRESS.sub("[hidden]", line))
 
 
@@ -68,11 +64,11 @@ class _RecordQueue(QueueHandler):
 
 
 def list_hidden(secrets: Secrets) -> list[str]:
-    """List the secrets that are set; addresses are left out, because only their user part is
-    masked.
-    """
-    values = dict(secrets)
-    return [text for name, text in values.items() if text and not name.endswith("_url")]
+    """List the credentials that are set, and the passwords in addresses."""
+    values = {name: text for name, text in dict(secrets).items() if text}
+    passwords = [urlsplit(text).password for name, text in values.items() if name.endswith("_url")]
+    credentials = [text for name, text in values.items() if not name.endswith("_url")]
+    return [*credentials, *filter(None, passwords)]
 
 
 @contextmanager

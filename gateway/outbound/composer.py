@@ -11,9 +11,11 @@ from agent_core.state.conversations import files
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools import SecretMask
 from gateway import conversion
 from gateway.texts import general
 
+_TEXTS = ("text/", "application/json")
 _KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
 
 
@@ -53,10 +55,12 @@ class Composer:
         database: Database,
         adapters: Mapping[str, ChatAdapter],
         command_formatter: CommandFormatter,
+        mask: SecretMask,
     ) -> None:
         self._database = database
         self.adapters = adapters
         self.command_formatter = command_formatter
+        self.mask = mask
 
     async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
         """Build a row's message with this text.
@@ -69,7 +73,7 @@ class Composer:
         """Build a row's message with this text and file."""
         if row.turn_id is None:
             text = self.command_formatter.format_commands(self.adapters[row.platform], text)
-        return conversion.outbound(row, text=text, file=file)
+        return conversion.outbound(row, text=self.mask.hide(text), file=file)
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:
         """Read the file of a row, if it has one. Raises `Rejected` if the file was deleted."""
@@ -79,8 +83,18 @@ class Composer:
         stored = await self._database.read(lambda c: files.find(c, key=key))
         if stored is None:
             raise Rejected("The file is no longer there.")
-        name = row.file_name or key[:12]
-        return OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
+        name, data = row.file_name or key[:12], stored.data
+        if row.turn_id is not None:  # an export is the person's own and stays as it is
+            data = self._mask_data(data, stored.media_type)
+        return OutboundFile(name=name, media_type=stored.media_type, data=data)
+
+    def _mask_data(self, data: bytes, media_type: str) -> bytes:
+        if not media_type.startswith(_TEXTS):
+            return data
+        try:
+            return self.mask.hide(data.decode()).encode()
+        except UnicodeDecodeError:
+            return data
 
 
 def note_repeat(adapter: ChatAdapter, body: str) -> str:

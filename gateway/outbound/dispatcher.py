@@ -87,6 +87,7 @@ class OutboxDispatcher:
         self._timings = timings
         self.adapters = composer.adapters
         self.command_formatter = composer.command_formatter
+        self.mask = composer.mask
         self._channels = {name: Channel.to(adapter) for name, adapter in self.adapters.items()}
         self._live_messages = LiveMessageEditor(database, now)
         self._reconciler = Reconciler(database, composer, now)

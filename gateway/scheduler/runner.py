@@ -15,6 +15,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.tools import SecretMask
 from gateway.conversion import QueuedMessage
 from gateway.jobs import (
     AgentRunDeps,
@@ -55,6 +56,8 @@ class RunnerDeps:
     folder: Path
     environ: Mapping[str, str]
     script_limits: ScriptLimits
+    secret_mask: SecretMask
+    """Hides secrets in what a script writes, before it is stored."""
     system_tasks: Mapping[str, SystemTask]
     catalog: SkillCatalog
     """The skills that jobs name."""
@@ -263,7 +266,8 @@ class JobRunner:
             output = await run_script(
                 job.body, self._deps.folder, self._deps.environ, self._deps.script_limits
             )
-            return output.text, output.fault
+            mask = self._deps.secret_mask
+            return mask.hide(output.text), mask.hide(output.fault)
         work = self._deps.system_tasks.get(job.body)
         if work is None:
             return "", f"this version has no system task named {job.body}."

@@ -138,7 +138,7 @@ class Presenter:
         if self.text.strip() and isinstance(self._adapter, CanEdit):
             self._next_words = self._loop.time() + self._adapter.pace.edit_interval
             self._live = self._live or LiveMessage(self._outgoing)
-            self._live.text = repair_text(self.text)
+            self._live.text = self._dispatcher.mask.hide_growing(repair_text(self.text))
             self._dispatcher.show_live(self._live)
 
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:

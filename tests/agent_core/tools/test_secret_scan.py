@@ -1,10 +1,12 @@
 """Keys and tokens of thirty and more kinds are known by their shape; plain words are not."""
 
+import base64
 import string
+from urllib.parse import quote
 
 import pytest
 
-from agent_core.tools.secret_scan import find_secret
+from agent_core.tools.secret_scan import SecretMask, find_secret
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -101,3 +103,51 @@ def test_what_people_tell_is_no_secret(text: str) -> None:
 def test_a_kind_is_named_with_its_article() -> None:
     assert find_secret(SECRETS["anthropic"]) == "an Anthropic key"
     assert find_secret(SECRETS["github"]) == "a GitHub token"
+
+
+EXAMPLES = ("postgres", "bearer")
+KNOWN = "7654321:not-a-usual/token+at=all"
+
+
+@pytest.mark.parametrize("name", [name for name in SECRETS if not name.startswith(EXAMPLES)])
+@pytest.mark.parametrize("frame", ["{}", "My key is {}, keep it", "token={}\nand more", "«{}»"])
+def test_a_secret_of_a_known_shape_is_masked(name: str, frame: str) -> None:
+    shown = SecretMask().hide(frame.format(SECRETS[name]))
+    assert "[hidden]" in shown
+    assert find_secret(shown) is None or name == "putty"
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_what_is_no_secret_stays_as_it_is(text: str) -> None:
+    assert SecretMask([KNOWN]).hide(text) == text
+
+
+def test_the_body_of_a_key_goes_with_its_first_line() -> None:
+    body = f"{SECRETS['rsa']}\n{some(64)}\n{some(30)}\n{DASHES}END RSA PRIVATE KEY{DASHES}"
+    assert SecretMask().hide(f"Here:\n{body}\nThat was it.") == "Here:\n[hidden]\nThat was it."
+    assert SecretMask().hide(f"Here:\n{body[:60]}") == "Here:\n[hidden]"
+
+
+@pytest.mark.parametrize("frame", ["{}", "x{}", "xy{}", "It is {} today", "a\n{}\nb"])
+def test_an_own_credential_is_masked_in_each_encoding(frame: str) -> None:
+    mask = SecretMask([KNOWN])
+    whole = frame.format(KNOWN)
+    assert KNOWN not in mask.hide(whole)
+    assert "[hidden]" in mask.hide(frame.format(quote(KNOWN, safe="")))
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        shown = mask.hide(encode(whole.encode()).decode())
+        assert "[hidden]" in shown
+        assert len(shown) < len(frame) * 2 + 20
+
+
+@pytest.mark.parametrize("length", range(1, len(KNOWN) + 1))
+def test_a_growing_text_never_shows_more_than_the_beginning_of_a_secret(length: int) -> None:
+    shown = SecretMask([KNOWN]).hide_growing(f"The token is {KNOWN[:length]}")
+    assert KNOWN[:12] not in shown
+
+
+def test_masking_twice_changes_nothing() -> None:
+    mask = SecretMask([KNOWN])
+    once = mask.hide(f"{KNOWN} and {SECRETS['github']}")
+    assert once == "[hidden] and [hidden]"
+    assert mask.hide(once) == once

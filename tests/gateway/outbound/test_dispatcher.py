@@ -23,6 +23,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools import SecretMask
 from gateway.conversion import Place, name_chat
 from gateway.outbound.composer import CommandFormatter, Composer
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
@@ -60,7 +61,7 @@ async def delivering(
             yield OutboxDispatcher(
                 group=group,
                 database=database,
-                composer=Composer(database, {"fake": chat}, CommandFormatter([])),
+                composer=Composer(database, {"fake": chat}, CommandFormatter([]), SecretMask()),
                 reroute=lambda *_: None,
                 now=lambda: 1,
                 timings=timings,
