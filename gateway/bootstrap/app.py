@@ -103,9 +103,8 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    toolboxes = _make_toolboxes(core, user_prompts)
-    agent = _make_agent(core, toolboxes)
-    turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
+    agent = _make_agent(core, user_prompts)
+    turn_deps = _make_turn_deps(core, agent, dispatcher, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
     router = _make_router(group, core, lanes, turn_deps, data)
     core.data_removed.connect(lambda _: router.forget_known())
@@ -156,8 +155,8 @@ def _list_background(
     )
     return [
         tasks.run,
-        data.data_requests.run,
-        partial(scan_all, core.memory.store, core.database, core.now),
+        data_requests.run,
+        partial(scan_all, memory, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
     ]
 
@@ -242,7 +241,7 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
     return notifier, dispatcher
 
 
-def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
+def _make_agent(core: Core, user_prompts: UserPrompts) -> Agent:
     deps = ToolDeps(
         settings=core.settings,
         database=core.database,
@@ -254,17 +253,13 @@ def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
         forget_people=core.identity.forget_known,
         wake_jobs=core.wakeup.set,
     )
-    return make_toolboxes(deps, core.extensions.tools)
-
-
-def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
     return Agent(
         config=factories.make_agent_config(
             core.settings, core.sessions, core.quotas, core.compactor, core.external_memory
         ),
         database=core.database,
         model=core.model,
-        toolboxes=toolboxes,
+        toolboxes=make_toolboxes(deps, core.extensions.tools),
         memory=core.memory,
         now=core.now,
     )
