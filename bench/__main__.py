@@ -42,7 +42,9 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
         },
         "long-talk": partial(long_dialogue.measure, turns=100 if is_quick else 300),
         "schedule-slots": partial(schedule.measure, one_in=16 if is_quick else 1),
-        "schedule-crowd": partial(schedule_population.measure, count=1000 if is_quick else 10_000),
+        "schedule-population": partial(
+            schedule_population.measure, count=1000 if is_quick else 10_000
+        ),
         "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from bench.population import CROWDS, Population
+from bench.population import POPULATIONS, Population
 from bench.processes import Program, run_program
 
 BotName = Literal["gateway", "watched", "bare"]
@@ -17,7 +17,7 @@ PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack")
 
 _OURS: Mapping[BotName, tuple[str, ...]] = {
     "gateway": ("-m", "gateway", "run"),
-    "watched": ("-m", "bench.house"),
+    "watched": ("-m", "bench.harness"),
 }
 _BARE: Mapping[PlatformName, tuple[str, ...]] = {
     "telegram": ("-m", "bench.bare_bot"),
@@ -49,7 +49,7 @@ async def run_bot(
     """A bot in a fresh home that listens already; `settings` are variables besides the usual."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
-        async with CROWDS[platform]() as population:
+        async with POPULATIONS[platform]() as population:
             environ = compose_environment([population], model_url, home) | settings
             arguments = arguments_of(name, platform)
             async with run_program(arguments, environ, home / "output.log") as program:
@@ -63,7 +63,7 @@ async def run_everywhere(name: BotName, model_url: str) -> AsyncIterator[Program
     arguments = _OURS.get(name, _BARE_ALL)
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="talaria-bench-")))
-        crowds = [await stack.enter_async_context(CROWDS[one]()) for one in PLATFORMS]
+        crowds = [await stack.enter_async_context(POPULATIONS[one]()) for one in PLATFORMS]
         environ = compose_environment(crowds, model_url, home)
         program = await stack.enter_async_context(
             run_program(arguments, environ, home / "output.log")

@@ -1,6 +1,6 @@
 """The gateway as `talaria run` starts it, with a clock beside it that notices every block.
 
-`python -m bench.house`. A task that wants to run every 10 ms writes down how late it was;
+`python -m bench.harness`. A task that wants to run every 10 ms writes down how late it was;
 SIGUSR1 prints `lag MAX P99` in milliseconds to standard output and begins anew.
 """
 

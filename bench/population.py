@@ -185,7 +185,9 @@ async def _time(
     return [arrived[person] - asked[person] for person in words]
 
 
-CROWDS: Mapping[str, type[TelegramPopulation] | type[DiscordPopulation] | type[SlackPopulation]] = {
+POPULATIONS: Mapping[
+    str, type[TelegramPopulation] | type[DiscordPopulation] | type[SlackPopulation]
+] = {
     "telegram": TelegramPopulation,
     "discord": DiscordPopulation,
     "slack": SlackPopulation,

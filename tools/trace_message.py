@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 from bench.bots import compose_environment
-from bench.crowd import CROWDS
+from bench.population import POPULATIONS
 from bench.quick_model import QuickModel
 from gateway.bootstrap.app import run
 from gateway.bootstrap.lifecycle import Gateway
@@ -97,15 +97,15 @@ async def trace(platform: str) -> list[Step]:
         model = QuickModel()
         await model.start()
         stack.push_async_callback(model.stop)
-        crowd = await stack.enter_async_context(CROWDS[platform]())
-        environ = compose_environment([crowd], model.url, home)
+        population = await stack.enter_async_context(POPULATIONS[platform]())
+        environ = compose_environment([population], model.url, home)
         gateway = await stack.enter_async_context(_serving(environ))
-        await crowd.wait_for_poll()
+        await population.wait_for_poll()
         for number in range(_WARM_UP):
-            await crowd.ask({0: f"warm up {number}."})
+            await population.ask({0: f"warm up {number}."})
             await _until_at_rest(gateway, tracer)
         with tracer.recording():
-            await crowd.ask({0: "hello."})
+            await population.ask({0: "hello."})
             await _until_at_rest(gateway, tracer)
         tracer.remove()
     return tracer.steps
@@ -123,7 +123,7 @@ async def _until_at_rest(gateway: Gateway, tracer: Tracer) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Print the path, and how many files and changes of file it has."""
     parser = argparse.ArgumentParser(prog="trace_message", description=__doc__.splitlines()[0])
-    parser.add_argument("--platform", choices=tuple(CROWDS), default="telegram")
+    parser.add_argument("--platform", choices=tuple(POPULATIONS), default="telegram")
     parser.add_argument("--files", action="store_true", help="list each file once")
     chosen = parser.parse_args(arguments)
     steps = asyncio.run(trace(chosen.platform))
