@@ -62,6 +62,25 @@ class Api:
         role = guild.self_role if guild else None
         return str(role.id) if role else ""
 
+    def can_read(self, channel_id: str) -> bool:
+        """Tell whether the bot may read a server channel's history, as far as is known.
+
+        Discord lists channels that are hidden from the bot too. Each refused call counts towards
+        the 10,000 in ten minutes after which it blocks an address.
+        """
+        channel = self._client.get_channel(int(channel_id))
+        if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+            return False
+        try:
+            rights = channel.permissions_for(channel.guild.me)
+        except (AttributeError, discord.ClientException):  # the bot or the parent is not listed
+            return True
+        return rights.view_channel and rights.read_message_history
+
+    def has_every_guild(self) -> bool:
+        """Tell whether all servers of the bot have been listed in this session."""
+        return not any(guild.unavailable for guild in self._client.guilds)
+
     def known_names(self, guild_id: str, ids: set[str]) -> dict[str, str]:
         """Return the names of a server's roles and channels."""
         guild = self._client.get_guild(int(guild_id))

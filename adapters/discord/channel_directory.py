@@ -71,6 +71,19 @@ class ChannelDirectory:
         """Tell whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
         return inside(message, "author").get("id") == self._api().bot
 
+    def can_read(self, channel_id: str) -> bool:
+        """Tell whether the bot may read a channel's history. Raises `Unreachable`."""
+        return self._api().can_read(channel_id)
+
+    def is_complete(self) -> bool:
+        """Tell whether all servers of the bot are listed. Raises `Unreachable`."""
+        return self._api().has_every_guild()
+
+    @property
+    def bot(self) -> str:
+        """The bot's user id. Raises `Unreachable`."""
+        return self._api().bot
+
     def may_concern_us(self, data: object, *, is_direct: bool) -> bool:
         """Tell whether an unreadable message may be addressed to the bot.
 

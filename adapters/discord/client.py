@@ -65,6 +65,8 @@ discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 logging.getLogger("discord.http").setLevel(logging.ERROR)
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
+LISTED = "GUILD_CREATE"
+"""Lists a server's channels, at the start of a session and after an outage of the server."""
 
 _CALL_TIMEOUT = 60.0
 """Upper bound of one attempt, also for a large file; callers set tighter ones."""
@@ -85,7 +87,7 @@ class EventListener(Protocol):
     """
 
     def hear(self, name: str, data: Any) -> None:
-        """Take an event of `HEARD`, as sent, whatever it holds."""
+        """Take an event of `HEARD` or `LISTED`, as sent, whatever it holds."""
 
     def note_ready(self) -> None:
         """A new session began: events since the last one may be missing."""
@@ -230,13 +232,19 @@ class Client(discord.Client):
             state.parsers[name] = _lenient(name, parser)
         for name in HEARD:
             state.parsers[name] = self._pass_on(name)
+        state.parsers[LISTED] = self._pass_on(LISTED, after=state.parsers[LISTED])
         listener, wire = self._listener, self.http
         for name, note in (("READY", listener.note_ready), ("RESUMED", listener.note_resumed)):
             state.parsers[name] = _followed(state.parsers[name], wire.note_session, note)
         return state
 
-    def _pass_on(self, name: str) -> Any:
-        return lambda data: self._listener.hear(name, data)
+    def _pass_on(self, name: str, after: Callable[[Any], None] | None = None) -> Any:
+        def parse(data: Any) -> None:
+            if after is not None:
+                after(data)
+            self._listener.hear(name, data)
+
+        return parse
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Use only the signs of life among discord.py's own events."""

@@ -362,6 +362,10 @@ class DiscordEmulator:
         """A moderator locks a thread."""
         self.world.channels[thread_id].is_locked = True
 
+    def hide(self, channel: int) -> None:
+        """The bot may not see a channel any more; sessions to come list it all the same."""
+        self.world.channels[channel].is_hidden = True
+
     def delete_channel(self, channel: int) -> None:
         """A channel or thread is no more: 10003."""
         self.world.delete_channel(channel)

@@ -58,6 +58,8 @@ class Channel:
     owner_id: int | None = None
     is_archived: bool = False
     is_locked: bool = False
+    is_hidden: bool = False
+    """Listed for the bot, which may not read it."""
     order: list[int] = field(default_factory=list)
     """Ids of its messages, oldest first."""
 
@@ -174,7 +176,8 @@ class World:
         channel = self.channels.get(channel_id)
         if channel is None:
             raise unknown("Channel", 10003)
-        if channel.guild_id is not None and not self.guilds[channel.guild_id].has_bot:
+        is_out = channel.guild_id is not None and not self.guilds[channel.guild_id].has_bot
+        if is_out or channel.is_hidden:
             raise Refusal(403, 50001, "Missing Access")
         return channel
 
@@ -244,7 +247,9 @@ class World:
                     "locked": channel.is_locked,
                 },
             }
-        shown |= {"position": 0, "permission_overwrites": [], "topic": None, "nsfw": False}
+        everyone = {"id": str(channel.guild_id), "type": 0, "allow": "0", "deny": "1024"}
+        hidden = [everyone] if channel.is_hidden else []
+        shown |= {"position": 0, "permission_overwrites": hidden, "topic": None, "nsfw": False}
         if channel.kind == Place.FORUM:
             shown |= {
                 "available_tags": [],

@@ -11,9 +11,13 @@ from adapters.messages import RawEvent
 
 @dataclass
 class FakeInlet:
-    """What was taken, by event id, each event once; and what was handed over in all."""
+    """What was taken, by event id, each event once; and what was handed over in all.
+
+    Bare read positions, which no person caused, only count in `positions`.
+    """
 
     taken: dict[str, RawEvent] = field(default_factory=dict)
+    positions: dict[str, str] = field(default_factory=dict)
     handed_over: list[str] = field(default_factory=list)
     noticed: list[Address] = field(default_factory=list)
     refusals: int = 0
@@ -25,20 +29,20 @@ class FakeInlet:
     async def take(self, events: Sequence[RawEvent]) -> None:
         if self.before:
             self.before()
-        self.handed_over += [event.event_id for event in events]
+        said = [event for event in events if "/mark/" not in event.event_id]
+        self.handed_over += [event.event_id for event in said]
         self._changed.set()
         if self.refusals:
             self.refusals -= 1
             raise Unreachable("The disk is full.")
         for event in events:
+            if event.position > self.positions.get(event.channel, ""):
+                self.positions[event.channel] = event.position
+        for event in said:
             self.taken.setdefault(event.event_id, event)
 
     async def marks(self) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for event in self.taken.values():
-            if event.position:
-                found[event.channel] = max(found.get(event.channel, ""), event.position)
-        return found
+        return dict(self.positions)
 
     def notice(self, address: Address) -> None:
         self.noticed.append(address)

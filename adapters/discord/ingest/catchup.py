@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from adapters.discord.channel_directory import ChannelDirectory
@@ -42,6 +42,8 @@ class Backlog:
     def __init__(self) -> None:
         self.behind: set[str] = set()
         """Channels whose older messages may be missing."""
+        self.unmarked: set[str] = set()
+        """Channels that were found unread although they have no read position."""
         self._held: dict[str, list[HeardEvent]] = {}
         self._known: set[str] = set()
         """Channels with a read position, or soon with one."""
@@ -49,12 +51,26 @@ class Backlog:
         """Channels whose history was requested."""
         self._noise: dict[str, int] = {}
         self._since = 0
+        self._begun: set[str] = set()
+        """Channels whose reading began in this session."""
 
     def begin(self, channels: Iterable[str], *, now: int) -> None:
         """Mark channels as possibly incomplete for a new session. `now` is a snowflake."""
         self._since = now
+        self._begun.clear()
         for channel in channels:
+            self._known.add(channel)
             self._fall_behind(channel)
+
+    def add(self, starts: Mapping[str, "Start"]) -> None:
+        """Mark further channels of the session as possibly incomplete."""
+        self.unmarked |= {channel for channel, start in starts.items() if not start.has_mark}
+        for channel in starts:
+            self._fall_behind(channel)
+
+    def has_begun(self, channel: str) -> bool:
+        """True once a channel is read in this session."""
+        return channel in self._begun
 
     def discover(self, channel: str) -> bool:
         """True for a direct chat that is new to us but older than the session: it may have a
@@ -62,6 +78,7 @@ class Backlog:
         """
         if channel in self._met or int(channel) >= self._since:
             return False
+        self._known.add(channel)
         self._fall_behind(channel)
         return True
 
@@ -100,7 +117,7 @@ class Backlog:
         return count == NOISE
 
     def _fall_behind(self, channel: str) -> None:
-        self._known.add(channel)
+        self._begun.add(channel)
         self._met.add(channel)
         self.behind.add(channel)
         self._held.setdefault(channel, [])
@@ -131,7 +148,7 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
         case "interaction":
             event_id = f"{bot}/i/{name}"
         case _:
-            event_id = f"{bot}/mark/{name}"
+            event_id = f"{bot}/mark/{heard.channel}/{name}"
     return RawEvent(
         event_id=EventId(event_id),
         payload=pack(heard.kind, heard.data, heard.context),
@@ -155,6 +172,8 @@ class Start:
 
     after: str = ""
     before: str = ""
+    has_mark: bool = True
+    """Whether the channel has a read position of its own, or `Rest` covers it."""
 
 
 class Catchup:
@@ -187,8 +206,8 @@ class Catchup:
                     if start.before:
                         await self._look_back(place, start.before)
                     else:
-                        async for mark in self._read_on(place, start.after):
-                            start = Start(after=mark)
+                        async for mark in self._read_on(place, start):
+                            start = replace(start, after=mark)
                 except (Unreachable, RateLimited) as error:
                     await backoff.wait(error)
                 except AdapterStopped:
@@ -200,14 +219,14 @@ class Catchup:
                     break
         done(channel)
 
-    async def _read_on(self, place: Place, mark: str) -> AsyncIterator[str]:
+    async def _read_on(self, place: Place, start: Start) -> AsyncIterator[str]:
         """Hand over the messages after the read position, page by page; yields the progress."""
         role = await self._directory.role(place)
-        after = int(mark)
+        after = int(start.after)
         if not place.is_direct:
             after = max(after, snowflake_at(time.time() - _OLDEST_IN_ROOMS))
         async for page in self._directory.history(place, str(after)):
-            await self._take(self._sift(page, place, role))
+            await self._take(self._sift(page, place, role, has_mark=start.has_mark))
             yield newest_in(page)
 
     async def _look_back(self, place: Place, before: str) -> None:
@@ -217,7 +236,7 @@ class Catchup:
         own = [number_of(one) for one in page if self._is_ours(one)]
         after = max((snowflake_at(time.time() - _OLDEST_UNKNOWN), *own))
         missed = [one for one in page if number_of(one) > after]
-        await self._take(self._sift(missed, place, role))
+        await self._take(self._sift(missed, place, role, has_mark=True))
 
     def _is_ours(self, message: Json) -> bool:
         try:
@@ -225,7 +244,9 @@ class Catchup:
         except ValueError:
             return False
 
-    def _sift(self, page: Sequence[Json], place: Place, role: str) -> list[RawEvent]:
+    def _sift(
+        self, page: Sequence[Json], place: Place, role: str, *, has_mark: bool
+    ) -> list[RawEvent]:
         """Return the messages addressed to the bot, and a bare position after many others."""
         events: list[RawEvent] = []
         noise = 0
@@ -239,7 +260,7 @@ class Catchup:
             except ValueError as error:
                 if self._directory.may_concern_us(message, is_direct=place.is_direct):
                     events.append(make_event(park(message, error), is_in_order=True))
-        if noise >= NOISE:
+        if noise >= NOISE and has_mark:
             events.append(_event("mark", {"id": newest_in(page)}, context, place))
         return events
 

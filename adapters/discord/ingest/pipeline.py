@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters.contract import Inlet
 from adapters.discord.channel_directory import ChannelDirectory
+from adapters.discord.client import LISTED
 from adapters.discord.ingest.catchup import (
     Backlog,
     Catchup,
@@ -19,10 +20,11 @@ from adapters.discord.ingest.catchup import (
     make_event,
     park,
 )
+from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_listing
 from adapters.discord.interactions import Acknowledgements
 from adapters.discord.receive import BUTTON, PRESS, is_for_us, is_written
 from adapters.discord.settings import DiscordSettings
-from adapters.discord.snowflakes import id_in, snowflake_at
+from adapters.discord.snowflakes import id_in, number_of, snowflake_at
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
 from adapters.toolkit import Backoff, Json, inside, words_in
@@ -58,7 +60,8 @@ class EventPipeline:
         self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
         self._slots = asyncio.Semaphore(_READ_AT_ONCE)
-        self._queue: deque[HeardEvent | None] = deque()
+        self._rest = Rest(directory, self._backlog)
+        self._queue: deque[HeardEvent | GuildListing | None] = deque()
         """Events in order; None marks the start of a session."""
         self._stirred = asyncio.Event()
 
@@ -68,6 +71,9 @@ class EventPipeline:
 
     def hear(self, name: str, data: Any) -> None:
         """Take an event from the gateway connection; never waits."""
+        if name == LISTED:
+            self._list(data)
+            return
         try:
             if not isinstance(data, dict):
                 raise ValueError("an event is no object")
@@ -76,6 +82,8 @@ class EventPipeline:
             heard = self._park(data, error, is_for_us=name == "INTERACTION_CREATE")
         if heard is not None:
             self._put(heard)
+        if name == "MESSAGE_CREATE" and (mark := self._rest.advance(number_of(data))):
+            self._put(mark)
 
     async def work(self, inlet: Inlet) -> None:
         """Store events until cancelled."""
@@ -95,12 +103,13 @@ class EventPipeline:
 
             while True:
                 await self._stirred.wait()
-                if self._queue and self._queue[0] is None:
-                    self._queue.popleft()
-                    await _end([*reading])
-                    session_limit = await self._find_starts(inlet)
-                    self._backlog.begin(session_limit, now=snowflake_at(time.time()))
-                    read(session_limit)
+                if self._queue and not isinstance(self._queue[0], HeardEvent):
+                    listing = self._queue.popleft()
+                    if isinstance(listing, GuildListing):
+                        read(await self._find_unread(inlet, listing))
+                    else:
+                        await _end([*reading])
+                        read(await self._begin_session(inlet))
                     continue
                 batch, discovered = self._take_batch()
                 for heard in discovered:
@@ -115,7 +124,7 @@ class EventPipeline:
                 for interaction in asked:
                     group.create_task(self._acknowledgements.make(interaction))
 
-    def _put(self, item: HeardEvent | None) -> None:
+    def _put(self, item: HeardEvent | GuildListing | None) -> None:
         self._queue.append(item)
         self._stirred.set()
 
@@ -133,9 +142,11 @@ class EventPipeline:
         discovered: list[HeardEvent] = []
         while self._queue and len(batch) < _MOST_AT_ONCE:
             heard = self._queue[0]
-            if heard is None:
+            if not isinstance(heard, HeardEvent):
                 break
             self._queue.popleft()
+            if heard.channel == REST and self._backlog.behind:
+                continue  # it would pass over what is still missing
             is_direct = heard.kind == "message" and not heard.data.get("guild_id")
             if is_direct and self._backlog.discover(heard.channel):
                 discovered.append(heard)
@@ -174,6 +185,12 @@ class EventPipeline:
             return None
         context, bare = self._directory.guess(data, channel), {"id": id_in(data, "id")}
         return HeardEvent(kind="mark", channel=channel, data=bare, context=context)
+
+    def _list(self, data: Any) -> None:
+        try:
+            self._put(read_listing(data))
+        except (ValueError, AttributeError) as error:
+            _log.warning("a server of Discord can't be read: %s", error)
 
     def _park(self, data: Any, error: ValueError, *, is_for_us: bool) -> HeardEvent | None:
         """Park an unreadable event, unless it is a message between others."""
@@ -223,19 +240,33 @@ class EventPipeline:
             else:
                 return
 
-    async def _find_starts(self, inlet: Inlet) -> dict[str, Start]:
+    async def _begin_session(self, inlet: Inlet) -> dict[str, Start]:
         """Return the points from which a new session must read: the read positions.
 
         A channel that an earlier session read only halfway may have none, because its first
         messages
         still waited for older ones; reading starts there with the newest.
         """
-        marks = await self._marks(inlet)
+        marks, now = await self._marks(inlet), snowflake_at(time.time())
+        rest = self._rest.begin(marks, now=now)
+        if rest is not None:
+            await self._hand_over(inlet, [make_event(rest, is_in_order=True)])
         newest = str(snowflake_at(time.time() + _AHEAD))
-        session_limit = {channel: Start(after=mark) for channel, mark in marks.items()}
-        for channel in self._backlog.behind - session_limit.keys():
-            session_limit[channel] = Start(before=newest)
-        return session_limit
+        starts = {channel: Start(after=mark) for channel, mark in marks.items() if channel != REST}
+        for channel in self._backlog.behind - starts.keys():
+            is_listed = channel in self._backlog.unmarked
+            starts[channel] = self._rest.start() if is_listed else Start(before=newest)
+        self._backlog.begin(starts, now=now)
+        return starts
+
+    async def _find_unread(self, inlet: Inlet, listing: GuildListing) -> dict[str, Start]:
+        """Return where to read on in a server, and hold its newer messages back."""
+        try:
+            starts = self._rest.find_starts(listing, await self._marks(inlet))
+        except Unreachable:
+            return {}  # the next session lists it again
+        self._backlog.add(starts)
+        return starts
 
     async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
         backoff = Backoff(self._longest_pause)

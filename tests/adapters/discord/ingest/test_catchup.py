@@ -73,7 +73,7 @@ async def test_what_others_said_is_not_read_again_at_every_start(
     for _ in range(100 + NOISE):
         last = await api.says(BEN, "chatter", channel=channel)
     async with running(api, inlet):
-        await until(lambda: any(e.position == str(last).zfill(20) for e in inlet.taken.values()))
+        await until(lambda: inlet.positions.get(str(channel)) == str(last).zfill(20))
     api.calls.clear()
     async with running(api, inlet):
         await api.says(ANNA, "hello")

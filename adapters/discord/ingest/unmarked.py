@@ -1,0 +1,120 @@
+"""Finds unread messages in server channels that have no read position of their own.
+
+Somebody may mention the bot for the first time in a channel, or in a new thread, while it is away.
+Discord lists every channel with its newest message, so only those with news are read.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from adapters.discord.channel_directory import ChannelDirectory
+from adapters.discord.ingest.catchup import Backlog, HeardEvent, Start
+from adapters.discord.receive import Context
+from adapters.discord.snowflakes import id_in, snowflake_at
+from adapters.toolkit import Json, number_in, parts, words_in
+
+REST = "rest"
+"""The name of the read position that covers all channels without one."""
+
+_WRITABLE = (0, 2, 5, 10, 11, 12, 13)
+"""Channel types with messages: text, voice, news, threads, stages. A forum has only threads."""
+_MOST_CHANNELS = 200
+"""Channels to read after an absence, those with the newest messages first."""
+_INTERVAL = 300.0
+"""Seconds between two advances of the position, each of which is a row."""
+_MARGIN = 60_000 << 22
+"""A minute of snowflakes, by which the messages of several channels may be out of order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuildListing:
+    """A server's channels with the ids of their newest messages. `joined` is a snowflake."""
+
+    guild_id: str
+    newest: Mapping[str, int]
+    joined: int
+
+
+def read_listing(data: Json) -> GuildListing:
+    """Parse GUILD_CREATE; leaves out channels that cannot be read. Raises `ValueError`."""
+    try:
+        joined = snowflake_at(datetime.fromisoformat(words_in(data, "joined_at")).timestamp())
+    except (ValueError, OverflowError):
+        joined = 0
+    listed = [*_channels(data, "channels"), *_channels(data, "threads")]
+    return GuildListing(guild_id=id_in(data, "id"), newest=dict(listed), joined=joined)
+
+
+def _channels(data: Json, key: str) -> Iterator[tuple[str, int]]:
+    for channel in parts(data, key):
+        try:
+            if number_in(channel, "type") in _WRITABLE and channel.get("last_message_id"):
+                yield id_in(channel, "id"), int(id_in(channel, "last_message_id"))
+        except ValueError:
+            continue
+
+
+class Rest:
+    """The position up to which the channels without one of their own are read.
+
+    It is stored at the first session, and advances with the messages that are heard while nothing
+    is missing. After an absence, reading starts there.
+    """
+
+    def __init__(self, directory: ChannelDirectory, backlog: Backlog) -> None:
+        self._directory = directory
+        self._backlog = backlog
+        self._position = 0
+        self._advanced = float("-inf")
+        self._listed: set[str] = set()
+
+    def begin(self, marks: Mapping[str, str], *, now: int) -> HeardEvent | None:
+        """Begin a session; return the position to store, if there was none. `now` is a snowflake.
+
+        Without any read position, the bot is here for the first time: older words are for others.
+        """
+        self._listed.clear()
+        known = marks.get(REST)
+        self._position = int(known or max(marks.values(), default=str(now)))
+        return None if known else self._mark(self._position)
+
+    def start(self) -> Start:
+        """Return where to begin in a channel without a read position."""
+        return Start(after=str(self._position), has_mark=False)
+
+    def find_starts(self, listing: GuildListing, marks: Mapping[str, str]) -> dict[str, Start]:
+        """Return the channels with unread messages, and where to begin.
+
+        A server that is listed again was out of reach: all its channels may have missed messages.
+        """
+        was_away = listing.guild_id in self._listed
+        self._listed.add(listing.guild_id)
+        starts: dict[str, Start] = {}
+        for channel in sorted(listing.newest, key=lambda one: -listing.newest[one]):
+            after = int(marks.get(channel) or marks.get(REST) or self._position)
+            is_read = self._backlog.has_begun(channel) and not was_away
+            if is_read or listing.newest[channel] <= max(after, listing.joined):
+                continue
+            if len(starts) < _MOST_CHANNELS and self._directory.can_read(channel):
+                after = max(after, listing.joined)
+                starts[channel] = Start(after=str(after), has_mark=channel in marks)
+        return starts
+
+    def is_whole(self) -> bool:
+        """True while no older message of any channel is missing. Raises `Unreachable`."""
+        return not self._backlog.behind and self._directory.is_complete()
+
+    def advance(self, message_id: int) -> HeardEvent | None:
+        """Return the new position once in a while; `message_id` was heard live."""
+        now = time.monotonic()
+        position = message_id - _MARGIN
+        if position <= self._position or now - self._advanced < _INTERVAL or not self.is_whole():
+            return None
+        self._advanced = now
+        return self._mark(position)
+
+    def _mark(self, position: int) -> HeardEvent:
+        context = Context(bot=self._directory.bot)
+        return HeardEvent(kind="mark", channel=REST, data={"id": str(position)}, context=context)

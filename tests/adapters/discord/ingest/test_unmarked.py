@@ -1,0 +1,176 @@
+"""Mentions in channels without a read position are found, once, and nothing older."""
+
+import time
+from collections.abc import Mapping
+from typing import cast
+
+import pytest
+
+from adapters.discord.channel_directory import ChannelDirectory
+from adapters.discord.ingest.catchup import Backlog
+from adapters.discord.ingest.unmarked import REST, Rest, read_listing
+from adapters.discord.snowflakes import snowflake_at
+from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running, said, until
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+async def heard_before(api: DiscordEmulator, inlet: FakeInlet) -> tuple[int, int]:
+    """A server with a channel, while the bot is there for the first time."""
+    guild = api.guild("House", [ANNA, BEN])
+    channel = api.channel(guild)
+    async with running(api, inlet):
+        await until(lambda: REST in inlet.positions)
+    return guild, channel
+
+
+async def test_a_mention_where_nobody_spoke_to_the_bot_before_is_found(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    _, channel = await heard_before(api, inlet)
+    await api.says(BEN, "chatter", channel=channel)
+    await api.says(ANNA, "missed", channel=channel, mentions=[api.user_id])
+    async with running(api, inlet) as adapter:
+        await until(lambda: said(adapter, inlet) == ["missed"])
+        await api.says(BEN, "live", channel=channel, mentions=[api.user_id])
+        await until(lambda: said(adapter, inlet) == ["missed", "live"])
+        assert [*inlet.taken.values()][-1].position
+
+
+async def test_a_new_thread_of_a_known_channel_is_read(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    _, channel = await heard_before(api, inlet)
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "before", channel=channel, mentions=[api.user_id])
+        await until(lambda: said(adapter, inlet) == ["before"])
+    thread = await api.thread(channel, "Side", ANNA)
+    await api.says(ANNA, "missed", channel=thread, mentions=[api.user_id])
+    async with running(api, inlet) as adapter:
+        await until(lambda: said(adapter, inlet) == ["before", "missed"])
+        found = adapter.receive([*inlet.taken.values()][-1])
+        assert found is not None
+        assert found.address == room(channel, thread)
+
+
+async def test_a_session_that_cannot_be_resumed_loses_no_mention(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA, BEN])
+    channels = [api.channel(guild, f"room-{number}") for number in range(20)]
+    async with running(api, inlet) as adapter:
+        await until(lambda: REST in inlet.positions)
+        for loss in range(3):
+            api.lose_session()
+            await api.drop_gateway()
+            for number, channel in enumerate(channels):
+                text = f"missed {loss}-{number}"
+                await api.says(ANNA, text, channel=channel, mentions=[api.user_id])
+            await until(lambda loss=loss: api.identifies == loss + 2)  # type: ignore[misc]
+            await until(lambda loss=loss: len(said(adapter, inlet)) == 20 * (loss + 1))  # type: ignore[misc]
+        wanted = {f"missed {loss}-{number}" for loss in range(3) for number in range(20)}
+        assert set(said(adapter, inlet)) == wanted
+
+
+async def test_reading_that_a_crash_interrupts_begins_again_at_the_same_place(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild, first = await heard_before(api, inlet)
+    second = api.channel(guild, "second")
+    await api.says(ANNA, "missed", channel=first, mentions=[api.user_id])
+
+    async def fail(method: str, path: str) -> None:
+        if method == "GET" and path == f"/channels/{first}/messages":
+            raise ConnectionResetError
+
+    api.hook(before=fail)
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "meanwhile", channel=second, mentions=[api.user_id])
+        await api.says(ANNA, "direct")
+        await until(lambda: sorted(said(adapter, inlet)) == ["direct", "meanwhile"])
+    api.hook(before=None)
+    async with running(api, inlet) as adapter:
+        await until(lambda: "missed" in said(adapter, inlet))
+
+
+async def test_what_was_said_before_the_bot_came_is_not_answered(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    await api.says(ANNA, "for another program", channel=channel, mentions=[api.user_id])
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "now", channel=channel, mentions=[api.user_id])
+        await until(lambda: bool(said(adapter, inlet)))
+        assert said(adapter, inlet) == ["now"]
+        assert ("GET", f"/channels/{channel}/messages") not in api.calls
+
+
+async def test_only_channels_with_news_that_the_bot_may_read_are_asked_for(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild, busy = await heard_before(api, inlet)
+    quiet, hidden = api.channel(guild, "quiet"), api.channel(guild, "hidden")
+    for channel in (busy, hidden):
+        await api.says(ANNA, f"in {channel}", channel=channel, mentions=[api.user_id])
+    api.hide(hidden)
+    api.calls.clear()
+    async with running(api, inlet) as adapter:
+        await until(lambda: said(adapter, inlet) == [f"in {busy}"])
+        await adapter.send(queued(direct(api), "done"))
+        asked = [path for method, path in api.calls if method == "GET" and "/channels/" in path]
+        assert asked == [f"/channels/{busy}/messages"]
+        assert str(quiet) not in {event.channel for event in inlet.taken.values()}
+
+
+class Directory:
+    """The bot in one server; `is_listed` once Discord described it."""
+
+    bot = "100"
+    is_listed = True
+
+    def is_complete(self) -> bool:
+        return self.is_listed
+
+    def can_read(self, _: str) -> bool:
+        return True
+
+
+def make_rest(marks: Mapping[str, str]) -> tuple[Rest, Backlog, Directory]:
+    backlog, directory = Backlog(), Directory()
+    rest = Rest(cast(ChannelDirectory, directory), backlog)
+    rest.begin(marks, now=snowflake_at(time.time()))
+    return rest, backlog, directory
+
+
+def test_the_position_advances_with_live_messages_while_nothing_is_missing() -> None:
+    now, before = snowflake_at(time.time()), snowflake_at(time.time() - 3600)
+    rest, backlog, directory = make_rest({REST: str(before)})
+    backlog.begin(["1"], now=now)
+    assert rest.advance(now) is None
+    backlog.finish("1")
+    directory.is_listed = False
+    assert rest.advance(now) is None
+    directory.is_listed = True
+    mark = rest.advance(now)
+    assert mark is not None
+    assert before < int(mark.data["id"]) < now
+    assert rest.advance(now + 1) is None, "one row in five minutes"
+
+
+@pytest.mark.parametrize(
+    ("channel", "is_read"),
+    [
+        ({"id": "1", "type": 0, "last_message_id": "9"}, True),
+        ({"id": "1", "type": 15, "last_message_id": "9"}, False),
+        ({"id": "1", "type": 0, "last_message_id": None}, False),
+        ({"id": "1", "type": 0, "last_message_id": 9}, False),
+        ({"id": {}, "type": 0, "last_message_id": "9"}, False),
+        ({"type": "x"}, False),
+    ],
+)
+def test_a_malformed_channel_of_a_listing_is_left_out(
+    channel: dict[str, object], is_read: bool
+) -> None:
+    other = {"id": "2", "type": 11, "last_message_id": "8"}
+    listing = read_listing({"id": "7", "channels": [channel], "threads": [other]})
+    assert listing.newest == {"2": 8} | ({"1": 9} if is_read else {})
