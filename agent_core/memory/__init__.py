@@ -52,6 +52,7 @@ from agent_core.memory.external.contact import ProviderConnection, ProviderHealt
 from agent_core.memory.files import (
     ABSENT,
     find_flaw,
+    fit,
     hash_text,
     read_file,
     render,
@@ -71,7 +72,15 @@ from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.soul.proposal_tool import ProposeSoulTool
 from agent_core.memory.soul.soul import SOUL_TASK, SoulFile
 from agent_core.memory.store import MemoryLimits, MemoryStore, Snapshot
-from agent_core.memory.sync import MemoryList, find_list, replay_rows, scan_all
+from agent_core.memory.sync import (
+    GROWTH_TASK,
+    MemoryList,
+    Oversize,
+    find_list,
+    find_oversize,
+    replay_rows,
+    scan_all,
+)
 from agent_core.memory.tool.tool import MemoryTool
 from agent_core.memory.undo import (
     UndoFault,
@@ -83,6 +92,7 @@ from agent_core.memory.undo import (
 
 __all__ = [
     "ABSENT",
+    "GROWTH_TASK",
     "MOST_COUNTED",
     "SOUL_TASK",
     "Approval",
@@ -106,6 +116,7 @@ __all__ = [
     "MemoryStore",
     "MemoryTool",
     "NumberedEntry",
+    "Oversize",
     "ProposeSoulTool",
     "ProviderConnection",
     "ProviderHealth",
@@ -135,6 +146,8 @@ __all__ = [
     "find_list",
     "find_newest_archive_change",
     "find_newest_change",
+    "find_oversize",
+    "fit",
     "format_archive_change",
     "format_archive_id",
     "hash_text",

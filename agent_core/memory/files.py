@@ -63,6 +63,21 @@ def size(entries: tuple[str, ...]) -> int:
     return len(render(entries))
 
 
+def fit(entries: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    """Return the first part of a list, at most `limit` characters of its file.
+
+    The entry at the limit is cut.
+    """
+    left = limit
+    for count, entry in enumerate(entries):
+        rendered = render((entry,))
+        if len(rendered) > left:
+            part = rendered[len("- ") : max(left - 1, 0)].replace("\n  ", "\n").strip()
+            return (*entries[:count], part) if part else entries[:count]
+        left -= len(rendered)
+    return entries
+
+
 def normalise(text: str) -> str:
     """Normalise an entry: trimmed, without empty lines or tabs."""
     lines = [line for line in _unify(text).split("\n") if line]
@@ -103,6 +118,9 @@ def _name_kind(character: str) -> str:
     return "a control character"
 
 
+_SECTOR = 512
+"""Bytes that a disk writes at once, at least."""
+
 MAX_BYTES = 262_144
 """The largest file that is read; a longer one is a mistake, not a list of notes."""
 
@@ -111,7 +129,7 @@ MAX_BYTES = 262_144
 class FileText:
     """The content of a file. `hash` is the SHA-256 of its bytes in hex, "" if there is no file.
 
-    `is_torn` marks a file with zero bytes, which some disks leave after a power failure.
+    `is_torn` marks a file that lost its end, or all, to a power failure.
     """
 
     text: str
@@ -142,13 +160,21 @@ def read_file(path: Path) -> FileText:
         return ABSENT
     if len(content) > MAX_BYTES:
         raise OSError(errno.EFBIG, f"larger than {MAX_BYTES // 1024} KiB", str(path))
-    text = _decode(content)
-    is_torn = "\0" in text
+    is_torn = _is_torn(content)
     return FileText(
-        text="" if is_torn else text,
+        text="" if is_torn else _decode(content).replace("\0", ""),
         hash=hashlib.sha256(content).hexdigest(),
         is_torn=is_torn,
     )
+
+
+def _is_torn(content: bytes) -> bool:
+    """Return whether whole sectors are zero; single zeros are a person's typing or paste.
+
+    A disk that loses power may have the file's length without its last sectors.
+    """
+    written = len(content.rstrip(b"\0"))
+    return bytes(_SECTOR) in content or (written < len(content) and written % _SECTOR == 0)
 
 
 def _open(path: str, flags: int) -> int:

@@ -90,7 +90,7 @@ class MemoryStore:
         write: Write = files.write_file,
     ) -> None:
         self._database = database
-        self._folder = folder
+        self.folder = folder
         self._limits = limits or MemoryLimits()
         self._write = write
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
@@ -115,7 +115,7 @@ class MemoryStore:
         """
         path = self._stamped.get((kind, slug))
         if path is None:
-            path = self._stamped[kind, slug] = self._path(kind, slug, "memory")
+            path = self._stamped[kind, slug] = self.locate(kind, slug, "memory")
         try:
             found = path.stat()
         except OSError:
@@ -130,10 +130,10 @@ class MemoryStore:
         An unreadable file causes a warning, and the ledger is used instead. Raises `StoreError`.
         """
         async with self._lock(person_id):
-            memory = await self._look(person_id, self._path(kind, slug, "memory"), "memory", now)
+            memory = await self._look(person_id, self.locate(kind, slug, "memory"), "memory", now)
             user: tuple[str, ...] = ()
             if kind == "human":
-                user = await self._look(person_id, self._path(kind, slug, "user"), "user", now)
+                user = await self._look(person_id, self.locate(kind, slug, "user"), "user", now)
         return Snapshot(
             memory=memory,
             user=user,
@@ -196,7 +196,7 @@ class MemoryStore:
         hand edits must not be overwritten.
         """
         places = {
-            self._list(person_id, target): self._path(kind, slug, target)
+            self._list(person_id, target): self.locate(kind, slug, target)
             for target in dict.fromkeys(edit.target for edit in edits)
         }
         work = partial(editing.apply_edits, edits=edits, origin=origin)
@@ -255,7 +255,7 @@ class MemoryStore:
         is unreadable.
         """
         for target in _FILES:
-            seen = files.read_file(self._path("human", slug, target))
+            seen = files.read_file(self.locate("human", slug, target))
             memory_list = self._list(person_id, target)
             sync_lists(connection, [(memory_list, seen)], no_change, now)
 
@@ -269,15 +269,18 @@ class MemoryStore:
     def _places(self, person_id: PersonId, slug: str, kind: Kind) -> dict[MemoryList, Path]:
         """Map all lists of a memory to their files."""
         targets: tuple[Target, ...] = ("memory", "user") if kind == "human" else ("memory",)
-        return {self._list(person_id, target): self._path(kind, slug, target) for target in targets}
+        return {
+            self._list(person_id, target): self.locate(kind, slug, target) for target in targets
+        }
 
-    def _path(self, kind: Kind, slug: str, target: Target) -> Path:
+    def locate(self, kind: Kind, slug: str, target: Target) -> Path:
+        """Return the file of a list; `slug` names the folder of its owner."""
         if slug in ("", "..") or Path(slug).name != slug:
             raise ValueError(f"{slug!r} can't name a {kind}'s folder")
         if kind != "human" and target != "memory":
             raise ValueError(f"a {kind} has no `user` list")
         place = TEAM if kind == "team" else slug
-        return self._folder / _FOLDERS[kind] / place / _FILES[target]
+        return self.folder / _FOLDERS[kind] / place / _FILES[target]
 
     async def _look(
         self, person_id: PersonId, path: Path, target: Target, now: int

@@ -1,5 +1,6 @@
 """Synchronisation of the ledger with its files: within one transaction, and for all memories."""
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +11,20 @@ from typing import Generic, Protocol, TypeVar
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
 from agent_core.memory.changes import compare, merge, replay
-from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render
+from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render, size
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory import ledger, memory_owners, shares
+from agent_core.state.memory import blocks, ledger, memory_owners, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection, Target
 from agent_core.state.memory.memory_owners import StoredOwner
 from agent_core.state.people.people import Kind
+from agent_core.state.queues import tasks
+from agent_core.state.queues.tasks import Task
 
 _log = logging.getLogger(__name__)
 _OWNERS_PER_READ = 100
+
+GROWTH_TASK = "growth"
+"""The kind of the task that checks a list's size after a hand edit; see `find_oversize`."""
 
 T = TypeVar("T")
 
@@ -54,6 +60,7 @@ class SyncResult(Generic[T]):
     lists: tuple[ListSync, ...]
 
 
+LimitOf = Callable[[Target], int]
 Work = Callable[[Connection, Mapping[MemoryList, tuple[str, ...]]], T]
 """A function that adds rows to the ledgers of the given lists."""
 
@@ -195,7 +202,47 @@ def _adopt_hand_edits(
     changes = compare(ours, theirs)
     for change in changes:
         last = record(connection, memory_list, change, Origin(actor="hand", now=now)).id
+    if size(theirs) > size(ours):
+        payload = json.dumps([last, size(ours)])
+        tasks.enqueue(
+            connection,
+            kind=GROWTH_TASK,
+            key=str(last),
+            person_id=memory_list.person_id,
+            payload=payload,
+            now=now,
+        )
     return _Adopted(theirs, last, len(changes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oversize:
+    """A list that a hand edit made larger than its limit. Sizes are in characters."""
+
+    owner: StoredOwner
+    target: Target
+    size: int
+    limit: int
+
+
+def find_oversize(connection: Connection, task: Task, limit_of: LimitOf) -> Oversize | None:
+    """Find the list of a `GROWTH_TASK`, if that edit took it over its limit and it still is.
+
+    Raises `StoreDamaged`.
+    """
+    row_id, before = json.loads(task.payload)
+    found = ledger.find_row(connection, entry_id=row_id)
+    owner = found and memory_owners.find(connection, person_id=found[0])
+    if not found or not owner:
+        return None
+    target = found[1].target
+    block_limits = {one.person_id: one.limit for one in blocks.list_all(connection)}
+    limit = block_limits.get(owner.person_id, limit_of(target))
+    memory_list = MemoryList(person_id=owner.person_id, target=target, limit=limit)
+    used = size(find_list(connection, memory_list))
+    if not before <= limit < used:
+        return None
+    return Oversize(owner=owner, target=target, size=used, limit=limit)
 
 
 def _unshare_changed(

@@ -8,7 +8,7 @@ from agent_core.agent import TitleGenerator
 from agent_core.agent.quotas import Quotas
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.memory import SOUL_TASK, MemoryStore
+from agent_core.memory import GROWTH_TASK, SOUL_TASK, MemoryStore
 from agent_core.models import Model
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -116,5 +116,13 @@ def make_task_runner(
     async def report_soul(task: Task) -> None:
         await notices.notify_soul_change(task, now())
 
-    handlers = {"title": generate_title, "memory": write_memory, SOUL_TASK: report_soul}
+    async def check_growth(task: Task) -> None:
+        await notices.notify_oversize(task, memory, now())
+
+    handlers = {
+        "title": generate_title,
+        "memory": write_memory,
+        SOUL_TASK: report_soul,
+        GROWTH_TASK: check_growth,
+    }
     return TaskRunner(database=database, handlers=handlers, now=now)

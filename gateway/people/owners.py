@@ -6,6 +6,7 @@ from functools import partial
 
 from agent_core.ids import PersonId
 from agent_core.localization import use_language
+from agent_core.memory import MemoryStore, find_oversize
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
@@ -18,6 +19,7 @@ from gateway import conversion
 from gateway.outbound import OutboxDispatcher
 from gateway.people.identity import LOCAL_PLATFORM
 from gateway.texts import blocks
+from gateway.texts.memory import describe_oversize, describe_own_oversize
 
 _LOOK_BACK = 200
 """Number of an owner's latest turns searched for a direct chat."""
@@ -62,6 +64,8 @@ def find_direct_chat(
     return next((place for place in found if place[0] != LOCAL_PLATFORM), next(iter(found), None))
 
 
+_OVERSIZE_TOLD = "oversize_told:"
+"""Key prefix in `meta` of the latest edit of each memory that was reported as too large."""
 _TOLD = "soul_told"
 """Key in `meta` of the latest SOUL.md change that owners were notified of."""
 
@@ -91,6 +95,34 @@ class Notices:
             return self.enqueue_for_owners(connection, notice, now)
 
         self._delivery.enqueue(await self._database.write("soul.tell", work))
+
+    async def notify_oversize(self, task: Task, memory: MemoryStore, now: int) -> None:
+        """Notify owners, and the person whose list it is, of a hand edit over a list's limit.
+
+        A repeated task notifies nobody twice. Raises `StoreError`.
+        """
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            key = f"{_OVERSIZE_TOLD}{task.person_id}"
+            if meta.get(connection, key=key) == task.payload:
+                return []
+            found = find_oversize(connection, task, memory.limits.of)
+            if found is None:
+                return []
+            meta.put(connection, key=key, value=task.payload)
+            owner = found.owner
+            path = memory.locate(owner.kind, owner.folder, found.target)
+            name = str(path.relative_to(memory.folder.parent))
+            notice = partial(describe_oversize, name, found.size, found.limit)
+            rows = self.enqueue_for_owners(connection, notice, now)
+            person = people.find(connection, person_id=owner.person_id)
+            if person is None or person.is_owner or owner.kind != "human":
+                return rows
+            with use_language(person.language):
+                words = describe_own_oversize(found.size, found.limit)
+                return rows + self._enqueue(connection, person, words, now)
+
+        self._delivery.enqueue(await self._database.write("memory.tell", work))
 
     def enqueue_for_owners(
         self, connection: Connection, notice: Callable[[], str], now: int

@@ -39,6 +39,14 @@ ROOM_USAGE = Text(
     "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."
 )
 
+_OVERSIZE = Text(
+    "Someone edited {name} by hand. It now has {size:,} characters, and I read only the first"
+    " {limit:,}. Shorten the file so that I read all of it."
+)
+_OWN_OVERSIZE = Text(
+    "Someone edited your memory by hand. It now has {size:,} characters, and I read only the first"
+    " {limit:,}. /memory shows all of it; tell me what to shorten."
+)
 _LONGEST_LABEL = 40
 _REFUSALS = {
     "unknown": Text("There's no such change. /memory lists the entries with their numbers."),
@@ -317,6 +325,16 @@ def _quote(text: str) -> str:
 
 def _join(text: str) -> str:
     return " ".join(text.split())
+
+
+def describe_oversize(name: str, size: int, limit: int) -> str:
+    """Tell owners that a file of memory no longer fits; sizes are in characters."""
+    return _OVERSIZE(name=name, size=size, limit=limit)
+
+
+def describe_own_oversize(size: int, limit: int) -> str:
+    """Tell a person that their memory no longer fits; sizes are in characters."""
+    return _OWN_OVERSIZE(size=size, limit=limit)
 
 
 def describe_external(status: ExternalMemoryStatus) -> str:

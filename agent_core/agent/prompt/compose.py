@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.agent.prompt.context_files import ContextFile
-from agent_core.memory import SharedList, Snapshot
+from agent_core.memory import SharedList, Snapshot, fit
 from agent_core.tools import escape, flatten
 
 _HINTS = {
@@ -176,10 +176,13 @@ def _show_shared(shared: Sequence[SharedList]) -> str:
 def _show_list(
     name: str, entries: tuple[str, ...], used: int, limit: int, *, is_fixed: bool = False
 ) -> str:
-    over = "; over its limit, consolidate" if used > limit else ""
+    """Show a list up to its limit, which a hand edit may exceed by far."""
+    is_over = used > limit
+    over = "; over its limit, consolidate" if is_over else ""
     fixed = "; read-only" if is_fixed else ""
     title = f"## {name} [{used:,}/{limit:,} characters{over}{fixed}]"
-    return "\n".join([title, *(_show_entry(entry) for entry in entries)])
+    cut = [f"[cut here: only the first {limit:,} characters are shown]"] if is_over else []
+    return "\n".join([title, *(_show_entry(entry) for entry in fit(entries, limit)), *cut])
 
 
 def _show_entry(entry: str) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from agent_core.memory import SharedList, SharedMemory, Snapshot
+from agent_core.memory import SharedList, SharedMemory, Snapshot, fit
 from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Database
@@ -116,7 +116,10 @@ class Visibility:
         return await self._memory.look(memory_owner.person_id if memory_owner else None, now)
 
     async def _find_borrowed(self, person: Person, room: Room, own: Snapshot) -> tuple[str, ...]:
-        """The person's entries that everyone in a room may see, in the order of their lists."""
+        """The person's entries that everyone in a room may see, in the order of their lists.
+
+        Entries beyond a list's limit stay out, as in the person's own prompt.
+        """
         borrowed = await self._database.read(
             lambda connection: shares.list_of(connection, person_id=person.id)
         )
@@ -127,8 +130,8 @@ class Visibility:
         }
         return tuple(
             dict.fromkeys(
-                [entry for entry in own.user if ("user", entry) in seen]
-                + [entry for entry in own.memory if ("memory", entry) in seen]
+                [e for e in fit(own.user, own.limits.user) if ("user", e) in seen]
+                + [e for e in fit(own.memory, own.limits.memory) if ("memory", e) in seen]
             )
         )
 

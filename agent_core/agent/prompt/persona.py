@@ -58,7 +58,7 @@ def _ensure(path: Path) -> str:
     if len(text) > SOUL_LIMIT:
         _log.warning("%s is cut after %d characters", path, SOUL_LIMIT)
         text = text[:SOUL_LIMIT]
-    return text.strip() or DEFAULT_SOUL.strip()
+    return text.replace("\0", "").strip() or DEFAULT_SOUL.strip()
 
 
 def _write_first(path: Path) -> None:

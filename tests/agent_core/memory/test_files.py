@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory import files
-from agent_core.memory.files import ABSENT, hash_text, read_file, write_file
+from agent_core.memory.files import ABSENT, fit, hash_text, parse, read_file, size, write_file
 
 
 @pytest.fixture
@@ -86,10 +86,32 @@ def test_a_file_with_a_mark_of_its_encoding_is_read_by_it(path: Path, encoding: 
     assert not found.is_torn
 
 
-def test_a_file_with_zeros_in_it_is_torn_and_no_one_s_words(path: Path) -> None:
+@pytest.mark.parametrize("content", [bytes(40), b"- tea\n" + bytes(600), b"- te" * 128 + bytes(9)])
+def test_a_file_without_its_last_sectors_is_torn(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True)
-    path.write_bytes(b"- tea\n\0\0\0\0")
+    path.write_bytes(content)
     assert (read_file(path).text, read_file(path).is_torn) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "content", [b"- t\0ea\n- milk\n", b"- tea\n- milk\n\0", "- tea\n- milk\n".encode("utf-16-le")]
+)
+def test_a_hand_edit_with_zeros_in_it_keeps_its_words(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    found = read_file(path)
+    assert not found.is_torn
+    assert parse(found.text) == ("tea", "milk")
+
+
+def test_a_long_list_is_cut_at_its_limit() -> None:
+    entries = ("one", "two\nmore", "three")
+    assert fit(entries, size(entries)) == entries
+    for limit in range(size(entries)):
+        assert size(fit(entries, limit)) <= limit
+        assert "".join(entries).startswith("".join(fit(entries, limit)))
+    assert fit(entries, 12) == ("one", "two")
+    assert size(fit(("x" * 200_000,), 2200)) == 2200
 
 
 def test_a_pipe_that_nobody_writes_into_is_not_waited_for(path: Path) -> None:
