@@ -11,10 +11,11 @@ SUBCOMMANDS: Mapping[str, str] = {
     "chat": "Chat in this terminal, or through a pipe",
     "check": "Check the installation without changing anything",
     "people": "Manage people, their accounts and their data",
-    "turns": "Inspect and replay turns, and retry undelivered messages",
+    "turns": "Inspect and replay turns, list undelivered messages",
     "jobs": "Manage scheduled jobs",
     "skills": "Manage skills",
     "memory": "Show and undo changes to memory",
+    "logins": "Show and end the logins of browsers to the console page",
     "backup": "Back up the database, even while it is in use",
 }
 """In the order of `talaria --help`; `gateway.interfaces.cli` has a module for each."""
