@@ -7,7 +7,8 @@ CoreError
 │   ├── StoreDamaged       a check of the file or of a row failed
 │   └── StoreTooNew        a newer version of Talaria wrote this database
 ├── ModelError             a model call gave no complete answer
-│   ├── ModelBusy          overloaded, rate limited or unreachable; try again
+│   ├── ModelBusy          overloaded or rate limited; try again
+│   │   └── ModelUnreachable  no answer at all; try again
 │   ├── ModelInterrupted   the answer stopped while it streamed; try again
 │   ├── ModelRejected      the request itself was refused; a repeat would be, too
 │   ├── ModelOverflow      the input is longer than the model can read
@@ -58,12 +59,16 @@ class ModelError(CoreError):
 
 
 class ModelBusy(ModelError):
-    """The provider is unreachable, overloaded or limits the rate."""
+    """The provider is overloaded or limits the rate."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         """`retry_after` is in seconds, if the provider gave one."""
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class ModelUnreachable(ModelBusy):
+    """The provider gives no answer."""
 
 
 class ModelInterrupted(ModelError):

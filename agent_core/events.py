@@ -43,6 +43,31 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFault:
+    """A model can't answer until an owner acts, because of its key or its name.
+
+    `reason` is `model_denied` or `model_unknown`; `detail` is the provider's sentence, for owners.
+    """
+
+    model: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOutage:
+    """No model answers; the turn waits and tries again.
+
+    `reason` is the code that the turn would end with. `since` and `until` are in milliseconds since
+    the epoch, UTC: the beginning of the outage, and the time at which the turn gives up.
+    """
+
+    reason: str
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReachedQuota:
     """The daily quota that left no room for a call; see `QuotaExceeded`."""
 
@@ -69,7 +94,7 @@ class TurnEnded:
     used_cheap_model: bool = False
 
 
-Event = TextGrew | TextReset | ToolStarted | ToolEnded | TurnEnded
+Event = TextGrew | TextReset | ToolStarted | ToolEnded | ModelFault | ModelOutage | TurnEnded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +111,16 @@ class Steer:
 
 
 class Host(Protocol):
-    """The side of the gateway that a running turn sees. Neither method blocks."""
+    """The side of the gateway that a running turn sees. Only `pause` blocks."""
 
     def take_steers(self) -> Sequence[Steer]:
         """Return the messages since the last call; they belong to the turn from now on."""
 
     def is_draining(self) -> bool:
         """Return whether the process is shutting down; the turn then stops at its next step."""
+
+    async def pause(self, seconds: float) -> None:
+        """Wait during an outage of the model; return early if the process is shutting down.
+
+        Other turns may run meanwhile.
+        """

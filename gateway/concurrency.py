@@ -118,6 +118,20 @@ class FairSemaphore:
         finally:
             self._give_back(person_id)
 
+    @asynccontextmanager
+    async def released(self, person_id: PersonId) -> AsyncIterator[None]:
+        """Give a held place away for the duration of the block, and wait for one at its end."""
+        self._give_back(person_id)
+        try:
+            yield
+            if self._may_run(person_id):
+                self._take(person_id)
+            else:
+                await self._queue(person_id)
+        except BaseException:
+            self._take(person_id)  # the holder ends, and gives its place back once more
+            raise
+
     def _may_run(self, person_id: PersonId) -> bool:
         return self._free > 0 and self._running[person_id] < self._per_person
 

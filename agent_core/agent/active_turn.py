@@ -8,9 +8,9 @@ from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import CompactionRequest, CompactionTarget, Compactor
 from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.messages import is_answer
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
@@ -197,6 +197,8 @@ class ActiveTurn:
     """The job run that it belongs to, if any."""
     spent: Total | None = None
     """Usage by earlier processes; it counts against the turn's limits."""
+    waiting_since: int | None = None
+    """The beginning of an outage of the model during which an earlier process ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +209,10 @@ class AgentConfig:
     sessions: SessionCache
     """Shared with whoever writes turns besides the agent: both number them in one sequence."""
     policy: ModelPolicy
+    models: tuple[str, ...] = ()
+    """The models that people and jobs may choose."""
+    job_patience: float = 86_400.0
+    """Seconds that the turn of a job waits while no model answers."""
     limits: Limits
     quotas: Quotas
     """Daily quotas, shared with everything else that calls models."""
@@ -241,9 +247,17 @@ class Toolboxes:
         return box.restrict_to(job_turn.tools) if job_turn and job_turn.tools else box
 
 
-def policy_for(policy: ModelPolicy, job_turn: JobTurn | None) -> ModelPolicy:
-    """Apply the model that a job names."""
-    return replace(policy, model=job_turn.model) if job_turn and job_turn.model else policy
+def policy_for(config: AgentConfig, turn: ActiveTurn) -> ModelPolicy:
+    """Apply the model that a job names, or that a person chose for private conversations.
+
+    A choice that is no longer configured counts as none. A room keeps one model, because each
+    change of it would void the provider's cache.
+    """
+    policy, job_turn = config.policy, turn.job_turn
+    if job_turn:
+        return replace(policy, model=job_turn.model or policy.model, patience=config.job_patience)
+    chosen = turn.person.model if turn.conversation.is_private else ""
+    return replace(policy, model=chosen) if chosen in config.models else policy
 
 
 def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:

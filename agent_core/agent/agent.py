@@ -67,6 +67,7 @@ class Agent:
         self._external_memory = config.external_memory
         self._images = ImageCache(database)
         self._fingerprints = Fingerprints()
+        self._faulty: set[str] = set()
         prompt_config = PromptConfig(
             home=config.home,
             cache_ttl=config.cache_ttl,
@@ -223,7 +224,7 @@ class Agent:
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
         own = find_own_messages(history, compaction, turn.id)
-        journal.resume(own.open_calls, results)
+        journal.resume(own.open_calls, results, is_waiting=turn.waiting_since is not None)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -242,19 +243,21 @@ class Agent:
             evidence=_join_text(own.messages),
             job_turn=job_turn,
             spent=spent,
+            waiting_since=turn.waiting_since,
         )
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
         """Run a turn; the last event is its ending."""
         deps = LoopDeps(
             model=self._model,
-            policy=policy_for(self._config.policy, turn.job_turn),
+            policy=policy_for(self._config, turn),
             toolbox=self._toolboxes.select(turn.conversation, turn.job_turn),
             price=self._price,
             now=self._now,
             load_images=self._images.load_images,
             reserve=partial(self._config.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
+            faulty=self._faulty,
         )
         started = time.monotonic()
         limits = limits_for(self._config.limits, turn.job_turn)
@@ -280,6 +283,7 @@ class Agent:
                 own_count=turn.own_count,
                 earlier_answers=turn.earlier_answers,
                 prompt_hash=turn.prompt.hash,
+                waiting_since=turn.waiting_since,
             )
         )
 

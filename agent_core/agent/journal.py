@@ -51,6 +51,7 @@ class TurnJournal:
         self._last_messages: list[Message] = []
         self._unbilled: list[ModelAnswer] = []
         self._unrecorded: list[ModelAnswer] = []
+        self._is_waiting = False
         self._begin: Work | None = None
         self._was_attempted = False
         self._added: list[StoredMessage] = []
@@ -112,8 +113,18 @@ class TurnJournal:
         await self._database.write(name, whole)
         self._begin = None
 
-    def resume(self, calls: tuple[ToolCallPart, ...], results: dict[CallId, ToolResult]) -> None:
-        """Take over the open calls of an earlier process, with the results it recorded."""
+    def resume(
+        self,
+        calls: tuple[ToolCallPart, ...],
+        results: dict[CallId, ToolResult],
+        *,
+        is_waiting: bool = False,
+    ) -> None:
+        """Take over the open calls of an earlier process, with the results it recorded.
+
+        `is_waiting` means that it waited for a model.
+        """
+        self._is_waiting = is_waiting
         self._open_calls = calls
         self._results = dict(results)
 
@@ -134,10 +145,12 @@ class TurnJournal:
             messages.append(connection, self.shelf, [answer.message], now=now)
             turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
             self._bill(connection, answer, now)
+            if self._is_waiting:
+                turns.end_wait(connection, turn_id=self.shelf.turn_id)
 
         self._unrecorded = [answer]
         await self._write("turns.answer", work)
-        self._unrecorded = []
+        self._unrecorded, self._is_waiting = [], False
         self._open_calls = answer.message.calls
         self._results = {}
 
@@ -189,6 +202,13 @@ class TurnJournal:
         await self._write("turns.input", work)
         self._open_calls = ()
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
+
+    async def record_outage(self, since: int) -> None:
+        """Record that the turn waits for a model."""
+        turn_id, self._is_waiting = self.shelf.turn_id, True
+        await finish_write(
+            self._write("turns.outage", lambda c: turns.wait(c, turn_id=turn_id, since=since))
+        )
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
         """Keep the turn's last messages until it is finalized."""

@@ -23,6 +23,7 @@ from agent_core.models.contract import (
 )
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.models.images import MOST_PIXELS, choose
+from agent_core.models.router import ModelRouter, split_name
 
 __all__ = [
     "MOST_PIXELS",
@@ -32,6 +33,7 @@ __all__ = [
     "Model",
     "ModelAnswer",
     "ModelRequest",
+    "ModelRouter",
     "Prices",
     "StopReason",
     "TextDelta",
@@ -42,4 +44,5 @@ __all__ = [
     "estimate_messages",
     "find_window",
     "parse_price",
+    "split_name",
 ]

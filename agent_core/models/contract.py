@@ -108,5 +108,8 @@ class Model(Protocol):
 class CountsTokens(Protocol):
     """Optional ability: count a request's tokens before it is made."""
 
-    async def count(self, request: ModelRequest) -> int:
-        """The input tokens of a request; free of charge. Raises any `ModelError`."""
+    async def count(self, request: ModelRequest) -> int | None:
+        """The input tokens of a request, free of charge; None if this model's are not counted.
+
+        Raises any `ModelError`.
+        """

@@ -104,7 +104,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
     agent = _make_agent(core, user_prompts)
-    turn_deps = _make_turn_deps(core, agent, dispatcher, data.questions, outcomes)
+    turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
     router = _make_router(group, core, lanes, turn_deps, data)
     core.data_removed.connect(lambda _: router.forget_known())
@@ -206,20 +206,23 @@ def _make_user_prompts(
 def _make_turn_deps(
     core: Core,
     agent: Agent,
-    dispatcher: OutboxDispatcher,
+    notices: Notices,
     questions: Questions,
     outcomes: Outcomes,
 ) -> TurnDeps:
+    timings = core.extensions.timings
     return TurnDeps(
         database=core.database,
         agent=agent,
-        dispatcher=dispatcher,
+        dispatcher=notices.dispatcher,
         questions=questions,
         outcomes=outcomes,
         zone_of=core.zone_of,
         now=core.now,
-        start_delay=core.extensions.timings.start_delay,
-        display=core.extensions.timings.display,
+        notify_owners=notices.enqueue_for_owners,
+        start_delay=timings.start_delay,
+        outage_pace=timings.outage_pace,
+        display=timings.display,
     )
 
 

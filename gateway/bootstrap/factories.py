@@ -22,7 +22,7 @@ from agent_core.memory import (
     Pseudonyms,
     SharedMemory,
 )
-from agent_core.models import Model, Prices, parse_price
+from agent_core.models import Model, ModelRouter, Prices, parse_price
 from agent_core.recall import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
@@ -52,26 +52,34 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
 
 
 def load_model(settings: Settings) -> Model:
-    """Load the model provider. Raises `ValueError` on an invalid option."""
+    """Load the providers of all configured models. Raises `ValueError` on an invalid option."""
+    model = settings.model
+    providers = {
+        name: plugins.load_model(name, _options_of_provider(name, settings))
+        for name in model.providers
+    }
+    return ModelRouter(providers, default=model.provider)
+
+
+def _options_of_provider(name: str, settings: Settings) -> dict[str, str]:
     secrets, model = settings.secrets, settings.model
     options = {"timeout": str(model.timeout)}
-    if model.provider == "anthropic":
+    if name == "anthropic":
         options["cache_ttl"] = model.cache_ttl
-        options |= _given(api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url)
-    elif model.provider == "openai":
-        options |= _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
-    else:
-        options = {}
-    return plugins.load_model(model.provider, options)
+        return options | _given(
+            api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url
+        )
+    if name == "openai":
+        return options | _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
+    return {}
 
 
 async def check_model(model: Model, settings: Settings) -> None:
     """Check key and model name at start; an outage of the provider does not stop it."""
     try:
         async with asyncio.timeout(_MODEL_CHECK):
-            await model.check(settings.model.name)
-            if settings.model.fallback:
-                await model.check(settings.model.fallback)
+            for name in (settings.model.name, *settings.model.fallbacks):
+                await model.check(name)
     except (ModelUnknown, ModelDenied) as error:
         raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
     except (ModelError, TimeoutError) as error:
@@ -167,11 +175,13 @@ def make_agent_config(
         home=settings.home,
         policy=ModelPolicy(
             model=model.name,
-            fallback=model.fallback,
+            fallbacks=model.fallbacks,
             cheap=model.cheap,
-            retries=model.retries,
+            patience=model.patience,
             max_output_tokens=model.max_output_tokens,
         ),
+        models=model.named,
+        job_patience=model.job_patience,
         limits=Limits(
             steps=limits.max_steps,
             tokens=limits.max_tokens,

@@ -16,5 +16,7 @@ class Timings:
     display: PresenterTimings = field(default_factory=PresenterTimings)
     start_delay: float = START_DELAY
     crash_wait: float = CRASH_WAIT
+    outage_pace: float = 1.0
+    """Factor of the pauses between two tries of a model that does not answer."""
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""

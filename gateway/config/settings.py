@@ -13,20 +13,20 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from agent_core.models import split_name
 from gateway.config import sources
 from gateway.config.credentials import Secrets
+from gateway.config.model_tables import CostSettings, ModelSettings
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.tables import (
     AccessSettings,
     ContextSettings,
-    CostSettings,
     DigestSettings,
     HttpSettings,
     JobSettings,
     LogSettings,
     MediaSettings,
     MemorySettings,
-    ModelSettings,
     PeopleSettings,
     PromptSettings,
     RecallSettings,
@@ -178,16 +178,23 @@ def _resolve_model(model: ModelSettings, secrets: Secrets) -> ModelSettings:
             provider = "anthropic"
         else:
             provider = "openai" if _has_openai(secrets) else "scripted"
-    elif provider == "anthropic" and not secrets.anthropic_api_key:
-        raise SettingsError("model.provider is anthropic, but ANTHROPIC_API_KEY is not set.")
-    elif provider == "openai" and not _has_openai(secrets):
-        raise SettingsError(
-            "model.provider is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."
-        )
     default_name, default_cheap = _MODEL_NAMES[provider]
     name = model.name or default_name
     cheap = model.cheap or default_cheap or name
-    return model.model_copy(update={"provider": provider, "name": name, "cheap": cheap})
+    resolved = model.model_copy(update={"provider": provider, "name": name, "cheap": cheap})
+    for needed in resolved.providers:
+        _check_key(needed, resolved, secrets)
+    return resolved
+
+
+def _check_key(provider: str, model: ModelSettings, secrets: Secrets) -> None:
+    """Raise `SettingsError` if a provider that the models need has no key."""
+    users = [name for name in model.named if split_name(name)[0] == provider]
+    subject = f"{users[0]} is configured as a model" if users else f"model.provider is {provider}"
+    if provider == "anthropic" and not secrets.anthropic_api_key:
+        raise SettingsError(f"{subject}, but ANTHROPIC_API_KEY is not set.")
+    if provider == "openai" and not _has_openai(secrets):
+        raise SettingsError(f"{subject}, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.")
 
 
 def _has_openai(secrets: Secrets) -> bool:

@@ -13,7 +13,6 @@ from gateway.config.types import (
     FileNames,
     Language,
     ListenAddress,
-    Prices,
     ServerAddress,
     Text,
     Texts,
@@ -28,42 +27,6 @@ class Table(BaseModel):
     """A table. Values of `config.toml` need the exact type; a variable's text is converted."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class ModelSettings(Table, title="The model that answers"):
-    """The model provider. After `load`, `provider`, `name` and `cheap` are resolved."""
-
-    provider: Literal["auto", "anthropic", "openai", "scripted"] = Field(
-        "auto",
-        description="The provider that answers. `auto` picks by the key that is set: Anthropic"
-        " first, then OpenAI, then the scripted stand-in.",
-    )
-    name: Text = Field(
-        "",
-        description="The model, as the provider spells it. Empty means `claude-sonnet-5-5`,"
-        " `gpt-5-mini` or the stand-in.",
-    )
-    fallback: Text = Field(
-        "",
-        description="A model of the same provider that answers while the first one is"
-        " unavailable. Empty for none.",
-    )
-    cheap: Text = Field(
-        "",
-        description="The model for background work. Empty means `claude-haiku-5-5`, or the same"
-        " as `name`.",
-    )
-    max_output_tokens: int = Field(
-        8000, ge=256, le=128_000, description="Longest answer of one call, in tokens."
-    )
-    timeout: float = Field(
-        120.0, ge=1, le=3600, description="Seconds without any data after which a call fails."
-    )
-    retries: int = Field(4, ge=0, le=10, description="How often a failed call is repeated.")
-    cache_ttl: Literal["5m", "1h"] = Field(
-        "5m",
-        description="How long the provider keeps the cached prompt. `1h` costs more to write.",
-    )
 
 
 class AccessSettings(Table, title="Who may talk"):
@@ -99,45 +62,6 @@ class TurnSettings(Table, title="Limits of one turn"):
         ge=0,
         le=600,
         description="Seconds that running turns get to finish a step when Talaria stops.",
-    )
-
-
-class CostSettings(Table, title="Daily limits and prices"):
-    """Daily quotas. Dollars count calls to models with a price, tokens calls to the others."""
-
-    person_day_usd: float = Field(
-        5.0, ge=0, le=100_000, description="Most US dollars per person and day. 0 for no limit."
-    )
-    person_day_tokens: int = Field(
-        5_000_000,
-        ge=0,
-        le=1_000_000_000,
-        description="Most tokens per person and day, for models without a price. 0 for no limit.",
-    )
-    house_day_usd: float = Field(
-        50.0,
-        ge=0,
-        le=1_000_000,
-        description="Most US dollars of everyone together per day. 0 for no limit.",
-    )
-    house_day_tokens: int = Field(
-        50_000_000,
-        ge=0,
-        le=1_000_000_000,
-        description="Most tokens of everyone together per day, for models without a price. 0 for"
-        " no limit.",
-    )
-    cheap_from_percent: int = Field(
-        80,
-        ge=1,
-        le=100,
-        description="Share of a daily limit, in percent, from which the cheap model answers and"
-        " background work stops.",
-    )
-    prices: Prices = Field(
-        (),
-        description="Prices of models, in US dollars per million tokens, with the day of the"
-        " look-up: `gpt-5-mini in=0.25 out=2.00 cached=0.025 date=2026-11-01`.",
     )
 
 

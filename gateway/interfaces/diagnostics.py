@@ -207,7 +207,7 @@ def _look_at_model(settings: Settings) -> Finding:
             "the stand-in, which is no language model; set ANTHROPIC_API_KEY, OPENAI_API_KEY"
             " or OPENAI_BASE_URL",
         )
-    fallback = f", else {model.fallback}" if model.fallback else ""
+    fallback = f", else {', '.join(model.fallbacks)}" if model.fallbacks else ""
     return _finding(
         "model", "ok", f"{model.provider}: {model.name}{fallback}; the next start tests it"
     )

@@ -38,6 +38,8 @@ _PAUSES = (60_000, 300_000)
 _DAMAGED = "its entry in the database is damaged"
 _LOST = "what I had noted of this run is damaged in my database."
 _AT_HOME = (Target(kind="home"),)
+_OUTAGES = ("model_busy", "model_cut", "model_unreachable", "model_denied", "model_unknown")
+"""Endings of a turn whose model did not answer for as long as a job waits."""
 _CRASHED = "crashed"
 """A turn during which the process crashed repeatedly is not retried."""
 LONGEST_PAUSE = max(_PAUSES)
@@ -183,6 +185,21 @@ class Outcomes:
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
     ) -> Sequence[OutboxRow]:
         """Skip a run whose job has reached its daily limit; the first of a row is reported."""
+        return self._skip_run(connection, (job, run), reason, job_results.describe_spent, now)
+
+    def _skip_run(
+        self,
+        connection: Connection,
+        whose: tuple[Job, Run],
+        reason: str,
+        describe: Callable[[str, str, str], str],
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        """Skip a run without a fault of its job; the first of a row is reported.
+
+        `describe` takes the job's title, the reason, and when it runs next.
+        """
+        job, run = whose
         newest = job_runs.list_of_job(connection, job_id=job.id, limit=2)
         before = next((one for one in newest if one.id != run.id), None)
         if not job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason=reason):
@@ -190,7 +207,7 @@ class Outcomes:
         if before and before.reason == reason:
             return ()
         next_at = self._show_next(connection, jobs.find(connection, job_id=job.id) or job)
-        report = partial(job_results.describe_spent, job.title, reason, next_at)
+        report = partial(describe, job.title, reason, next_at)
         return self._report(connection, job, run, report, now)
 
     def end_turn(
@@ -214,6 +231,9 @@ class Outcomes:
         if ended.quota:  # a daily limit is not the job's fault: it counts as no failure
             reason = made.words.removeprefix(ended.text).strip()
             return self.refuse(connection, job, run, reason, now)
+        if ended.reason in _OUTAGES:  # nor is an outage
+            reason, describe = ended.reason, job_results.describe_outage
+            return self._skip_run(connection, (job, run), reason, describe, now)
         if ended.ending == "failed" and ended.reason != _CRASHED:
             return self.fail(connection, job, run, made.words, now)
         return self.fail_for_good(connection, job, run, made.words, now)

@@ -44,7 +44,7 @@ def _make_means(settings: Settings) -> JobResources:
     external = _EXTERNAL[settings.memory.provider]
     place = SkillCatalog(settings.home / SKILLS)
     return JobResources(
-        models=tuple(dict.fromkeys(filter(None, (model.name, model.fallback, model.cheap)))),
+        models=model.named,
         tools=(*open_tools, *private, *external, *shared, *gathering),
         room_tools=(*open_tools, *shared, *gathering),
         fault_of_skill=partial(_find_fault, place),

@@ -28,7 +28,8 @@ class LiveMessage:
         self.row = opened
         self.text = ""
         self.steps: tuple[Step, ...] = ()
-        self.shown: tuple[str, tuple[Step, ...]] = ("", ())
+        self.buttons = outgoing.buttons
+        self.shown: tuple[object, ...] = ("", (), ())
         self.is_waiting = False
         """Its chat's queue holds it."""
         self.is_over = False
@@ -46,18 +47,19 @@ class LiveMessageEditor:
 
         Never raises: a text that can't be shown now appears once it is final.
         """
-        text, steps = live.text, live.steps
-        adapter = channel.adapter
-        if live.is_over or (text, steps) == live.shown or not isinstance(adapter, CanEdit):
+        text, steps, adapter = live.text, live.steps, channel.adapter
+        state = (text, steps, live.buttons)
+        if live.is_over or state == live.shown or not isinstance(adapter, CanEdit):
             return None
         body = adapter.split(text)[0]
         try:
             if live.row is None:
                 await self._open(channel, live, body)
             elif live.row.message_id is not None:
-                message = conversion.outbound(live.row, text=body, is_live=True, steps=steps)
+                row = replace(live.row, buttons=live.buttons)
+                message = conversion.outbound(row, text=body, is_live=True, steps=steps)
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
-            live.shown = (text, steps)
+            live.shown = state
         except RateLimited as error:
             live.is_over = live.row is None
             return error.retry_after
@@ -70,7 +72,7 @@ class LiveMessageEditor:
         """Send a live message for the first time."""
         await channel.rate_limiter.wait(live.outgoing.chat)
         now = self._now()
-        outgoing = replace(live.outgoing, body=body)
+        outgoing = replace(live.outgoing, body=body, buttons=live.buttons)
         anchor = channel.newest(outgoing.chat)
 
         def work(connection: Connection) -> OutboxRow | None:

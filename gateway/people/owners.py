@@ -75,7 +75,7 @@ class Notices:
 
     def __init__(self, database: Database, dispatcher: OutboxDispatcher) -> None:
         self._database = database
-        self._delivery = dispatcher
+        self.dispatcher = dispatcher
 
     async def notify_soul_change(self, task: Task, now: int) -> None:
         """Notify owners that SOUL.md was edited by hand; the payload is the ledger row of the
@@ -94,7 +94,7 @@ class Notices:
             notice = partial(blocks.describe_soul_change, found[1].id, found[1].change)
             return self.enqueue_for_owners(connection, notice, now)
 
-        self._delivery.enqueue(await self._database.write("soul.tell", work))
+        self.dispatcher.enqueue(await self._database.write("soul.tell", work))
 
     async def notify_oversize(self, task: Task, memory: MemoryStore, now: int) -> None:
         """Notify owners, and the person whose list it is, of a hand edit over a list's limit.
@@ -122,7 +122,7 @@ class Notices:
                 words = describe_own_oversize(found.size, found.limit)
                 return rows + self._enqueue(connection, person, words, now)
 
-        self._delivery.enqueue(await self._database.write("memory.tell", work))
+        self.dispatcher.enqueue(await self._database.write("memory.tell", work))
 
     def enqueue_for_owners(
         self, connection: Connection, notice: Callable[[], str], now: int
@@ -140,7 +140,7 @@ class Notices:
         self, connection: Connection, owner: Person, words: str, now: int
     ) -> list[OutboxRow]:
         """Enqueue words to an owner silently, in as many parts as their platform needs."""
-        adapters = self._delivery.adapters
+        adapters = self.dispatcher.adapters
         place = find_direct_chat(connection, owner, adapters)
         if place is None:
             return []

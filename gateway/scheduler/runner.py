@@ -130,7 +130,9 @@ class JobRunner:
         Raises `StoreError`.
         """
         now = self._now()
-        running = await self._database.read(job_runs.list_running)
+        running, outages = await self._database.read(
+            lambda c: (job_runs.list_running(c), job_runs.count_outages(c))
+        )
         lost = [run for run in running if run.id not in self._tasks]
 
         def work(
@@ -152,7 +154,8 @@ class JobRunner:
         rows, started = await self._database.write("runs.recover", work) if lost else ([], [])
         self._deps.enqueue(rows)
         self._launch(started)
-        self._running_count = len(running)
+        # A run that waits for its model would keep the others from beginning for a day.
+        self._running_count = len(running) - outages
         known = {run.id for run in running}
         self._conversations = {
             run_id: conversation_id

@@ -99,8 +99,9 @@ _STRANGER_NO_OWNER = Text(
     " when it started."
 )
 _FAILURES = {
-    "model_busy": Text("I couldn't reach the model, even after several tries."),
-    "model_cut": Text("The model's answer broke off, even after several tries."),
+    "model_busy": Text("The model stayed overloaded, so I stopped trying."),
+    "model_unreachable": Text("I couldn't reach the model for a long time, so I stopped trying."),
+    "model_cut": Text("The model's answers kept breaking off, so I stopped trying."),
     "model_rejected": Text("The model rejected the request."),
     "model_unknown": Text("The provider doesn't have the model that is configured."),
     "model_denied": Text("The model's provider rejected the configured key."),

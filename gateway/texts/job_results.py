@@ -46,6 +46,13 @@ _RECOVERED = Plural(
     "_This works again after {n} failure._", "_This works again after {n} failures._"
 )
 _SPENT = Text("**{title}** didn't run: {reason} I'll try again tomorrow. /jobs shows your jobs.")
+_OUTAGE = Text(
+    "**{title}** didn't run: the model hasn't answered for too long. I'll try again {next_at}."
+)
+_OUTAGE_ONCE = Text(
+    "**{title}** didn't run: the model hasn't answered for too long. Ask me again if you still"
+    " want it."
+)
 _SPENT_ONCE = Text("**{title}** didn't run: {reason} Ask me again if you still want it.")
 _DAMAGED = Text(
     "Job {job_id} is damaged in my storage, so I've paused it. Delete it with /jobs drop"
@@ -122,6 +129,14 @@ def describe_recovery(failures: int) -> str:
 def describe_spent(title: str, reason: str, next_at: str) -> str:
     """Say that a daily limit stopped a job; `next_at` is "" if it was due only once."""
     return (_SPENT if next_at else _SPENT_ONCE)(title=title, reason=_shorten(reason))
+
+
+def describe_outage(title: str, reason: str, next_at: str) -> str:
+    """Say that no model answered a job for as long as it waits; `next_at` as in `describe_spent`.
+
+    `reason` is the code of the last failure, for the record of the run only.
+    """
+    return (_OUTAGE if next_at else _OUTAGE_ONCE)(title=title, next_at=next_at)
 
 
 def describe_damaged(job_id: int) -> str:

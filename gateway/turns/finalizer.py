@@ -36,6 +36,9 @@ _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
 
 
+NotifyOwners = Callable[[Connection, Callable[[], str], int], Sequence[OutboxRow]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDeps:
     """The services that turns use."""
@@ -48,8 +51,12 @@ class TurnDeps:
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
     now: Callable[[], int]
+    notify_owners: NotifyOwners
+    """Enqueues a notice to every owner."""
     start_delay: float = START_DELAY
     """Seconds; see `DeferredStart`."""
+    outage_pace: float = 1.0
+    """Factor of the pauses between two tries of a model that does not answer."""
     display: PresenterTimings = field(default_factory=PresenterTimings)
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import TracebackType
@@ -157,6 +157,8 @@ class TurnHandle:
     """Shows the turn, while it runs."""
     phase: Phase = Phase.WAITING
     stop: StopSwitch = field(default_factory=StopSwitch)
+    released: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    """Gives the place among the running turns away while the turn waits for a model."""
 
     def request_stop(self) -> bool:
         """Stop the turn, before it begins or at its next await; False if it is over."""

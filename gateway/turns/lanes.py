@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from adapters.messages import InboundMessage
 from agent_core.ids import ConversationId, InboxId, PersonId
@@ -147,8 +148,9 @@ class Lanes:
                 async with handle.stop.scope():
                     await self._wait_after_crashes(queue[0])
                     if not _is_job_run(queue[0]):
-                        place = self._deps.places.place(_person_of(queue[0]))
-                        await stack.enter_async_context(place)
+                        person_id = _person_of(queue[0])
+                        await stack.enter_async_context(self._deps.places.place(person_id))
+                        handle.released = partial(self._deps.places.released, person_id)
             except TimeoutError:
                 _log.info("a turn of conversation %s is stopped before it begins", conversation_id)
             if self._draining.is_set():

@@ -11,8 +11,8 @@ from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted
 from agent_core.state.people.people import Verbosity
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import repair_text
-from gateway.outbound import LiveMessage, OutboxDispatcher
-from gateway.texts import general
+from gateway.outbound import LiveMessage, OutboxDispatcher, stand_for
+from gateway.texts import general, outages
 
 Shown = tuple[OutboxRow | None, OutboxRow | None]
 """The live message and the status line of a turn, if it has them."""
@@ -27,6 +27,8 @@ class PresenterTimings:
     first_words: float = 0.8
     """Text that is not final."""
     first_status: float = 5.0
+    first_outage: float = 20.0
+    """Since the model stopped answering."""
     status_interval: float = 5.0
     """Between two updates of the status line while nothing new happens."""
 
@@ -61,6 +63,9 @@ class Presenter:
         self._words_timer: asyncio.TimerHandle | None = None
         self._status_timer: asyncio.TimerHandle | None = None
         self._indicator_timer: asyncio.TimerHandle | None = None
+        self._outage_timer: asyncio.TimerHandle | None = None
+        self._outage = ""
+        """The note on an outage of the model, while it lasts."""
         self._marked: tuple[str, str, str] | None = None
         """The message that may carry the seen mark."""
         self._has_marked = False
@@ -78,6 +83,8 @@ class Presenter:
 
     def show(self, event: Event) -> None:
         """Show an event of the turn."""
+        if isinstance(event, TextGrew | ToolStarted):
+            self._end_outage()
         if isinstance(event, TextGrew):
             self.text += event.delta
             self._plan_words()
@@ -88,6 +95,18 @@ class Presenter:
             self._note_step(event.call_id, event.name, "running")
         elif isinstance(event, ToolEnded):
             self._note_step(event.call_id, event.name, "failed" if event.is_error else "done")
+
+    def show_outage(self, note: str, lasted: float) -> None:
+        """Show a note with a Stop button once the model has not answered for a while.
+
+        `lasted` is how long it has not answered, in seconds.
+        """
+        if self._verbosity == "hidden" or note == self._outage:
+            return
+        self._end_outage()
+        self._outage = note
+        delay = max(self._timings.first_outage - lasted, 0.0)
+        self._outage_timer = self._loop.call_later(delay, self._show_outage)
 
     def assume_seen(self) -> None:
         """Remove the seen mark at the end, because an earlier process may have set it."""
@@ -104,6 +123,8 @@ class Presenter:
             self._plan_words()
         if self._steps:
             self._plan_status()
+        if self._outage and self._outage_timer is None:
+            self._show_outage()
         if self._indicator_timer:
             self._indicator_timer.cancel()
             self._show_indicators()
@@ -119,7 +140,8 @@ class Presenter:
     def close(self) -> None:
         """Show nothing more; the final text goes through the outbox."""
         self._end_shown()
-        for timer in (self._words_timer, self._status_timer, self._indicator_timer):
+        timers = (self._words_timer, self._status_timer, self._indicator_timer, self._outage_timer)
+        for timer in timers:
             if timer:
                 timer.cancel()
         self._remove_mark()
@@ -152,8 +174,27 @@ class Presenter:
                 self._status_timer.cancel()
             self._status_timer = self._loop.call_at(self._next_status, self._show_status)
 
+    def _show_outage(self) -> None:
+        self._outage_timer = None
+        if isinstance(self._adapter, CanEdit):
+            self._status = self._status or LiveMessage(_as_status(self._outgoing))
+            self._status.text = self._outage
+            self._status.buttons = (stand_for("stop", outages.STOP()),)
+            self._dispatcher.show_live(self._status)
+
+    def _end_outage(self) -> None:
+        """Show the steps again; without any, the note goes with the end of the turn."""
+        self._outage = ""
+        if self._outage_timer:
+            self._outage_timer.cancel()
+        self._outage_timer = None
+        if self._status:
+            self._status.buttons = ()
+
     def _show_status(self) -> None:
         """Show the steps in the platform's own list, or in a silent status line."""
+        if self._outage:
+            return  # the steps stand still, and the note says why
         now = self._loop.time()
         steps = tuple(self._steps.values())
         if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from functools import partial
 
 from agent_core.agent import ActiveTurn
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.events import Host, Steer, TurnEnded
+from agent_core.events import Host, ModelFault, ModelOutage, Steer, TurnEnded
 from agent_core.ids import InboxId
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn
@@ -26,7 +27,7 @@ from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import find_job_turn
-from gateway.texts import general
+from gateway.texts import general, outages
 from gateway.turns import finalizer
 from gateway.turns.crash_backoff import is_abandoned
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
@@ -54,6 +55,12 @@ class _TurnHost(Host):
 
     def is_draining(self) -> bool:
         return self._handle.lane.draining.is_set()
+
+    async def pause(self, seconds: float) -> None:
+        async with self._handle.released():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds * self._deps.outage_pace):
+                    await self._handle.lane.draining.wait()
 
     def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
         """Put the messages back into the lane that the turn has not made its own."""
@@ -330,6 +337,10 @@ class TurnRunner:
                     presenter.show(event)
                     if isinstance(event, TurnEnded):
                         ended = event
+                    elif isinstance(event, ModelFault):
+                        await self._report_fault(event)
+                    elif isinstance(event, ModelOutage):
+                        self._show_outage(active, event, presenter)
         except TimeoutError:
             if not handle.stop.is_requested():
                 if handle.stop.is_stale():
@@ -343,6 +354,24 @@ class TurnRunner:
             presenter.close()
             handle.presenter = None
         return ended, presenter.tools
+
+    async def _report_fault(self, fault: ModelFault) -> None:
+        """Tell the owners, and nobody else, why a model can't answer. Raises `StoreError`."""
+        notice = partial(outages.describe_fault, fault)
+        now = self._now()
+        rows = await self._database.write(
+            "turns.fault", lambda c: self._deps.notify_owners(c, notice, now)
+        )
+        self._dispatcher.enqueue(rows)
+
+    def _show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
+        """Show that a turn waits for its model, and let another job run have its slot."""
+        now, zone = self._now(), self._deps.zone_of(active.person)
+        presenter.show_outage(
+            outages.describe_outage(outage, zone, now), (now - outage.since) / 1000
+        )
+        if active.job_turn:
+            self._deps.outcomes.wakeup.set()
 
     async def _fail(self, active: ActiveTurn, reason: str) -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""

@@ -1,6 +1,6 @@
 """A host whose person speaks, and whose process drains, when the test says so."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from agent_core.events import Steer
 from agent_core.ids import InboxId
@@ -14,6 +14,8 @@ class FakeHost:
         self.draining = False
         self.waiting: list[Steer] = []
         self.taken: list[Steer] = []
+        self.pauses: list[float] = []
+        self.pass_time: Callable[[float], None] = lambda seconds: None
 
     def speak(self, text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> None:
         """The person writes while the turn runs."""
@@ -27,3 +29,7 @@ class FakeHost:
 
     def is_draining(self) -> bool:
         return self.draining
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.pass_time(seconds)

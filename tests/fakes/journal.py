@@ -9,7 +9,7 @@ from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart
 
-Kind = Literal["answer", "begin", "result", "input", "conclude"]
+Kind = Literal["answer", "begin", "result", "input", "outage", "conclude"]
 
 
 class FakeJournal:
@@ -21,6 +21,7 @@ class FakeJournal:
         self.results: dict[CallId, ToolResult] = {}
         self.inputs: list[tuple[Message, ...]] = []
         self.steers: list[Steer] = []
+        self.outages: list[int] = []
         self.transcript: list[Message] = []
         self.last_words: tuple[Message, ...] | None = None
         self.unpaid: tuple[ModelAnswer, ...] = ()
@@ -62,6 +63,10 @@ class FakeJournal:
         self.inputs.append(tuple(added))
         self.steers += steers
         self.transcript += added
+
+    async def record_outage(self, since: int) -> None:
+        await self._note("outage")
+        self.outages.append(since)
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
         self.kinds.append("conclude")

@@ -15,6 +15,7 @@ from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.bootstrap.timings import Timings
 from gateway.config import CONSOLE_SOCKET, load, now
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from tests.emulators import anthropic
@@ -199,6 +200,7 @@ class Stage:
         tools: tuple[Tool, ...] = (),
         adapters: dict[str, ChatAdapter] | None = None,
         awaited: tuple[str, ...] | None = None,
+        timings: Timings | None = None,
         **settings: str,
     ) -> AsyncIterator["Harness"]:
         """Open the house, wait until the awaited platforms are connected, end it in order.
@@ -217,7 +219,9 @@ class Stage:
                 load(self.environ(allow, **settings)),
                 stop=stop,
                 companions=(watch,),
-                extensions=Extensions(tools=tools, adapters=adapters or {}, now=self.now),
+                extensions=Extensions(
+                    tools=tools, adapters=adapters or {}, now=self.now, timings=timings or Timings()
+                ),
             )
         )
         await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)

@@ -150,6 +150,8 @@ class TokenMeter:
         except ModelError as error:
             _log.warning("%s did not count a request: %s", request.model, error)
             return reading.likely
+        if counted is None:
+            return reading.likely
         self._gauge.learn(session_id, request.model, estimated, counted)
         return counted
 

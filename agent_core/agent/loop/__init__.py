@@ -1,8 +1,8 @@
 """The loop of one turn: model calls and tool calls, until there is an answer."""
 
-from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import has_visible_text
+from agent_core.agent.loop.model_policy import ModelPolicy
 
 __all__ = [
     "Limits",

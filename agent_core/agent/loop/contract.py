@@ -1,11 +1,11 @@
 """The loop's contract: a turn's input, services, journal, context window and reservations."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_core.agent.loop.guards import Budget
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models import Fingerprints, Model, ModelAnswer, ModelRequest, Usage
@@ -31,6 +31,12 @@ class Journal(Protocol):
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         """Record the messages that precede the next model call: the results of the last answer's
         calls, and one user message per steer.
+        """
+
+    async def record_outage(self, since: int) -> None:
+        """Record that the turn waits for a model, since a moment in milliseconds since the epoch.
+
+        The next recorded answer ends the outage.
         """
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
@@ -90,7 +96,8 @@ class TurnInput:
     `messages` is the transcript; its last `own_count` messages were added by this turn.
     `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the
     calls of the last message, `results` holds those that an earlier process recorded, and `started`
-    those that it began without recording a result.
+    those that it began without recording a result. `waiting_since` is the beginning of an outage
+    during which it ended, in milliseconds since the epoch, UTC.
     """
 
     system: str
@@ -108,20 +115,7 @@ class TurnInput:
     own_count: int = 0
     earlier_answers: tuple[str, ...] = ()
     prompt_hash: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPolicy:
-    """Which models are called. `retries` counts the tries after the first, for each model.
-
-    `cheap` answers when a quota is nearly exhausted.
-    """
-
-    model: str
-    fallback: str = ""
-    cheap: str = ""
-    retries: int = 4
-    max_output_tokens: int = 8000
+    waiting_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +123,9 @@ class LoopDeps:
     """The services that a turn uses.
 
     `price` returns micro-dollars, or None for a model without a known price; `now` is in
-    milliseconds since the epoch, UTC; `wait` takes seconds. `load_images` returns the bytes of the
-    images in messages by key, and may raise `StoreError`.
+    milliseconds since the epoch, UTC. `load_images` returns the bytes of the images in messages by
+    key, and may raise `StoreError`. `faulty` names the models whose fault was reported; all turns
+    share it.
     """
 
     model: Model
@@ -140,5 +135,5 @@ class LoopDeps:
     now: Callable[[], int]
     load_images: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]]
     reserve: Reserve
-    wait: Callable[[float], Awaitable[None]] = asyncio.sleep
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    faulty: set[str] = field(default_factory=set)

@@ -23,9 +23,10 @@ from agent_core.agent.loop.messages import (
     strip_calls,
 )
 from agent_core.agent.loop.model_caller import ModelCaller, TextDiscarded
+from agent_core.agent.loop.model_policy import Outage
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
-from agent_core.events import Ending, Event, Host, Steer, TurnEnded
+from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
 from agent_core.tools import ToolContext, ToolResult
@@ -53,6 +54,7 @@ class Loop:
         self._budget = budget
         self._window = window
         self._caller = ModelCaller(deps, is_late=lambda: budget.exhausted() == "time")
+        self._outage = Outage(patience=deps.policy.patience, since=None)
         self._guardrails = Guardrails()
         self._messages: list[Message] = []
         self._next_input: list[Message] = []
@@ -71,6 +73,7 @@ class Loop:
         Raises what the journal raises, and what a tool raises that has a bug.
         """
         self._messages = list(turn.messages)
+        self._outage.since = turn.waiting_since
         own = self._messages[-turn.own_count :] if turn.own_count else self._messages[-1:]
         recorded = (message.text for message in own if is_answer(message))
         self._answers = [*turn.earlier_answers, *recorded]
@@ -104,17 +107,19 @@ class Loop:
                 async for event in events:
                     yield event
             return
-        self._budget.take_step()
         try:
             async with aclosing(self._call_model(turn)) as events:
                 async for event in events:
                     yield event
         except ModelError as error:
-            yield self._conclude("failed", describe_failure(error), detail=str(error))
+            async with aclosing(self._wait_out(error, "failed", describe_failure(error))) as events:
+                async for event in events:
+                    yield event
             return
         except QuotaExceeded as error:
             yield self._stop_for_quota(error)
             return
+        self._budget.take_step()
         answer = self._take_answer()
         if answer.stop == "tools" and answer.message.calls:
             message = make_call_ids_unique(answer.message, self._all_call_ids(turn))
@@ -161,6 +166,8 @@ class Loop:
                 elif isinstance(piece, TextDiscarded):
                     for event in self._display.discard():
                         yield event
+                elif isinstance(piece, ModelFault):
+                    yield piece
                 else:
                     self._answer = replace(piece, message=repair_message(piece.message))
         answer = self._answer
@@ -191,6 +198,7 @@ class Loop:
     def _take_answer(self) -> ModelAnswer:
         """Take the answer of the last call, and charge it to the budget."""
         answer, self._answer = self._answer, None
+        self._outage.end()
         assert answer is not None  # noqa: S101 - a call gives an answer or raises
         price = self._deps.price(answer.model, answer.usage)
         self._budget.spend(answer.usage.total_tokens, price)
@@ -253,7 +261,9 @@ class Loop:
                 async for event in events:
                     yield event
         except ModelError as error:
-            yield self._conclude("exhausted", reason, detail=str(error))
+            async with aclosing(self._wait_out(error, "exhausted", reason)) as events:
+                async for event in events:
+                    yield event
             return
         except QuotaExceeded as error:
             yield self._stop_for_quota(error)
@@ -266,6 +276,30 @@ class Loop:
             self._answers.append(message.text)
             added = [question, message]
         yield self._conclude("exhausted", reason, added=added)
+
+    async def _wait_out(
+        self, error: ModelError, ending: Ending, reason: str
+    ) -> AsyncGenerator[Event, None]:
+        """Wait before the next try of a failed call; yield `TurnEnded` if there is none.
+
+        The wait is on disk, so a restart continues it. It costs none of the turn's time.
+        """
+        planned = None
+        was_waiting = self._outage.since is not None
+        if self._budget.exhausted() != "time":
+            planned = self._outage.plan(error, self._deps.now())
+        if planned is None:
+            yield self._conclude(ending, reason, detail=str(error))
+            return
+        for event in self._display.discard():
+            yield event
+        outage, seconds = planned
+        if not was_waiting:
+            await self._journal.record_outage(outage.since)
+        yield outage
+        with self._budget.pause():
+            await self._host.pause(seconds)
+        self._caller.start_over()
 
     async def _run_calls(
         self, turn: TurnInput, calls: Sequence[ToolCallPart]

@@ -12,6 +12,7 @@ from agent_core.errors import (
     ModelInterrupted,
     ModelOverflow,
     ModelUnknown,
+    ModelUnreachable,
     QuotaExceeded,
 )
 from agent_core.events import ReachedQuota, TextGrew, TextReset
@@ -128,6 +129,7 @@ class Display:
 
 
 _FAILURES: tuple[tuple[type[ModelError], str], ...] = (
+    (ModelUnreachable, "model_unreachable"),
     (ModelBusy, "model_busy"),
     (ModelInterrupted, "model_cut"),
     (ModelOverflow, "overflow"),

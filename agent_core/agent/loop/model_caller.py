@@ -1,18 +1,22 @@
-"""Make one model call, with retries, a fallback model and a reservation of its cost."""
+"""Make one model call, by a fallback model if need be, with a reservation of its cost."""
 
 import logging
-import random
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
-from agent_core.errors import ModelBusy, ModelError, ModelInterrupted, ModelOverflow
+from agent_core.agent.loop.messages import describe_failure
+from agent_core.errors import (
+    ModelBusy,
+    ModelDenied,
+    ModelError,
+    ModelInterrupted,
+    ModelOverflow,
+    ModelUnknown,
+)
+from agent_core.events import ModelFault
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import Message
-
-_LONGEST_BACKOFF = 30.0
-_LONGEST_WAIT = 60.0
-"""Seconds. A provider that asks for a longer pause counts as unavailable for this turn."""
 
 _log = logging.getLogger(__name__)
 
@@ -25,25 +29,25 @@ class TextDiscarded:
 class ModelCaller:
     """Makes the model calls of one turn.
 
-    After it switched to the fallback model it stays there: switching back would wait for the same
-    failures before every step.
+    A call goes to each model at most once. After it switched to a fallback model it stays there:
+    switching back would wait for the same failure before every step.
     """
 
     def __init__(self, deps: LoopDeps, *, is_late: Callable[[], bool]) -> None:
-        """`is_late` returns True once the turn's time is up and no retry is worth a wait."""
+        """`is_late` returns True once the turn's time is up and no other model is worth a try."""
         policy = deps.policy
         self._deps = deps
-        self._models = [name for name in (policy.model, policy.fallback) if name]
+        self._models = tuple(dict.fromkeys((policy.model, *policy.fallbacks)))
         self._cheap = policy.cheap
         self._is_late = is_late
-        self._tries = 0
+        self.model = policy.model
+        """The model of the next call, unless a quota is nearly exhausted."""
         self.used_cheap_model = False
         """True if the last call went to the cheap model, because a quota is nearly exhausted."""
 
-    @property
-    def model(self) -> str:
-        """The model of the next call, unless a quota is nearly exhausted."""
-        return self._models[0]
+    def start_over(self) -> None:
+        """Call the first model again: time has passed, and it may be back."""
+        self.model = self._models[0]
 
     async def build_request(self, turn: TurnInput, messages: tuple[Message, ...]) -> ModelRequest:
         """Build the request for a call with these messages. Raises `StoreError`."""
@@ -58,12 +62,12 @@ class ModelCaller:
 
     async def call(
         self, turn: TurnInput, wanted: ModelRequest
-    ) -> AsyncGenerator[TextDelta | TextDiscarded | ModelAnswer, None]:
+    ) -> AsyncGenerator[TextDelta | TextDiscarded | ModelFault | ModelAnswer, None]:
         """Stream the answer to a request; the whole answer comes last.
 
         Raises any `ModelError`, `QuotaExceeded`, and `StoreError`.
         """
-        self._tries = 0
+        failures: dict[str, ModelError] = {}
         while True:
             wanted = replace(wanted, model=self.model)
             reserved = await self._deps.reserve(wanted, cheap=self._cheap)
@@ -77,44 +81,52 @@ class ModelCaller:
                 async for piece in stream:
                     if isinstance(piece, ModelAnswer):
                         reserved.finalize(piece.model, piece.usage)
+                        self._deps.faulty.discard(request.model)
                         yield replace(piece, fingerprint=fingerprint)
                         return
                     streamed += len(piece.text)
                     yield piece
                 raise ModelInterrupted("the stream ended before the answer did")
             except ModelError as error:
-                pause = self._plan_retry(error)
-                _log.warning(
-                    "turn %d: %s failed (%s); calling %s in %.1f s",
-                    turn.turn_id,
-                    request.model,
-                    error,
-                    self._models[0],
-                    pause,
-                )
+                failure = error
+                _log.warning("turn %d: %s failed: %s", turn.turn_id, request.model, error)
             finally:
                 reserved.close(streamed=streamed)
                 if isinstance(stream, AsyncGenerator):
                     await stream.aclose()
+            if self._is_news(request.model, failure):
+                yield ModelFault(
+                    model=request.model, reason=describe_failure(failure), detail=str(failure)
+                )
+            self._choose_next(failure, failures)
             yield TextDiscarded()
-            await self._deps.wait(pause)
 
-    def _plan_retry(self, error: ModelError) -> float:
-        """Seconds until the next try; raises the error if another try is of no use."""
-        if self._is_late() or (isinstance(error, ModelOverflow) and not self.used_cheap_model):
-            raise error
-        asked = error.retry_after or 0.0 if isinstance(error, ModelBusy) else 0.0
-        is_passing = isinstance(error, ModelBusy | ModelInterrupted) and asked <= _LONGEST_WAIT
-        if is_passing and self._tries < self._deps.policy.retries:
-            backoff = min(2.0**self._tries, _LONGEST_BACKOFF)
-            self._tries += 1
-            # Jitter keeps turns that failed together from retrying together.
-            return max(asked, backoff * random.uniform(0.5, 1.0))  # noqa: S311
+    def _is_news(self, model: str, failure: ModelError) -> bool:
+        """True for a fault that only an owner can end, the first time that a turn meets it."""
+        if not isinstance(failure, ModelDenied | ModelUnknown) or model in self._deps.faulty:
+            return False
+        self._deps.faulty.add(model)
+        return True
+
+    def _choose_next(self, failure: ModelError, failures: dict[str, ModelError]) -> None:
+        """Choose the model of the next try; raises if there is none that may help.
+
+        `failures` collects the failures by model. The one that most likely passes is raised.
+        """
+        if self._is_late() or (isinstance(failure, ModelOverflow) and not self.used_cheap_model):
+            raise failure
         if self.used_cheap_model:  # the wanted model may still answer
-            self._cheap, self._tries = "", 0
-            return 0.0
-        if len(self._models) == 1:
-            raise error
-        del self._models[0]
-        self._tries = 0
-        return 0.0
+            self._cheap = ""
+            return
+        failures[self.model] = failure
+        untried = [name for name in self._models if name not in failures]
+        if not untried:
+            raise min(failures.values(), key=_rank)
+        self.model = untried[0]
+
+
+def _rank(failure: ModelError) -> int:
+    """0 for a failure that passes, 1 for one that an owner can end, 2 for any other."""
+    if isinstance(failure, ModelBusy | ModelInterrupted):
+        return 0
+    return 1 if isinstance(failure, ModelDenied | ModelUnknown) else 2

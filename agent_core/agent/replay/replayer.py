@@ -4,9 +4,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
-from agent_core.agent.loop.contract import LoopDeps, ModelPolicy, TurnInput
+from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
@@ -37,7 +38,7 @@ async def replay(
     script = ReplayScript(record, calls)
     deps = LoopDeps(
         model=_RecordedModel(script),
-        policy=ModelPolicy(model="recorded", retries=0),
+        policy=ModelPolicy(model="recorded"),
         toolbox=_RecordedTools(record.results),
         price=lambda model, usage: script.price(),
         now=lambda: record.turn.started_at,
@@ -154,6 +155,9 @@ class _RecordJournal:
         """Count the messages."""
         self._script.recorded += len(added)
 
+    async def record_outage(self, since: int) -> None:
+        """Do nothing."""
+
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
         """Do nothing."""
 
@@ -171,3 +175,6 @@ class _RecordedHost:
     def is_draining(self) -> bool:
         """Return False: a replay runs to its end."""
         return False
+
+    async def pause(self, seconds: float) -> None:
+        """Do nothing: a recorded model always answers."""

@@ -19,6 +19,7 @@ from agent_core.errors import (
     ModelOverflow,
     ModelRejected,
     ModelUnknown,
+    ModelUnreachable,
 )
 from agent_core.models.anthropic.answer import AnswerReader, EventStream
 from agent_core.models.anthropic.translate import (
@@ -256,7 +257,9 @@ class AnthropicModel:
             async with asyncio.timeout(_CHECK_SECONDS):
                 await self._client.models.retrieve(model)
         except TimeoutError as error:
-            raise ModelBusy(f"Anthropic gave no answer within {_CHECK_SECONDS:g} s.") from error
+            raise ModelUnreachable(
+                f"Anthropic gave no answer within {_CHECK_SECONDS:g} s."
+            ) from error
         except WIRE_ERRORS as error:
             raise translate_error(error, False, time.time()) from error
 
@@ -312,7 +315,7 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
         what = f"{type(error).__name__}: {error}"
         if has_begun:
             return ModelInterrupted(f"Anthropic's stream broke off ({what}).")
-        return ModelBusy(f"Anthropic can't be reached ({what}).")
+        return ModelUnreachable(f"Anthropic can't be reached ({what}).")
     return ModelRejected(f"Anthropic's SDK refuses the request: {type(error).__name__}: {error}")
 
 

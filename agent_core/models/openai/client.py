@@ -23,6 +23,7 @@ from agent_core.errors import (
     ModelOverflow,
     ModelRejected,
     ModelUnknown,
+    ModelUnreachable,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import (
@@ -200,7 +201,7 @@ class OpenAIModel:
                 if await self._get(f"/models/{quote(model, safe='')}") is None:
                     _look_for(model, await self._get("/models"))
         except TimeoutError as error:
-            raise ModelBusy(
+            raise ModelUnreachable(
                 f"The model server gave no answer within {_CHECK_SECONDS:g} s."
             ) from error
         except WIRE_ERRORS as error:
@@ -292,7 +293,7 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
         what = f"{type(error).__name__}: {error}"
         if has_begun:
             return ModelInterrupted(f"The model server's stream broke off ({what}).")
-        return ModelBusy(f"The model server can't be reached ({what}).")
+        return ModelUnreachable(f"The model server can't be reached ({what}).")
     if isinstance(error, openai.APIError):
         # An error object within the stream; its code may be a status (OpenRouter).
         code = error.code or ""

@@ -42,6 +42,8 @@ class Turn:
     started_at: int
     ended_at: int | None
     account_id: AccountId | None
+    waiting_since: int | None
+    """The beginning of an outage of the model that the turn waits out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class Step:
 _COLUMNS = (
     *("id", "conversation_id", "session_id", "person_id", "prompt_hash", "platform", "chat"),
     *("answers", "state", "reason", "attempts", "started_at", "ended_at", "account_id"),
+    "waiting_since",
 )
 _TURN = ", ".join(_COLUMNS)
 
@@ -201,6 +204,24 @@ def uncount_attempt(connection: Connection, *, turn_id: TurnId) -> None:
     )
 
 
+def wait(connection: Connection, *, turn_id: TurnId, since: int) -> None:
+    """Record that the turn waits for a model that does not answer.
+
+    A turn that only waits crashes no process, so its attempts are counted anew.
+    """
+    connection.execute(
+        "UPDATE turns SET waiting_since = :since, attempts = 0 WHERE id = :turn_id",
+        {"turn_id": turn_id, "since": since},
+    )
+
+
+def end_wait(connection: Connection, *, turn_id: TurnId) -> None:
+    """Record that a model answers the turn again."""
+    connection.execute(
+        "UPDATE turns SET waiting_since = NULL WHERE id = :turn_id", {"turn_id": turn_id}
+    )
+
+
 def end(
     connection: Connection,
     *,
@@ -212,8 +233,8 @@ def end(
 ) -> None:
     """End a turn with its final state."""
     connection.execute(
-        "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now"
-        " WHERE id = :turn_id",
+        "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now,"
+        " waiting_since = NULL WHERE id = :turn_id",
         {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
     )
 

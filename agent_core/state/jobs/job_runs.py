@@ -129,6 +129,16 @@ def list_running(connection: Connection) -> list[Run]:
     return [_run(row) for row in rows]
 
 
+def count_outages(connection: Connection) -> int:
+    """Count the running runs whose turn waits for a model that does not answer."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM turns JOIN job_runs ON job_runs.id = turns.run_id"
+        " WHERE turns.state = 'running' AND turns.waiting_since IS NOT NULL"
+        " AND job_runs.state = 'running'"
+    ).fetchone()
+    return int(row[0])
+
+
 def find_next_at(connection: Connection) -> int | None:
     """Return the time of the next due run that waits for no other run; None for none."""
     row = connection.execute(

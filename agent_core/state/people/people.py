@@ -41,6 +41,8 @@ class Person:
     kind: Kind = "human"
     context_cap: int | None = None
     """Most input tokens of a call for them, if they have set it."""
+    model: str = ""
+    """The model that answers them in private, if they have chosen one."""
 
     @property
     def is_owner(self) -> bool:
@@ -85,7 +87,7 @@ MOST_CAP = 10_000_000
 
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
-    *("verbosity", "asked_at", "kind", "context_cap"),
+    *("verbosity", "asked_at", "kind", "context_cap", "model"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
@@ -285,6 +287,14 @@ def set_preferences(
             "context_cap": preferences.context_cap,
             "person_id": person_id,
         },
+    )
+
+
+def set_model(connection: Connection, *, person_id: PersonId, model: str) -> None:
+    """Store the model that a person chose; empty for the deployment's."""
+    connection.execute(
+        "UPDATE people SET model = :model WHERE id = :person_id",
+        {"model": model, "person_id": person_id},
     )
 
 

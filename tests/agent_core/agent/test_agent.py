@@ -10,8 +10,8 @@ import pytest
 from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache, SessionState
-from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -78,7 +78,7 @@ class Bench:
         self.agent = Agent(
             config=AgentConfig(
                 home=self.home,
-                policy=ModelPolicy(model="fake-1", retries=0),
+                policy=ModelPolicy(model="fake-1"),
                 limits=self.limits,
                 quotas=quotas(self.database),
                 compactor=compactor(self.database, self.model),

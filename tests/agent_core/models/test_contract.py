@@ -16,6 +16,7 @@ from agent_core.errors import (
     ModelInterrupted,
     ModelOverflow,
     ModelUnknown,
+    ModelUnreachable,
 )
 from agent_core.models.contract import Model, ModelRequest, StopReason, TextDelta
 from agent_core.models.images import UNSEEN
@@ -236,18 +237,18 @@ async def test_silence_ends_at_the_timeout(provider: Provider, api: Any) -> None
         Fault(answer=answer, after_events=provider.first_text, then="hang"), Fault(then="hang")
     )
     assert type(await refused(model, ask(provider, "hello"))) is ModelInterrupted
-    assert type(await refused(model, ask(provider, "hello"))) is ModelBusy
+    assert type(await refused(model, ask(provider, "hello"))) is ModelUnreachable
     api.latency = 30
-    assert type(await refused(model, ask(provider, "hello"))) is ModelBusy
+    assert type(await refused(model, ask(provider, "hello"))) is ModelUnreachable
     await model.close()
 
 
-async def test_a_server_that_can_not_be_reached_is_busy(
+async def test_a_server_that_can_not_be_reached_is_unreachable(
     provider: Provider, model: Model, api: Any
 ) -> None:
     await api.stop()
-    assert type(await refused(model, ask(provider, "hello"))) is ModelBusy
-    with pytest.raises(ModelBusy):
+    assert type(await refused(model, ask(provider, "hello"))) is ModelUnreachable
+    with pytest.raises(ModelUnreachable):
         await model.check(provider.model)
 
 

@@ -1,11 +1,12 @@
 """A loop with everything around it faked, and the transcript it starts from."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
-from agent_core.agent.loop.contract import ContextWindow, LoopDeps, ModelPolicy, Reserve, TurnInput
+from agent_core.agent.loop.contract import ContextWindow, LoopDeps, Reserve, TurnInput
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.loop import Loop
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Usage
@@ -39,18 +40,23 @@ class Rig:
         self.toolbox = Toolbox(tools, timeout=5)
         self.journal = FakeJournal()
         self.host = FakeHost()
-        self.pauses: list[float] = []
+        self.host.pass_time = self._pass
         self.time = 0.0
         limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
+        self.waiting_since: int | None = None
+        self.faulty: set[str] = set()
         self.policy = policy or ModelPolicy(model="fake-1")
         self.load_images = load_no_images
         self.reserve: Reserve = reserve_nothing
         self.window: ContextWindow = UnboundedWindow()
-        self.wait: Callable[[float], Awaitable[None]] = self._pass
 
-    async def _pass(self, seconds: float) -> None:
-        self.pauses.append(seconds)
+    @property
+    def pauses(self) -> list[float]:
+        """The pauses of the host, in seconds."""
+        return self.host.pauses
+
+    def _pass(self, seconds: float) -> None:
         self.time += seconds
 
     def loop(self) -> Loop:
@@ -60,9 +66,9 @@ class Rig:
             toolbox=self.toolbox,
             price=_price,
             now=lambda: 1_000 + int(self.time * 1000),
-            wait=self.wait,
             load_images=self.load_images,
             reserve=self.reserve,
+            faulty=self.faulty,
         )
         return Loop(
             deps,
@@ -94,6 +100,7 @@ class Rig:
             turn_id=TurnId(3),
             evidence="hello",
             own_count=own,
+            waiting_since=self.waiting_since,
         )
 
     async def run(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.errors import ModelDenied, ModelError, ModelOverflow, ModelRejected, ModelUnknown
+from agent_core.errors import ModelError, ModelOverflow, ModelRejected
 from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from agent_core.transcript import RawPart, TextPart
@@ -163,8 +163,6 @@ async def test_a_second_empty_answer_is_a_failure() -> None:
     ("error", "reason"),
     [
         (ModelRejected("no"), "model_rejected"),
-        (ModelUnknown("no"), "model_unknown"),
-        (ModelDenied("no"), "model_denied"),
         (ModelOverflow("no"), "overflow"),
         (ModelError("no"), "model_rejected"),
     ],
@@ -177,6 +175,6 @@ async def test_an_error_that_no_repeat_mends_ends_the_turn(error: ModelError, re
 
 
 async def test_what_was_paid_for_and_not_recorded_is_handed_over_with_a_failure() -> None:
-    rig = Rig(say(), [ModelDenied("no credit")])
-    assert (await rig.end()).reason == "model_denied"
+    rig = Rig(say(), [ModelRejected("no credit")])
+    assert (await rig.end()).reason == "model_rejected"
     assert len(rig.journal.unpaid) == 1

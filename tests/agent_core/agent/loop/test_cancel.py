@@ -10,6 +10,7 @@ from agent_core.errors import ModelBusy
 from agent_core.events import Event, TextGrew, ToolStarted
 from agent_core.tools.contract import ToolContext, ToolResult
 from tests.agent_core.agent.loop.rig import Rig
+from tests.fakes.host import FakeHost
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
 
@@ -73,10 +74,11 @@ async def test_cancelling_while_waiting_to_retry_ends_the_wait() -> None:
     gate = Gate()
     rig = Rig([ModelBusy("busy")])
 
-    async def pause(seconds: float) -> None:
-        await gate.wait()
+    class WaitingHost(FakeHost):
+        async def pause(self, seconds: float) -> None:
+            await gate.wait()
 
-    rig.wait = pause
+    rig.host = WaitingHost()
     await cancel_at(rig, gate)
 
 

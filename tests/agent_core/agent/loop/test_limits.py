@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent_core.errors import ModelBusy, ModelDenied
+from agent_core.errors import ModelBusy, ModelRejected
 from agent_core.events import TextReset, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Usage
@@ -55,7 +55,7 @@ async def test_a_last_answer_that_is_refused_leaves_no_words() -> None:
 
 
 async def test_a_last_call_that_fails_ends_the_turn_and_says_why() -> None:
-    rig = Rig(look(1), [ModelDenied("no credit")], tools=[FakeTool("look")], steps=1)
+    rig = Rig(look(1), [ModelRejected("no credit")], tools=[FakeTool("look")], steps=1)
     assert await rig.end() == TurnEnded(
         ending="exhausted", text="", reason="steps", detail="no credit"
     )

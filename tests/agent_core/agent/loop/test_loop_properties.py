@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_core.agent.loop.contract import ModelPolicy
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
     ModelDenied,
@@ -67,7 +67,7 @@ def plays(draw: st.DrawFn) -> Play:
     draining_at=st.one_of(st.none(), st.integers(0, 12)),
     steps=st.integers(1, 6),
     tokens=st.sampled_from([0, 0, 60]),
-    fallback=st.sampled_from(["", "fake-2"]),
+    fallbacks=st.sampled_from([(), ("fake-2",)]),
 )
 async def test_any_behaviour_of_a_model_ends_in_one_way(
     behaviour: list[Play],
@@ -75,11 +75,11 @@ async def test_any_behaviour_of_a_model_ends_in_one_way(
     draining_at: int | None,
     steps: int,
     tokens: int,
-    fallback: str,
+    fallbacks: tuple[str, ...],
 ) -> None:
     look = FakeTool("look", is_cheap=True)
     send = FakeTool("send", effect="unsafe")
-    policy = ModelPolicy(model="fake-1", fallback=fallback, retries=1)
+    policy = ModelPolicy(model="fake-1", fallbacks=fallbacks)
     rig = Rig(tools=[look, send], policy=policy, steps=steps, tokens=tokens)
 
     def meddle(number: int) -> Piece:

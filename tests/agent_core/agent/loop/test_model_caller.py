@@ -1,8 +1,8 @@
-"""Failing model calls: what is tried again, when, and with which model."""
+"""Failing model calls: which model is tried next, and how long a turn waits."""
 
 import pytest
 
-from agent_core.agent.loop.contract import ModelPolicy
+from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
     ModelDenied,
@@ -11,15 +11,17 @@ from agent_core.errors import (
     ModelOverflow,
     ModelRejected,
     ModelUnknown,
+    ModelUnreachable,
 )
-from agent_core.events import TextGrew, TextReset, TurnEnded
+from agent_core.events import ModelFault, ModelOutage, TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from tests.agent_core.agent.loop.rig import Rig, shown
+from tests.fakes.journal import FakeJournal
 from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
 BUSY = [ModelBusy("overloaded")]
-TWO = ModelPolicy(model="fake-1", fallback="fake-2", retries=2)
+TWO = ModelPolicy(model="fake-1", fallbacks=("fake-2",))
 
 
 @pytest.mark.parametrize("error", [ModelBusy("overloaded"), ModelInterrupted("broke off")])
@@ -34,6 +36,7 @@ async def test_text_of_a_broken_call_is_taken_back_at_once() -> None:
     assert await rig.run() == [
         TextGrew(delta="Once upon"),
         TextReset(),
+        ModelOutage(reason="model_cut", since=1_000, until=1_801_000),
         TextGrew(delta="Once upon a time"),
         TurnEnded(ending="answered", text="Once upon a time"),
     ]
@@ -49,47 +52,84 @@ async def test_a_stream_that_ends_without_an_answer_is_a_cut() -> None:
     assert shown(await rig.run()) == "Once more"
 
 
-async def test_pauses_double_with_jitter_up_to_thirty_seconds() -> None:
-    rig = Rig(*[BUSY] * 8, say("there"), policy=ModelPolicy(model="fake-1", retries=8))
+async def test_pauses_double_with_jitter_up_to_a_minute() -> None:
+    rig = Rig(*[BUSY] * 8, say("there"))
     await rig.run()
-    for pause, full in zip(rig.pauses, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
+    for pause, full in zip(rig.pauses, [1, 2, 4, 8, 16, 32, 60, 60], strict=True):
         assert full / 2 <= pause <= full
 
 
 async def test_a_provider_that_says_when_is_waited_for_that_long() -> None:
-    rig = Rig([ModelBusy("rate limited", retry_after=45.0)], say("there"))
+    rig = Rig([ModelBusy("rate limited", retry_after=300.0)], say("there"))
     await rig.run()
-    assert rig.pauses == [45.0]
+    assert rig.pauses == [300.0]
 
 
-async def test_a_provider_that_asks_for_too_long_is_not_waited_for() -> None:
-    rig = Rig([ModelBusy("rate limited", retry_after=61.0)])
-    assert (await rig.end()).reason == "model_busy"
-    assert rig.pauses == []
-
-
-async def test_retries_end_with_the_failure() -> None:
-    rig = Rig(*[BUSY] * 5)
-    assert await rig.end() == TurnEnded(
-        ending="failed", text="", reason="model_busy", detail="overloaded"
-    )
-    assert len(rig.pauses) == 4
+async def test_a_turn_waits_for_its_model_as_long_as_its_patience() -> None:
+    rig = Rig(*[BUSY] * 30, policy=ModelPolicy(model="fake-1", patience=600))
+    ended = await rig.end()
+    assert ended == TurnEnded(ending="failed", text="", reason="model_busy", detail="overloaded")
+    assert rig.time == pytest.approx(600, abs=1)
 
 
 async def test_an_answer_that_breaks_off_every_time_says_so() -> None:
-    rig = Rig(*[[ModelInterrupted("broke off")]] * 5)
+    policy = ModelPolicy(model="fake-1", patience=5)
+    rig = Rig(*[[ModelInterrupted("broke off")]] * 9, policy=policy)
     assert (await rig.end()).reason == "model_cut"
 
 
-async def test_the_fallback_gets_retries_of_its_own() -> None:
-    rig = Rig(*[BUSY] * 5, say("there"), policy=TWO)
-    assert (await rig.end()).text == "there"
-    assert [request.model for request in rig.model.requests] == ["fake-1"] * 3 + ["fake-2"] * 3
+async def test_an_outage_is_on_disk_once_and_shown_with_its_end() -> None:
+    rig = Rig(BUSY, [ModelUnreachable("no route")], say("there"))
+    events = await rig.run()
+    outages = [event for event in events if isinstance(event, ModelOutage)]
+    assert [event.reason for event in outages] == ["model_busy", "model_unreachable"]
+    assert {(event.since, event.until) for event in outages} == {(1_000, 1_801_000)}
+    assert rig.journal.outages == [1_000]
 
 
-async def test_a_fallback_that_fails_too_ends_the_turn() -> None:
-    rig = Rig(*[BUSY] * 6, policy=TWO)
+async def test_a_restart_does_not_renew_the_patience() -> None:
+    rig = Rig(*[BUSY] * 30, policy=ModelPolicy(model="fake-1", patience=600))
+    rig.waiting_since = 1_000 - 590_000
     assert (await rig.end()).reason == "model_busy"
+    assert rig.time == pytest.approx(10, abs=1)
+    assert rig.journal.outages == [], "its beginning is on disk already"
+
+
+async def test_what_a_person_writes_during_an_outage_is_part_of_the_next_try() -> None:
+    rig = Rig(BUSY, say("there"))
+    rig.host.pass_time = lambda _: rig.host.speak("quickly, please")
+    await rig.run()
+    assert [len(request.messages) for request in rig.model.requests] == [1, 2]
+
+
+async def test_a_process_that_shuts_down_leaves_the_wait_to_the_next() -> None:
+    rig = Rig(BUSY)
+
+    def drain(_: float) -> None:
+        rig.host.draining = True
+
+    rig.host.pass_time = drain
+    assert (await rig.end()).ending == "suspended"
+
+
+async def test_a_wait_costs_none_of_the_time_of_the_turn() -> None:
+    rig = Rig(*[BUSY] * 8, say("there"), seconds=2)
+    assert (await rig.end()).text == "there"
+
+
+async def test_the_fallbacks_are_tried_in_order_before_any_wait() -> None:
+    policy = ModelPolicy(model="fake-1", fallbacks=("fake-2", "fake-3"))
+    rig = Rig(BUSY, BUSY, say("there"), policy=policy)
+    assert (await rig.end()).text == "there"
+    assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-3"]
+    assert rig.pauses == []
+
+
+async def test_after_a_pause_the_first_model_is_tried_first() -> None:
+    rig = Rig(BUSY, BUSY, say("there"), policy=TWO)
+    await rig.run()
+    assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-1"]
+    assert len(rig.pauses) == 1
 
 
 @pytest.mark.parametrize(
@@ -101,11 +141,40 @@ async def test_a_fallback_that_fails_too_ends_the_turn() -> None:
         ModelBusy("later", retry_after=600),
     ],
 )
-async def test_what_no_repeat_mends_goes_to_the_fallback_at_once(error: ModelError) -> None:
+async def test_every_failure_goes_to_the_fallback_at_once(error: ModelError) -> None:
     rig = Rig([error], say("there"), policy=TWO)
     assert (await rig.end()).text == "there"
     assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2"]
     assert sum(rig.pauses) == 0
+
+
+async def test_a_request_that_every_model_rejects_is_not_repeated() -> None:
+    rig = Rig([ModelRejected("no")], [ModelRejected("nor I")], policy=TWO)
+    assert (await rig.end()).reason == "model_rejected"
+    assert rig.pauses == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(ModelDenied("wrong key"), "model_denied"), (ModelUnknown("no such"), "model_unknown")],
+)
+async def test_a_fault_is_reported_once_and_waited_for(error: ModelError, reason: str) -> None:
+    rig = Rig([error], [error], say("there"), say("again"), [error], say("at last"))
+    events = await rig.run()
+    reported = [event for event in events if isinstance(event, ModelFault)]
+    assert reported == [ModelFault(model="fake-1", reason=reason, detail=str(error))]
+    assert isinstance(events[-1], TurnEnded)
+    assert events[-1].text == "there"
+    rig.journal = FakeJournal()
+    assert not any(isinstance(event, ModelFault) for event in await rig.run())
+    rig.journal = FakeJournal()
+    assert any(isinstance(event, ModelFault) for event in await rig.run()), "it came back"
+
+
+async def test_a_fault_is_waited_for_longer_than_an_overload() -> None:
+    rig = Rig(*[[ModelDenied("wrong key")]] * 700, policy=ModelPolicy(model="fake-1", patience=60))
+    assert (await rig.end()).reason == "model_denied"
+    assert rig.time == pytest.approx(86_400, abs=1)
 
 
 async def test_an_overflow_goes_to_no_fallback() -> None:
@@ -120,10 +189,11 @@ async def test_a_turn_stays_with_the_fallback_once_it_went_there() -> None:
     assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-2"]
 
 
-async def test_retries_are_counted_anew_for_every_step() -> None:
-    plays = [*[BUSY] * 4, ask(call("look")), *[BUSY] * 4, say("seen")]
+async def test_pauses_begin_anew_at_every_step() -> None:
+    plays = [*[BUSY] * 4, ask(call("look")), BUSY, say("seen")]
     rig = Rig(*plays, tools=[FakeTool("look")])
     assert (await rig.end()).text == "seen"
+    assert rig.pauses[-1] <= 1
 
 
 async def test_a_cut_after_tools_repeats_the_call_and_not_the_tools() -> None:
@@ -135,10 +205,13 @@ async def test_a_cut_after_tools_repeats_the_call_and_not_the_tools() -> None:
     assert rig.model.requests[1].messages == rig.model.requests[2].messages
 
 
-async def test_a_turn_whose_time_is_up_waits_for_no_retry() -> None:
-    rig = Rig(*[BUSY] * 4, policy=ModelPolicy(model="fake-1", retries=50), seconds=2)
+async def test_a_turn_whose_time_is_up_waits_for_no_model() -> None:
+    async def think() -> None:
+        rig.time += 3
+
+    rig = Rig([think, ModelBusy("overloaded")], seconds=2, policy=TWO)
     assert (await rig.end()).reason == "model_busy"
-    assert 2 <= rig.time <= 6
+    assert rig.pauses == []
 
 
 async def test_a_repeated_call_is_one_step_of_the_budget() -> None:

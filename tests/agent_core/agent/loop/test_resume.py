@@ -151,7 +151,7 @@ async def test_wherever_a_process_dies_the_unsafe_tool_runs_at_most_once_and_the
     first.journal.before = die
     if died_after == "input":
         first.model.plays[1] = []  # the record is there, the answer never came
-        first.policy = type(first.policy)(model="fake-1", retries=0)
+        first.policy = type(first.policy)(model="fake-1", patience=0)
         await first.run()
     else:
         with pytest.raises(Dead):

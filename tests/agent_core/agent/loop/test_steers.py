@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.errors import ModelDenied, ModelInterrupted
+from agent_core.errors import ModelInterrupted, ModelRejected
 from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult
@@ -98,9 +98,9 @@ async def test_what_was_answered_is_not_lost_when_the_next_answer_fails() -> Non
     async def interrupt() -> None:
         rig.host.speak("and tomorrow?")
 
-    rig = Rig([interrupt, *say("Sunny")], [ModelDenied("no credit")])
+    rig = Rig([interrupt, *say("Sunny")], [ModelRejected("no credit")])
     assert await rig.end() == TurnEnded(
-        ending="failed", text="Sunny", reason="model_denied", detail="no credit"
+        ending="failed", text="Sunny", reason="model_rejected", detail="no credit"
     )
 
 

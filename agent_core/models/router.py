@@ -1,0 +1,65 @@
+"""Route each request to the provider that its model's name names."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+
+from agent_core.models.contract import CountsTokens, Model, ModelAnswer, ModelRequest, TextDelta
+
+PROVIDERS = ("anthropic", "openai", "scripted")
+"""The names of the provider packages, which may precede a model's name."""
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Split `openai:gpt-5` into provider and model.
+
+    The provider is empty for a plain name. A name such as `llama3:latest` is a plain one.
+    """
+    provider, colon, model = name.partition(":")
+    return (provider, model) if colon and provider in PROVIDERS and model else ("", name)
+
+
+class ModelRouter:
+    """The `Model` over several providers.
+
+    Requests carry the configured name, with or without a provider; a provider sees its own names
+    only. So its own blocks of a conversation are those of the same provider and model.
+    """
+
+    def __init__(self, providers: Mapping[str, Model], *, default: str) -> None:
+        """`default` is the provider of names that name none."""
+        self._providers = dict(providers)
+        self._default = default
+
+    @property
+    def provider(self) -> str:
+        """The name of the default provider's package."""
+        return self._default
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        """Make the call; see the contract."""
+        provider, model = self._find(request.model)
+        async with aclosing(provider.stream(replace(request, model=model))) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def check(self, model: str) -> None:
+        """Verify key and model with the provider; see the contract."""
+        provider, plain = self._find(model)
+        await provider.check(plain)
+
+    async def count(self, request: ModelRequest) -> int | None:
+        """The input tokens of a request, if its provider counts them; see the contract."""
+        provider, model = self._find(request.model)
+        if not isinstance(provider, CountsTokens):
+            return None
+        return await provider.count(replace(request, model=model))
+
+    async def close(self) -> None:
+        """Close the connections of every provider."""
+        for provider in self._providers.values():
+            await provider.close()
+
+    def _find(self, name: str) -> tuple[Model, str]:
+        provider, model = split_name(name)
+        return self._providers[provider or self._default], model
