@@ -2,11 +2,31 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NewType
 
 from agent_core.ids import CallId
 
 Role = Literal["user", "assistant", "tool"]
+
+SourceKind = Literal["file", "picture", "quote", "forward", "fetched", "earlier"]
+"""A file or a picture that a person sent, a message of somebody else that they quoted or passed
+on, text that a tool fetched, or an earlier answer that rests on any of these.
+"""
+UntrustedSource = NewType("UntrustedSource", str)
+"""The source of words that no person of the conversation wrote: kind and name, such as
+`file:report.pdf`.
+"""
+
+
+def make_source(kind: SourceKind, name: str = "") -> UntrustedSource:
+    """Return the source of this kind and name."""
+    return UntrustedSource(f"{kind}:{name}")
+
+
+def split_source(source: UntrustedSource) -> tuple[str, str]:
+    """Return the kind and the name of a source."""
+    kind, _, name = source.partition(":")
+    return kind, name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +48,13 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultPart:
-    """The result of a tool call, as the model reads it."""
+    """The result of a tool call, as the model reads it. `sources` names whose words it holds."""
 
     call_id: CallId
     name: str
     text: str
     is_error: bool = False
+    sources: tuple[UntrustedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,5 +204,7 @@ def load_parts(text: str) -> tuple[Part, ...]:
         kind = _KINDS.get(fields.pop("kind", ""))
         if kind is None:
             raise ValueError("a stored message holds a part of unknown kind")
+        if "sources" in fields:
+            fields["sources"] = tuple(fields["sources"])
         parts.append(kind(**fields))
     return tuple(parts)

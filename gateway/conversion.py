@@ -79,6 +79,16 @@ def name_chat(address: Address) -> str:
 
 
 @lru_cache(maxsize=_MOST_CHATS)
+def name_queue(address: Address) -> str:
+    """Return the chat within which messages keep their order, as stored text.
+
+    The threads of a direct chat are one conversation: a person who writes in several of them is
+    answered in the order of writing.
+    """
+    return name_chat(replace(address, thread_id=None) if address.is_direct else address)
+
+
+@lru_cache(maxsize=_MOST_CHATS)
 def read_chat(chat: str) -> Address:
     """Return the address of a stored text; the reverse of `name_chat`."""
     chat_id, thread_id, is_direct, *ticket = json.loads(chat)
@@ -223,7 +233,9 @@ def _words(message: InboundMessage) -> str:
 
 def _quote(message: InboundMessage) -> QuotedMessage | None:
     if message.forwarded_from is not None:
-        return QuotedMessage(author=message.forwarded_from, text=message.text, is_ours=False)
+        return QuotedMessage(
+            author=message.forwarded_from, text=message.text, is_ours=False, is_forward=True
+        )
     answered = message.quote
     if answered is None:
         return None

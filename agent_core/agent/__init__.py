@@ -3,6 +3,7 @@
 Its parts are the loop of a turn, the prompt, compaction, quotas and the replay of past turns.
 """
 
+from agent_core.agent.accepted_calls import AcceptedCall, AcceptedCalls
 from agent_core.agent.active_turn import ActiveTurn, AgentConfig, PreparedTurn, Toolboxes
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import IdAllocator, SessionCache, SessionState
@@ -10,6 +11,8 @@ from agent_core.agent.titles import TitleGenerator
 from agent_core.agent.toolset import private_tools, room_tools
 
 __all__ = [
+    "AcceptedCall",
+    "AcceptedCalls",
     "ActiveTurn",
     "Agent",
     "AgentConfig",

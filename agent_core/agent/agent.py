@@ -149,6 +149,7 @@ class Agent:
         if session is None:
             self._compactor.remember(shelf.session_id, None)
         journal = self._journal(shelf, conversation, payer_id=context.person.id, job_turn=job_turn)
+        journal.note_sources((*(stored.message for stored in prepared.history), *said))
         return ActiveTurn(
             id=shelf.turn_id,
             session_id=shelf.session_id,
@@ -225,6 +226,7 @@ class Agent:
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
         own = find_own_messages(history, compaction, turn.id)
         journal.resume(own.open_calls, results, is_waiting=turn.waiting_since is not None)
+        journal.note_sources(stored.message for stored in history)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -280,6 +282,7 @@ class Agent:
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
                 evidence=turn.evidence,
+                sources=turn.journal.sources,
                 own_count=turn.own_count,
                 earlier_answers=turn.earlier_answers,
                 prompt_hash=turn.prompt.hash,
@@ -382,7 +385,7 @@ class Agent:
 
 def _list_results(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
     return {
-        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
+        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error, sources=step.sources)
         for step in steps
         if step.outcome is not None
     }

@@ -1,10 +1,11 @@
 """Record a running turn, so that a crash loses no answer, tool call or result."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from agent_core.agent.prompt.sources import find_sources
 from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill
@@ -13,7 +14,13 @@ from agent_core.state.conversations.messages import StoredMessage, TranscriptPla
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools import Toolbox, ToolResult
-from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
+from agent_core.transcript import (
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    UntrustedSource,
+)
 
 _STOPPED = "The turn was cut short before this call gave a result."
 
@@ -61,6 +68,8 @@ class TurnJournal:
         """True once an attempt to insert the turn has failed."""
         self.model = ""
         """The model that answered last."""
+        self.sources: tuple[UntrustedSource, ...] = ()
+        """The untrusted sources of the whole session, also of messages that are no longer shown."""
         self.claimed: set[InboxId] = set()
         """Events whose steers belong to this turn permanently."""
 
@@ -88,9 +97,14 @@ class TurnJournal:
         self.cannot_begin = False
         return True
 
+    def note_sources(self, added: Iterable[Message]) -> None:
+        """Note the untrusted sources in messages of the turn's session."""
+        self.sources = tuple(dict.fromkeys((*self.sources, *find_sources(added))))
+
     def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:
         """Append messages of the turn to the transcript, within the caller's transaction."""
         ids = messages.append(connection, self.shelf, added, now=now)
+        self.note_sources(added)
         turn_id = self.shelf.turn_id
         self._added += [
             StoredMessage(id=message_id, turn_id=turn_id, message=message)
@@ -176,9 +190,13 @@ class TurnJournal:
             turns.end_step(
                 connection,
                 turn_id=self.shelf.turn_id,
-                call_id=call.call_id,
-                outcome=result.text,
-                is_error=result.is_error,
+                step=turns.Step(
+                    call_id=call.call_id,
+                    name=call.name,
+                    outcome=result.text,
+                    is_error=result.is_error,
+                    sources=result.sources,
+                ),
                 now=now,
             )
 
@@ -192,7 +210,7 @@ class TurnJournal:
         now = self._now()
 
         def work(connection: Connection) -> None:
-            messages.append(connection, self.shelf, added, now=now)
+            self.append(connection, added, now)
             inbox.claim(
                 connection,
                 inbox_ids=[inbox_id for steer in steers for inbox_id in steer.inbox_ids],
@@ -233,6 +251,8 @@ class TurnJournal:
         if notice and not (final and final[-1].role == "assistant"):
             final.append(Message(role="assistant", parts=(TextPart(text=notice),)))
         self.append(connection, final, now)
+        if self.sources:
+            turns.mark_untrusted(connection, turn_id=self.shelf.turn_id)
         for answer in self._unbilled:
             self._bill(connection, answer, now)
 
@@ -251,7 +271,11 @@ class TurnJournal:
     def _close(self, call: ToolCallPart) -> ToolResultPart:
         result = self._results.get(call.call_id) or ToolResult(text=_STOPPED, is_error=True)
         return ToolResultPart(
-            call_id=call.call_id, name=call.name, text=result.text, is_error=result.is_error
+            call_id=call.call_id,
+            name=call.name,
+            text=result.text,
+            is_error=result.is_error,
+            sources=result.sources,
         )
 
     def _bill(self, connection: Connection, answer: ModelAnswer, now: int) -> None:

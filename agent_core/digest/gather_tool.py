@@ -21,7 +21,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import Effect, ToolContext, ToolResult, local_time, quote
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, UntrustedSource, make_source
 
 SOURCE_SECONDS = 30.0
 """Seconds per source; the slowest one determines the duration of a call."""
@@ -81,7 +81,9 @@ class GatherTool:
         )
         is_error = all(not is_good for is_good, _ in results)
         return ToolResult(
-            text="\n\n".join([head, *(text for _, text in results)]), is_error=is_error
+            text="\n\n".join([head, *(text for _, text in results)]),
+            is_error=is_error,
+            sources=tuple(_name_source(one) for one in wanted.sources if one.kind != "reminders"),
         )
 
     async def _read_named(
@@ -136,3 +138,12 @@ class GatherTool:
             folder, "people" if memory_owner.kind == "human" else "rooms", memory_owner.slug
         )
         return CalendarFolders(folders=(own, folder))
+
+
+def _name_source(source: Source) -> UntrustedSource:
+    """Name a source whose words are not Talaria's own: an address, or earlier conversations."""
+    return (
+        make_source("earlier")
+        if source.kind == "recall"
+        else make_source("fetched", source.at or source.kind)
+    )

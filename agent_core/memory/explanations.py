@@ -10,7 +10,7 @@ from agent_core.state.memory import evidence as evidence_rows
 from agent_core.state.memory import ledger
 from agent_core.state.memory.evidence import Evidence
 from agent_core.state.memory.ledger import LedgerEntry
-from agent_core.transcript import TextPart
+from agent_core.transcript import TextPart, UntrustedSource
 
 _AUTHOR = "From: "
 """The prefix of the fact line that names the author of a message; see `prompt.facts`."""
@@ -48,6 +48,7 @@ class Basis:
     source_messages: tuple[SourceMessage, ...]
     hidden: int
     evidence: str
+    sources: tuple[UntrustedSource, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +65,9 @@ class Explanation:
     """Everything known about one entry. `words` is None while it is removed.
 
     `number` names the change that made the present text, or the newest change of a removed entry.
-    `source_messages` and `evidence` are the sources of that change. `hidden` counts further source
-    messages that the reader may not see or that were redacted. `steps` are all changes, oldest
-    first.
+    `source_messages`, `evidence` and `sources` (files, quotes, pages) are the basis of that change.
+    `hidden` counts further source messages that the reader may not see or that were redacted.
+    `steps` are all changes, oldest first.
     """
 
     number: ChangeName
@@ -75,6 +76,7 @@ class Explanation:
     source_messages: tuple[SourceMessage, ...]
     hidden: int
     evidence: str
+    sources: tuple[UntrustedSource, ...]
     steps: tuple[ChangeStep, ...]
 
 
@@ -96,6 +98,7 @@ def explain_entry(
         source_messages=basis.source_messages,
         hidden=basis.hidden,
         evidence=basis.evidence,
+        sources=basis.sources,
         steps=tuple(
             ChangeStep(number=change_index.find_number(one), row=one, counts=history.counts(one.id))
             for one in tracked.rows
@@ -117,6 +120,7 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
         source_messages=tuple(_read(evidence) for evidence in found),
         hidden=len(message_ids) - len(found),
         evidence=source.origin.evidence,
+        sources=source.origin.sources,
     )
 
 

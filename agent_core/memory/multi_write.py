@@ -45,6 +45,7 @@ def copy_evidence(origin: Origin, source: LedgerEntry) -> Origin:
         origin,
         evidence=source.origin.evidence,
         message_ids=source.origin.message_ids,
+        sources=source.origin.sources,
         source_id=source.id,
     )
 

@@ -1,22 +1,24 @@
 """The `recall` tool: search in past messages, within the scope of the conversation."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
+from agent_core.ids import SessionId
 from agent_core.recall.formatting import View, format_hits, format_overviews, format_window
 from agent_core.recall.query import Query, read_moment, read_query
 from agent_core.recall.rerank import DEPTH, Reranker
 from agent_core.recall.search import Found, search_messages
+from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import Effect, ToolContext, ToolResult, local_time
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, make_source
 
-_DEFAULT_HITS = 8
+DEFAULT_HITS = 8
 _DAY_MS = 24 * 3_600_000
 _MONTH_MS = 31 * _DAY_MS
 """The search range around a moment."""
@@ -84,19 +86,18 @@ class RecallTool:
             for name in ("query", "around", "since", "until", "platform", "role")
             if isinstance(value := arguments.get(name), str)
         }
-        limit = arguments.get("limit", _DEFAULT_HITS)
+        limit = arguments.get("limit", DEFAULT_HITS)
         if not isinstance(limit, int):
             raise ToolArgumentError("`limit` must be an integer")
         if self._reranker and _is_search(words):
-            return ToolResult(text=await self._search(self._reranker, words, limit, context))
-        text = await self._database.read(
+            return await self._search(self._reranker, words, limit, context)
+        return await self._database.read(
             lambda connection: _answer(connection, words, limit, context, self._zone)
         )
-        return ToolResult(text=text)
 
     async def _search(
         self, reranker: Reranker, words: dict[str, str], limit: int, context: ToolContext
-    ) -> str:
+    ) -> ToolResult:
         most = max(limit, DEPTH)
         result = await self._database.read(
             lambda connection: _find(connection, words, most, context, self._zone)
@@ -112,7 +113,7 @@ def _is_search(words: Mapping[str, str]) -> bool:
 
 def _answer(
     connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
-) -> str:
+) -> ToolResult:
     if _is_search(words):
         return _format(connection, _find(connection, words, limit, context, zone))
     view = _view(connection, context, zone)
@@ -122,7 +123,16 @@ def _answer(
         return _format_around(connection, field, moment, limit, view)
     session_ids = passages.list_latest(connection, field=field, limit=limit + 1)
     overviews = passages.load_overviews(connection, field=field, session_ids=session_ids)
-    return format_overviews(overviews[:limit], view)
+    return _make_result(connection, format_overviews(overviews[:limit], view), session_ids)
+
+
+def _make_result(connection: Connection, text: str, session_ids: Sequence[SessionId]) -> ToolResult:
+    """A result that is marked if one of the sessions shown holds words of others.
+
+    An earlier answer may repeat such words, so they must not come back as the assistant's own.
+    """
+    is_untrusted = turns.has_untrusted(connection, session_ids=session_ids)
+    return ToolResult(text=text, sources=(make_source("earlier"),) if is_untrusted else ())
 
 
 def _view(connection: Connection, context: ToolContext, zone: str) -> View:
@@ -162,16 +172,17 @@ def _find(
     return _SearchResult(query=query, field=field, found=found, view=view)
 
 
-def _format(connection: Connection, result: _SearchResult) -> str:
+def _format(connection: Connection, result: _SearchResult) -> ToolResult:
     hits = result.found.hits
     session_ids = list(dict.fromkeys(hit.message.session_id for hit in hits))
     overviews = passages.load_overviews(connection, field=result.field, session_ids=session_ids)
-    return format_hits(result.query, result.found, overviews, result.view)
+    text = format_hits(result.query, result.found, overviews, result.view)
+    return _make_result(connection, text, session_ids)
 
 
 def _format_around(
     connection: Connection, field: SearchFilter, moment: int, limit: int, view: View
-) -> str:
+) -> ToolResult:
     """Format the messages around the first one after a moment, or else the last one before it."""
     wide = replace(field, role=None, platform=None)
     after = replace(wide, since=moment, until=moment + _MONTH_MS)
@@ -181,7 +192,7 @@ def _format_around(
     ) or search.list_holders(connection, field=before, terms=(), limit=1)
     found = passages.load_messages(connection, field=wide, message_ids=nearest)
     if not found:
-        return "No messages around that time."
+        return ToolResult(text="No messages around that time.")
     session_id = found[0].session_id
     around = passages.list_around(
         connection, field=wide, session_id=session_id, message_id=found[0].id, reach=limit // 2
@@ -189,4 +200,5 @@ def _format_around(
     damaged = passages.list_damaged(connection, message_ids=[one.id for one in around])
     shown = [one for one in around if one.is_within and one.id not in damaged]
     overviews = passages.load_overviews(connection, field=wide, session_ids=[session_id])
-    return "".join(format_window(shown, overview, view) for overview in overviews)
+    text = "".join(format_window(shown, overview, view) for overview in overviews)
+    return _make_result(connection, text, [session_id])

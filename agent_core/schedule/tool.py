@@ -108,11 +108,9 @@ class ScheduleTool:
         `QuestionPending`.
         """
         asker = await self._database.read(lambda c: self._look(c, context))
-        action = arguments.get("action")
+        action = _read_action(asker, arguments)
         if action == "list":
             return ToolResult(text=await self._list(asker))
-        if asker.is_job and action not in ("pause", "delete"):
-            raise ToolArgumentError("a running job can't create, change or start jobs")
         if action == "create":
             return await self._create(asker, arguments)
         number = _read_number(arguments.get("job"))
@@ -124,6 +122,25 @@ class ScheduleTool:
         )
         self._changed()
         return ToolResult(text=done)
+
+    async def preview(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> str | ToolResult:
+        """Describe the job that a call makes, changes, pauses, starts or deletes; "" for a list.
+
+        Raises `ToolArgumentError`, `InvalidJob` and `StoreError`.
+        """
+        asker = await self._database.read(lambda c: self._look(c, context))
+        action = _read_action(asker, arguments)
+        if action == "list":
+            return ""
+        if action == "create":
+            return await self._show(asker, self._draft(asker, arguments))
+        number = _read_number(arguments.get("job"))
+        job = await self._database.read(lambda c: _find(c, asker, number))
+        if action == "change":
+            return await self._show(asker, self._redraft(asker, job, arguments)[1])
+        return f"{action}: {job.id}. {job.title}"
 
     def _look(self, connection: Connection, context: ToolContext) -> _Asker:
         person = people.find(connection, person_id=context.person_id)
@@ -151,7 +168,8 @@ class ScheduleTool:
         found = await self._database.read(look)
         return "\n".join(_describe(job, asker.zone) for job in found) or "There are no jobs."
 
-    async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
+    def _draft(self, asker: _Asker, arguments: Mapping[str, object]) -> NewJob:
+        """Build the job of a call. Raises `ToolArgumentError` and `InvalidJob`."""
         if asker.room and not asker.person.is_owner:
             raise ToolArgumentError(
                 "only owners create jobs of a room; anyone can have their own jobs in a direct chat"
@@ -166,19 +184,25 @@ class ScheduleTool:
         )
         if request.targets is None:
             request = replace(request, targets=(asker.here,))
-        job = job_editor.draft_job(
+        return job_editor.draft_job(
             request, whose, zone=asker.zone, rules=self._rules, now=context.now
         )
+
+    async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
+        job, now = self._draft(asker, arguments), asker.context.now
         refusal = await self._confirm(asker, job)
         if refusal:
             return ToolResult(text=f"No job was created. {refusal}")
         made = await self._database.write(
-            "jobs.make", lambda c: job_editor.create_job(c, job, rules=self._rules, now=context.now)
+            "jobs.make", lambda c: job_editor.create_job(c, job, rules=self._rules, now=now)
         )
         self._changed()
         return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
 
-    async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
+    def _redraft(
+        self, asker: _Asker, job: Job, arguments: Mapping[str, object]
+    ) -> tuple[JobRequest, Job]:
+        """Parse a change and apply it. Raises `ToolArgumentError` and `InvalidJob`."""
         request = self._read(asker, arguments, job)
         if request.body and job.kind == "script":  # people in chat must not run commands
             raise ToolArgumentError(
@@ -188,6 +212,10 @@ class ScheduleTool:
         changed = job_editor.redraft_job(job, request, rules=self._rules, now=asker.context.now)
         if changed == job:
             raise ToolArgumentError("say what to change")
+        return request, changed
+
+    async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
+        request, changed = self._redraft(asker, job, arguments)
         refusal = await self._confirm(asker, changed)
         if refusal:
             return ToolResult(text=f"Nothing was changed. {refusal}")
@@ -219,23 +247,19 @@ class ScheduleTool:
     async def _confirm(self, asker: _Asker, job: NewJob) -> str:
         """Ask the person to confirm; returns the reason for a refusal, or "".
 
-        A single message to the asker needs no confirmation.
+        A single message to the asker needs no confirmation, and neither does an accepted proposal.
         """
         is_own = job.targets == (asker.here,) and asker.room is None
-        if isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own:
+        is_reminder = isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own
+        if is_reminder or asker.context.is_accepted:
             return ""
-        assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
-        owner, targets = job.person_id, job.targets
-        places = await self._database.read(
-            lambda c: self._name_places(c, owner, targets, asker.here)
-        )
         answer = await self._prompter.ask(
             UserPrompt(
                 person_id=asker.person.id,
                 turn_id=asker.context.turn_id,
                 call_id=asker.context.call_id,
                 kind="choice",
-                text=_echo(job, asker.zone, places),
+                text=await self._show(asker, job),
                 choices=(
                     Choice(key=_YES, label=_DO_THAT(), style="good"),
                     Choice(key=_NO, label=_DO_NOT(), style="plain"),
@@ -245,6 +269,22 @@ class ScheduleTool:
         if isinstance(answer, Choice):
             return "" if answer.key == _YES else "The person said no."
         return describe_no_answer(answer)
+
+    async def _show(self, asker: _Asker, job: NewJob) -> str:
+        """Describe a job for the person who confirms it, with the names of its targets."""
+        assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
+        owner, targets = job.person_id, job.targets
+        places = await self._database.read(
+            lambda c: self._name_places(c, owner, targets, asker.here)
+        )
+        return _echo(job, asker.zone, places)
+
+
+def _read_action(asker: _Asker, arguments: Mapping[str, object]) -> object:
+    action = arguments.get("action")
+    if asker.is_job and action not in ("list", "pause", "delete"):
+        raise ToolArgumentError("a running job can't create, change or start jobs")
+    return action
 
 
 def _read_number(number: object) -> JobId:

@@ -99,7 +99,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_conversation ON sessions (conversation_id, id);
 
 -- One request and its answer. `answers` is the platform message that it replies to. `run_id` is
--- set for the turn of a job run.
+-- set for the turn of a job run. `is_untrusted` marks a turn that read words of others.
 CREATE TABLE turns (
     id              INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id),
@@ -118,12 +118,14 @@ CREATE TABLE turns (
     ended_at        INTEGER,
     account_id      INTEGER REFERENCES accounts (id),
     run_id INTEGER REFERENCES job_runs (id),
-    waiting_since INTEGER
+    waiting_since INTEGER,
+    is_untrusted INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX turns_by_run ON turns (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
 CREATE INDEX turns_by_person ON turns (person_id, id);
 CREATE INDEX turns_running ON turns (id) WHERE state = 'running';
+CREATE INDEX turns_untrusted ON turns (session_id) WHERE is_untrusted = 1;
 
 -- The transcript: append-only. `parts` is what the model reads, `text` what people wrote or read.
 -- `audience` is `private` or `room:<person id>`. A redacted message keeps its row and gets
@@ -169,7 +171,8 @@ CREATE INDEX inbox_open ON inbox (id) WHERE state IN ('received', 'claimed');
 CREATE INDEX inbox_dead ON inbox (id) WHERE state = 'dead';
 CREATE INDEX inbox_by_turn ON inbox (turn_id);
 
--- One tool call of a turn. The row exists before the tool runs; `outcome` follows.
+-- One tool call of a turn. The row exists before the tool runs; `outcome` follows. `sources` (JSON)
+-- names whose words the outcome holds.
 CREATE TABLE steps (
     id         INTEGER PRIMARY KEY,
     turn_id    INTEGER NOT NULL REFERENCES turns (id),
@@ -180,6 +183,7 @@ CREATE TABLE steps (
     is_error   INTEGER NOT NULL DEFAULT 0,
     started_at INTEGER NOT NULL,
     ended_at   INTEGER,
+    sources TEXT NOT NULL DEFAULT '[]',
     UNIQUE (turn_id, call_id)
 );
 
@@ -244,7 +248,8 @@ CREATE INDEX usage_by_turn ON usage (turn_id);
 -- row's id), `soul` (one entry, the whole text) or `skill` (`position` is the skill's id, the entry
 -- its whole SKILL.md). `actor` is `turn:N`, `hand`, `person`, `house`, `curator`, `link:N` or
 -- `unlink`. `position` is the entry's index at that moment, from 0, so that replaying the rows gives
--- the list. `undoes` is the row that this row reverts. `message_ids` (JSON) are its evidence.
+-- the list. `undoes` is the row that this row reverts. `message_ids` (JSON) are its evidence,
+-- `sources` (JSON) the files, quotes and pages that the model had read.
 CREATE TABLE "ledger" (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
@@ -260,7 +265,8 @@ CREATE TABLE "ledger" (
     checksum   INTEGER NOT NULL,
     source_id INTEGER REFERENCES ledger (id),
     undoes INTEGER REFERENCES ledger (id),
-    message_ids TEXT NOT NULL DEFAULT '[]'
+    message_ids TEXT NOT NULL DEFAULT '[]',
+    sources TEXT NOT NULL DEFAULT '[]'
 );
 CREATE INDEX ledger_by_person ON ledger (person_id, target, id);
 CREATE INDEX ledger_by_undone ON ledger (undoes) WHERE undoes IS NOT NULL;

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.people.people import Kind
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
 """Effect of a repeat after a crash: none, the same again, or harm."""
@@ -40,14 +40,22 @@ class ToolContext:
     """Start of the call in milliseconds since the epoch, UTC."""
     evidence: str
     """The person's messages in this turn, as evidence for what is saved."""
+    sources: tuple[UntrustedSource, ...] = ()
+    """The untrusted sources whose words the model has read before this call."""
+    is_accepted: bool = False
+    """A person has accepted exactly this call, so that no further confirmation is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """Text for the model. An error is a result, too, never an exception."""
+    """Text for the model. An error is a result, too, never an exception.
+
+    `sources` names whose words the text holds, unless all of them are Talaria's own.
+    """
 
     text: str
     is_error: bool = False
+    sources: tuple[UntrustedSource, ...] = ()
 
 
 class Tool(Protocol):
@@ -72,4 +80,21 @@ class Tool(Protocol):
 
         Raises `ToolArgumentError` for what a schema can't express. May wait; must tolerate
         cancellation at any await without leaving a partial effect.
+        """
+
+
+@runtime_checkable
+class Proposable(Protocol):
+    """A tool that changes what Talaria keeps: memory, archive, blocks, settings or jobs.
+
+    After untrusted words, such a call is not run but proposed to the person.
+    """
+
+    async def preview(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> str | ToolResult:
+        """Describe the exact change of a call for the person who decides; change nothing.
+
+        Return "" for a call that may run at once, because it changes nothing or asks by itself.
+        Return a `ToolResult` for a call that can't succeed. Raises what `run` raises.
         """

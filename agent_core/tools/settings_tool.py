@@ -96,6 +96,20 @@ class SettingsTool:
         self._changed()
         return ToolResult(text=f"Set. Now: {reported}.")
 
+    async def preview(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> str | ToolResult:
+        """List the settings that a call sets. Raises `ToolArgumentError` and `StoreError`."""
+        person = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
+        if person is None:
+            raise ToolArgumentError("there is nobody to set that for")
+        for name, value in arguments.items():
+            if name == DAYS_OFF:
+                read_days(str(value))
+            else:
+                person = apply_setting(person, name, str(value))
+        return "\n".join(f"{name}: {value}" for name, value in arguments.items())
+
 
 def apply_setting(person: Person, name: str, value: str) -> Person:
     """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence.

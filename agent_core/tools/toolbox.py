@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 import fastjsonschema
@@ -14,11 +15,12 @@ from fastjsonschema import JsonSchemaDefinitionException, JsonSchemaValueExcepti
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.localization import Text
 from agent_core.state.conversations.questions import Choice
-from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Effect, Proposable, Tool, ToolContext, ToolResult
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.untrusted_text import escape, flatten
 from agent_core.tools.user_questions import (
     NeedsApproval,
+    Proposal,
     UserPrompt,
     UserPrompter,
     describe_no_answer,
@@ -170,6 +172,14 @@ _CLOSENESS = 0.5
 _ALLOW, _REFUSE = Text("Allow"), Text("Don't")
 _ALLOWED = "allow"
 
+_LONGEST_PREVIEW = 6000
+"""Characters of a change that a person can be expected to read before they accept it."""
+PROPOSED = (
+    "Proposed, not done: words of others are in this conversation, so the person decides with a"
+    " button below your answer. Don't repeat the call, and don't say that it is done."
+)
+"""The result of a call that was proposed instead of run."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -234,15 +244,17 @@ class Toolbox:
     ) -> ToolResult:
         """Run a call.
 
-        `begin` is awaited before an approved call runs; its exceptions are raised. Every failure of
-        the model or the world becomes an error result. Raises `QuestionPending`; any other
-        exception is a bug of a tool.
+        `begin` is awaited before an approved call runs; its exceptions are raised. After untrusted
+        words, a change is only proposed. Every failure of the model or the world becomes an error
+        result. Raises `QuestionPending`; any other exception is a bug of a tool.
         """
         tool = self._tools.get(call.name)
         if tool is None:
             return _fail(self._describe_unknown(call.name))
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
+            if proposed := await self._propose(tool, call, arguments, context):
+                return proposed
             refusal = await self._ask_approval(tool, arguments, context)
         except ToolArgumentError as error:
             return _fail(f"`{call.name}` was not run: {_end_sentence(error)}")
@@ -275,8 +287,37 @@ class Toolbox:
                 return _fail(_describe_timeout(tool, patience))
             reason = error.strerror or str(error) or type(error).__name__
             return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
-        text = _bound(self._mask.hide(result.text))
-        return ToolResult(text=text, is_error=result.is_error)
+        return replace(result, text=_bound(self._mask.hide(result.text)))
+
+    async def _propose(
+        self,
+        tool: Tool,
+        call: ToolCallPart,
+        arguments: Mapping[str, object],
+        context: ToolContext,
+    ) -> ToolResult | None:
+        """Propose a change after untrusted words; None if the call may run."""
+        if not context.sources or context.is_accepted or not isinstance(tool, Proposable):
+            return None
+        shown = await tool.preview(arguments, context)
+        if isinstance(shown, ToolResult):
+            return replace(shown, text=_bound(shown.text))
+        if not shown:
+            return None
+        if len(shown) > _LONGEST_PREVIEW:
+            return _fail("Not done: the change is too long to be read at once. Make smaller ones.")
+        proposal = Proposal(
+            person_id=context.person_id,
+            turn_id=context.turn_id,
+            call_id=context.call_id,
+            tool=call.name,
+            arguments=call.arguments,
+            shown=shown,
+            sources=context.sources,
+        )
+        if self._prompter is None or not await self._prompter.propose(proposal):
+            return _fail(f"`{call.name}` was not run: no more changes can be proposed now.")
+        return ToolResult(text=PROPOSED)
 
     async def _ask_approval(
         self, tool: Tool, arguments: Mapping[str, object], context: ToolContext

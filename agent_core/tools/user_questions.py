@@ -9,7 +9,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, UntrustedSource
 
 MOST_OPTIONS = 6
 _LONGEST_OPTION = 60
@@ -41,14 +41,37 @@ class UserPrompt:
     is_for_owner: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A change that a tool call would make, and that waits for a person's yes.
+
+    `tool` and `arguments` are the call as the model wrote it, and `shown` describes its effect.
+    `sources` are those that the model had read.
+    """
+
+    person_id: PersonId
+    turn_id: TurnId
+    call_id: CallId
+    tool: str
+    arguments: str
+    shown: str
+    sources: tuple[UntrustedSource, ...]
+
+
 class UserPrompter(Protocol):
-    """Asks people while a turn waits."""
+    """Asks people while a turn waits, or once it has ended."""
 
     async def ask(self, prompt: UserPrompt) -> Choice | Answer:
         """Ask and wait for minutes; an answer given to an earlier process counts.
 
         Raises `StoreError`, and `QuestionPending` if the process stops meanwhile. Cancelling leaves
         the question open.
+        """
+
+    async def propose(self, proposal: Proposal) -> bool:
+        """Store a proposal, once per call; the person is asked when the turn ends.
+
+        Returns False if the turn has too many proposals already. Raises `StoreError`.
         """
 
 

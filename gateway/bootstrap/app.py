@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.agent import Agent
+from agent_core.agent import AcceptedCalls, Agent, Toolboxes
 from agent_core.memory import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -44,6 +44,7 @@ from gateway.people import (
 from gateway.turns import (
     AttachmentStage,
     LaneDeps,
+    AcceptedProposals,
     Lanes,
     TurnDeps,
     TurnHandles,
@@ -51,6 +52,7 @@ from gateway.turns import (
     UserPrompts,
 )
 
+    make_proposal_answerers,
 
 async def run(
     settings: Settings,
@@ -103,7 +105,8 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    agent = _make_agent(core, user_prompts)
+    toolboxes = _make_toolboxes(core, user_prompts)
+    agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
     router = _make_router(group, core, lanes, turn_deps, data)
@@ -139,7 +142,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         exports=data.exports,
         data_requests=data.data_requests,
         scheduling=make_scheduling(scheduling),
-        background=_list_background(core, notices, data.data_requests),
+        background=_list_background(core, notices, data, toolboxes),
         claim_code=claim_code,
         started=time.monotonic(),
         now=core.now,
@@ -147,16 +150,16 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
 
 
 def _list_background(
-    core: Core, notices: Notices, data_requests: DataRequests
+    core: Core, notices: Notices, data: _DataServices, toolboxes: Toolboxes
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
-    memory = core.memory.store
-    tasks = maintenance.make_task_runner(
-        core.settings, core.database, core.model, memory, core.quotas, notices
-    )
+    calls = AcceptedCalls(toolboxes, core.now)
+    proposals = AcceptedProposals(core.database, notices.dispatcher, calls, core.now)
+    tasks = maintenance.make_task_runner(core, notices, proposals)
+    data.questions.answered.connect(lambda _: tasks.wakeup.set())
     return [
         tasks.run,
-        data_requests.run,
-        partial(scan_all, memory, core.database, core.now),
+        data.data_requests.run,
+        partial(scan_all, core.memory.store, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
     ]
 
@@ -185,7 +188,11 @@ def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> _DataServic
             dispatcher=dispatcher,
             zone=core.zone,
             now=now,
-            answerers={**merging.answerers(), **confirmations.answerers()},
+            answerers={
+                **merging.answerers(),
+                **confirmations.answerers(),
+                **make_proposal_answerers(),
+            },
         ),
     )
 
@@ -244,7 +251,7 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
     return notifier, dispatcher
 
 
-def _make_agent(core: Core, user_prompts: UserPrompts) -> Agent:
+def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
     deps = ToolDeps(
         settings=core.settings,
         database=core.database,
@@ -261,8 +268,12 @@ def _make_agent(core: Core, user_prompts: UserPrompts) -> Agent:
             core.settings, core.sessions, core.quotas, core.compactor, core.external_memory
         ),
         database=core.database,
+    return make_toolboxes(deps, core.extensions.tools)
+
+
+def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
         model=core.model,
-        toolboxes=make_toolboxes(deps, core.extensions.tools),
+        toolboxes=toolboxes,
         memory=core.memory,
         now=core.now,
     )

@@ -1,26 +1,26 @@
-"""Run background tasks: session titles, memory files, reports to owners."""
+"""Run background tasks: session titles, memory files, reports to owners, accepted changes."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from agent_core.agent import TitleGenerator
-from agent_core.agent.quotas import Quotas
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.memory import GROWTH_TASK, SOUL_TASK, MemoryStore
-from agent_core.models import Model
+from agent_core.memory import GROWTH_TASK, SOUL_TASK
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
-from gateway.config import Settings, now
+from gateway.bootstrap.core import Core
 from gateway.people import Notices
+from gateway.turns import PROPOSAL_TASK, AcceptedProposals
 
 _log = logging.getLogger(__name__)
 
 _POLL = 15.0
-"""Seconds between two looks at the table; no task is urgent."""
+"""Seconds between two looks at the table; a task that somebody waits for sets `wakeup`."""
 _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
@@ -45,11 +45,14 @@ class TaskRunner:
         self._handlers = handlers
         self._now = now
         self._poll = poll
+        self.wakeup = asyncio.Event()
+        """Set to look at the table at once."""
 
     async def run(self) -> None:
         """Work until cancelled; repeat the tasks that an earlier process did not finish."""
         is_reopened = False
         while True:
+            self.wakeup.clear()
             try:
                 if not is_reopened:
                     await self._database.write("tasks.reopen", tasks.reopen)
@@ -59,7 +62,9 @@ class TaskRunner:
                 _log.error("background tasks wait for the store: %s", error)
                 worked = is_reopened = False  # the unfinished task is done again
             if not worked:
-                await asyncio.sleep(self._poll)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._poll):
+                        await self.wakeup.wait()
 
     async def _do_next(self) -> bool:
         """Run the next task that is due; return whether there was one. Raises `StoreError`."""
@@ -91,17 +96,14 @@ class TaskRunner:
         await self._database.write("tasks.back", work)
 
 
-def make_task_runner(
-    settings: Settings,
-    database: Database,
-    model: Model,
-    memory: MemoryStore,
-    quotas: Quotas,
-    notices: Notices,
-) -> TaskRunner:
+def make_task_runner(core: Core, notices: Notices, proposals: AcceptedProposals) -> TaskRunner:
     """Build the runner with a handler for each kind of task."""
+    database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
-        database=database, model=model, name=settings.model.cheap, quotas=quotas
+        database=database,
+        model=core.model,
+        name=core.settings.model.cheap,
+        quotas=core.quotas,
     )
 
     async def generate_title(task: Task) -> None:
@@ -124,5 +126,6 @@ def make_task_runner(
         "memory": write_memory,
         SOUL_TASK: report_soul,
         GROWTH_TASK: check_growth,
+        PROPOSAL_TASK: proposals.apply,
     }
     return TaskRunner(database=database, handlers=handlers, now=now)

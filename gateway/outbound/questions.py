@@ -18,6 +18,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import QuestionPending
 from gateway import conversion
+from gateway.concurrency import Signal
 from gateway.outbound import question_views, quiet_hours
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
@@ -28,6 +29,10 @@ FOR_OWNER = "owner"
 """The payload of a turn's question to an owner, who is asked in their own chat."""
 
 _MOST_REFUSED = 4096
+_ONLY_PRESSED: frozenset[Kind] = frozenset(("full",))
+"""Kinds that are asked where other words are meant for the model: only a button answers them."""
+_PROPOSAL: Kind = "proposal"
+"""The kind of questions that are asked once their turn has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +159,8 @@ class Questions:
         self._refused: set[tuple[QuestionId, PersonId]] = set()
         """People who were told, once, that a question is not theirs."""
         self.answers = PendingAnswers()
+        self.answered: Signal[None] = Signal()
+        """Emitted after an answer is stored."""
 
     async def start(self) -> None:
         """Restore the people with open questions of an earlier process. Raises `StoreError`."""
@@ -196,6 +203,8 @@ class Questions:
                 has_buttons = question_views.shows_buttons(question, adapter)
                 key = question_views.match(question, words, has_buttons=has_buttons)
                 if key and _is_asked_there(question, reaction):
+                if question.kind == _PROPOSAL and has_buttons:
+                    continue  # untrusted words may have made the person type "1" in answer to them
                     return question, key
             return None
 
@@ -204,11 +213,18 @@ class Questions:
         return await self._take(reaction, find, is_press=False)
 
     def end_of_turn(self, connection: Connection, turn_id: TurnId, now: int) -> list[OutboxRow]:
-        """Close the questions of a turn that has ended, in the caller's transaction."""
+        """Close the questions of a turn that has ended, and ask about what it proposed.
+
+        Works in the caller's transaction.
+        """
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             questions.close(connection, question_id=question.id, now=now)
             rows += _close(connection, question, general.QUESTION_OVER)
+            if question.kind == _PROPOSAL:
+                self._asked.add(question.person_id)
+                rows += self._enqueue(connection, question, now)
+                continue
         return rows
 
     def move(
@@ -219,10 +235,12 @@ class Questions:
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             if question.payload == FOR_OWNER:
                 continue
-            rows += _close(connection, question, general.QUESTION_MOVED)
             questions.move(connection, question_id=question.id, place=place)
             moved = replace(question, platform=place[0], chat=place[1])
             rows += self._enqueue(connection, moved, now)
+            if question.kind == _PROPOSAL:
+                continue
+            rows += _close(connection, question, general.QUESTION_MOVED)
         return rows
 
     async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
@@ -252,6 +270,7 @@ class Questions:
             self.answers.resolve(*taken.answered)
         return taken.is_used
 
+            self.answered.emit(None)
     def _refuse(
         self, connection: Connection, question: Question, reaction: Reaction, now: int
     ) -> _Taken:

@@ -19,6 +19,7 @@ from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools import flatten, local_time
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
+from gateway.texts.proposals import name_sources
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
@@ -81,6 +82,7 @@ _CHANGES = Text("Changes:")
 _EARLIER = Plural("{n:,} earlier change", "{n:,} earlier changes")
 _HIDDEN = Plural("{n:,} message that I don't show here", "{n:,} messages that I don't show here")
 _EVIDENCE = Text("the words I based it on: {quote}")
+_READ = Text("words of others that I had read: {sources}")
 _NO_SOURCE = Text("no message; {change}")
 _SAYING = Text("{name}, {date} {time}, {platform}: {quote}")
 _YOU, _SOMEONE = Text("you"), Text("someone")
@@ -261,6 +263,8 @@ def _list_sources(reason: Explanation, viewer: Viewer) -> list[str]:
     is_shown = viewer.is_direct or not reason.hidden
     if reason.evidence and is_shown and _join(reason.evidence) not in said:
         lines.append(_EVIDENCE(quote=_quote(reason.evidence)))
+    if reason.sources and is_shown:
+        lines.append(_READ(sources=name_sources(reason.sources)))
     return lines or [_NO_SOURCE(change=name_actor(reason.made_by, viewer))]
 
 

@@ -6,13 +6,20 @@ from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import START_DELAY, TurnHandles
 from gateway.turns.lanes import LaneDeps, Lanes
 from gateway.turns.presenter import PresenterTimings
+from gateway.turns.proposals import (
+    PROPOSAL_TASK,
+    AcceptedProposals,
+    make_proposal_answerers,
+)
 from gateway.turns.runner import TurnRunner
 from gateway.turns.user_prompts import ANSWER_PATIENCE, UserPrompts
 
 __all__ = [
     "ANSWER_PATIENCE",
     "CRASH_WAIT",
+    "PROPOSAL_TASK",
     "START_DELAY",
+    "AcceptedProposals",
     "AttachmentStage",
     "LaneDeps",
     "Lanes",
@@ -21,4 +28,5 @@ __all__ = [
     "TurnHandles",
     "TurnRunner",
     "UserPrompts",
+    "make_proposal_answerers",
 ]

@@ -10,12 +10,13 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import Answer, QuestionPending, UserPrompt
+from agent_core.tools import Answer, Proposal, QuestionPending, UserPrompt
 from gateway.outbound import FOR_OWNER, OutboxDispatcher, Questions, choice_of, drop, make_secret
 from gateway.people import choose_owner
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.handle import TurnHandles
+from gateway.turns.proposals import MOST_PROPOSALS, make_question
 
 ANSWER_PATIENCE = 600_000
 """Milliseconds that a turn waits for an answer."""
@@ -94,6 +95,24 @@ class UserPrompts:
         if question.state == "open":
             return await self._wait(question)
         return choice_of(question, question.answer) or "late"
+
+    async def propose(self, proposal: Proposal) -> bool:
+        """Store a proposal; the finalizer asks about it. See `UserPrompter`."""
+        now, turn_id = self._now(), proposal.turn_id
+
+        def work(connection: Connection) -> bool:
+            if questions.find_of_call(connection, turn_id=turn_id, call_id=proposal.call_id):
+                return True
+            turn = turns.find(connection, turn_id=turn_id)
+            assert turn is not None  # noqa: S101 - no turn is ever deleted
+            stored = questions.find_open_of_turn(connection, turn_id=turn_id)
+            if sum(question.kind == "proposal" for question in stored) >= MOST_PROPOSALS:
+                return False
+            place = (turn.platform, turn.chat)
+            questions.ask(connection, make_question(proposal, place, now), now=now)
+            return True
+
+        return await self._database.write("questions.propose", work)
 
     def _choose(
         self, connection: Connection, inquiry: UserPrompt, here: tuple[str, str]

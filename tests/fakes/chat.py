@@ -18,6 +18,7 @@ from adapters.messages import (
     InboundMessage,
     OutboundFile,
     OutboundMessage,
+    Quote,
     RawEvent,
     Sender,
 )
@@ -115,6 +116,7 @@ class PlainChat:
             is_addressed=fields.get("addressed", True),
             is_edit=fields.get("edit", False),
             attachments=tuple(Attachment(**reported) for reported in fields.get("attachments", ())),
+            quote=Quote(**fields["quote"]) if "quote" in fields else None,
             room_title=fields.get("room_title"),
             forwarded_from=fields.get("forwarded"),
             sent_at=0,
@@ -195,8 +197,8 @@ class PlainChat:
         """Hand one message to the inlet, as `run` would.
 
         Fields: chat, thread, direct, ticket, user, name, addressed, edit, room_title, id,
-        forwarded (from whom), attachments (as mappings), event (its id), channel and position
-        (of the event).
+        forwarded (from whom), quote and attachments (as mappings), event (its id), channel and
+        position (of the event).
         """
         number = str(fields.get("id", self._next_id()))
         await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")

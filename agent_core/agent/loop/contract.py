@@ -10,7 +10,7 @@ from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models import Fingerprints, Model, ModelAnswer, ModelRequest, Usage
 from agent_core.tools import MemoryOwner, Toolbox, ToolResult
-from agent_core.transcript import Message, ToolCallPart, ToolSpec
+from agent_core.transcript import Message, ToolCallPart, ToolSpec, UntrustedSource
 
 
 class Journal(Protocol):
@@ -93,7 +93,8 @@ class Reserve(Protocol):
 class TurnInput:
     """A turn to run or to resume. `ToolContext` explains the ids.
 
-    `messages` is the transcript; its last `own_count` messages were added by this turn.
+    `messages` is the transcript; its last `own_count` messages were added by this turn. `sources`
+    are the untrusted ones of the whole session, also of messages that a compaction removed.
     `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the
     calls of the last message, `results` holds those that an earlier process recorded, and `started`
     those that it began without recording a result. `waiting_since` is the beginning of an outage
@@ -118,6 +119,7 @@ class TurnInput:
     waiting_since: int | None = None
 
 
+    sources: tuple[UntrustedSource, ...] = ()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopDeps:
     """The services that a turn uses.

@@ -145,7 +145,11 @@ class Guardrails:
                     text = f"{text}\n\n{verdict.sentence}"
             parts.append(
                 ToolResultPart(
-                    call_id=call.call_id, name=call.name, text=text, is_error=result.is_error
+                    call_id=call.call_id,
+                    name=call.name,
+                    text=text,
+                    is_error=result.is_error,
+                    sources=result.sources,
                 )
             )
         return tuple(parts)

@@ -26,17 +26,23 @@ _MAX_ATTACHMENTS = 10
 _MINUTE = 60_000
 """Milliseconds."""
 
+QUOTED = "Answers a message by "
+FORWARDED = "Passes on a message by "
+ATTACHED = "Attached, you know only this of it: "
+"""Beginnings of the lines that hold words of others; `prompt.sources` finds them again."""
+
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedMessage:
-    """The message that the person replies to."""
+    """The message that the person replies to or passes on."""
 
     author: str
     text: str
     is_ours: bool
+    is_forward: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +83,7 @@ def compose_facts(inputs: FactInputs) -> str:
     if inputs.quote:
         lines.append(_describe_quote(inputs.quote))
     if inputs.attachments:
-        lines.append(
-            f"Attached, you know only this of it: {_describe_attached(inputs.attachments)}"
-        )
+        lines.append(f"{ATTACHED}{_describe_attached(inputs.attachments)}")
     if inputs.is_spoken:
         lines.append("Spoken: a machine wrote down what they said, and may have misheard")
     if inputs.wanted:
@@ -116,10 +120,11 @@ def _describe_author(inputs: FactInputs) -> str:
 
 
 def _describe_quote(message: QuotedMessage) -> str:
-    subject = (
-        "your message" if message.is_ours else f"a message by {quote(message.author, _NAME_LIMIT)}"
-    )
-    return f"Answers {subject}: {quote(message.text, _QUOTE_LIMIT)}"
+    text = quote(message.text, _QUOTE_LIMIT)
+    if message.is_ours and not message.is_forward:
+        return f"Answers your message: {text}"
+    start = FORWARDED if message.is_forward else QUOTED
+    return f"{start}{quote(message.author, _NAME_LIMIT)}: {text}"
 
 
 def _describe_attached(attachments: tuple[str, ...]) -> str:

@@ -100,6 +100,7 @@ def explain_archive_entry(
         source_messages=basis.source_messages,
         hidden=basis.hidden,
         evidence=basis.evidence,
+        sources=basis.sources,
         steps=tuple(
             ChangeStep(
                 number=history.name(row), row=format_archive_change(row), counts=history.counts(row)

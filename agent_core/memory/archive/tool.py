@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
+from agent_core.memory.approval import show_changes
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import (
     LONGEST,
     Content,
     format_archive_id,
+    format_entry,
     parse_id,
     read_tags,
     read_text,
+    write_entry,
 )
 from agent_core.memory.archive.search import Found, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
@@ -22,7 +25,7 @@ from agent_core.recall import Query, excerpt, find_match, read_moment, read_quer
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
-from agent_core.state.memory.ledger import Origin
+from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import people
 from agent_core.tools import Effect, ToolContext, ToolResult, flatten, local_time, quote
 from agent_core.transcript import ToolSpec
@@ -188,12 +191,11 @@ class ArchiveTool:
 
         Raises `ToolArgumentError` for a missing or invalid argument, and `StoreError`.
         """
-        memory_owner = context.memory_owner
-        if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
-            return ToolResult(text="There is no archive here.", is_error=True)
+        person_id = self._find_owner(context)
+        if person_id is None:
+            return _NO_ARCHIVE
         action = str(arguments.get("action"))
         asked = _read(arguments, has_text=action in ("insert", "update"))
-        person_id = memory_owner.person_id
         if action == "tags":
             return ToolResult(text=await self._database.read(lambda c: _list_tags(c, person_id)))
         if action == "search":
@@ -207,6 +209,56 @@ class ArchiveTool:
         )
         self._changed(person_id)
         return ToolResult(text=describe_change(done, _VERBS[action]))
+
+    async def preview(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> str | ToolResult:
+        """Describe the change of a call; "" for one that only reads.
+
+        Raises `ToolArgumentError` and `StoreError`.
+        """
+        person_id, action = self._find_owner(context), str(arguments.get("action"))
+        if person_id is None or action in ("search", "tags"):
+            return "" if person_id else _NO_ARCHIVE
+        asked = _read(arguments, has_text=action != "delete")
+        _plan(action, asked, person_id)
+        old = None
+        if asked.id is not None:
+            archive_id = asked.id
+            old = await self._database.read(
+                lambda c: archive.find(c, person_id=person_id, archive_id=archive_id)
+            )
+        if old is None and action != "insert":
+            raise ToolArgumentError(UNKNOWN)
+        return _show(action, asked, old)
+
+    def _find_owner(self, context: ToolContext) -> PersonId | None:
+        """The owner of the archive that a call may see; None if there is none here."""
+        owner = context.memory_owner
+        if owner is None or (owner.kind == "room") != self._in_room:
+            return None
+        return owner.person_id
+
+
+_NO_ARCHIVE = ToolResult(text="There is no archive here.", is_error=True)
+
+
+def _show(action: str, asked: _Arguments, old: ArchiveEntry | None) -> str:
+    """Show a change as the entry before (`-`) and after it (`+`)."""
+    before = Content(text=old.text, tags=old.tags) if old and action != "insert" else None
+    after = None
+    if action != "delete":
+        text, tags = asked.text, asked.tags
+        if before:
+            text = before.text if text is None else text
+            tags = before.tags if tags is None else tags
+        after = Content(text=text or "", tags=tags or ())
+    change = Change(operation="add", position=0, before=_format(before), after=_format(after))
+    return f"[archive]\n{show_changes([change])}"
+
+
+def _format(content: Content | None) -> str | None:
+    return format_entry(write_entry(content)) if content else None
 
 
 def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Arguments:
@@ -265,6 +317,7 @@ def _trace(connection: Connection, context: ToolContext) -> Origin:
         now=context.now,
         evidence=context.evidence[:EVIDENCE_LIMIT],
         call_key=f"{context.turn_id}:{context.call_id}",
+        sources=context.sources,
         message_ids=evidence.list_said(connection, turn_id=context.turn_id),
     )
 

@@ -78,6 +78,7 @@ class ProposeSoulTool:
             now=context.now,
             evidence=f"approved by {approver}; proposed on: {context.evidence}"[:EVIDENCE_LIMIT],
             call_key=call_key,
+            sources=context.sources,
         )
         if not await self._identity.change(base, text, origin):
             return _refuse("someone else changed it meanwhile; read it and propose again")

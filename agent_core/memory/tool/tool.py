@@ -114,6 +114,54 @@ class MemoryTool:
         Raises `ToolArgumentError` for a missing or invalid argument, `StoreError`, and
         `QuestionPending` if the process stops while an owner is asked.
         """
+        attempt = self._read(arguments, context)
+        if isinstance(attempt, ToolResult):
+            return attempt
+        try:
+            if attempt.wanted.is_own:
+                return await self._change_own(attempt)
+            return await self._change_shared(attempt)
+        except OSError as error:
+            return _refuse(
+                f"Nothing was changed: the file of `{attempt.wanted.target}` is unreadable"
+                f" ({error.strerror or error})."
+            )
+
+    async def preview(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> str | ToolResult:
+        """Describe the changes of a call; "" if an owner is asked to approve them anyway.
+
+        Raises `ToolArgumentError` and `StoreError`.
+        """
+        attempt = self._read(arguments, context)
+        if isinstance(attempt, ToolResult):
+            return attempt
+        wanted, owner = attempt.wanted, attempt.memory_owner
+        if wanted.is_own:
+            target = wanted.edits[0].target
+            own = await self._store.snapshot(
+                owner.person_id, owner.slug, context.now, kind=owner.kind
+            )
+            entries = own.user if target == "user" else own.memory
+            limit = own.limits.of(target)
+        else:
+            shared = await self._find_shared(attempt)
+            if isinstance(shared, ToolResult):
+                return shared
+            if shared.kind == "team" and not await self._approval.is_owner_present(context):
+                return ""
+            target, entries, limit = "memory", shared.entries, shared.limit
+        planned = plan_all({target: entries}, wanted.edits, {target: limit})
+        if isinstance(planned, Refusal):
+            return describe_refusal(planned, wanted, limit)
+        head = f"[{wanted.target}]"
+        if any(edit.is_for_anyone for edit in wanted.edits):
+            head = f"{head} {_FOR_ANYONE()}"
+        return f"{head}\n{show_changes([change for made in planned for change in made])}"
+
+    def _read(self, arguments: Mapping[str, object], context: ToolContext) -> _Attempt | ToolResult:
+        """Parse a call; a refusal is returned as its result. Raises `ToolArgumentError`."""
         memory_owner = context.memory_owner
         if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
             return _refuse("Nothing can be remembered here.")
@@ -128,17 +176,9 @@ class MemoryTool:
             now=context.now,
             evidence=context.evidence[:EVIDENCE_LIMIT],
             call_key=f"{context.turn_id}:{context.call_id}",
+            sources=context.sources,
         )
-        attempt = _Attempt(wanted=wanted, memory_owner=memory_owner, context=context, origin=origin)
-        try:
-            if wanted.is_own:
-                return await self._change_own(attempt)
-            return await self._change_shared(attempt)
-        except OSError as error:
-            return _refuse(
-                f"Nothing was changed: the file of `{wanted.target}` is unreadable"
-                f" ({error.strerror or error})."
-            )
+        return _Attempt(wanted=wanted, memory_owner=memory_owner, context=context, origin=origin)
 
     async def _change_own(self, attempt: _Attempt) -> ToolResult:
         memory_owner, wanted = attempt.memory_owner, attempt.wanted
@@ -152,8 +192,19 @@ class MemoryTool:
         return _describe(outcome, wanted, self._store.limits.of(wanted.edits[0].target))
 
     async def _change_shared(self, attempt: _Attempt) -> ToolResult:
-        wanted, context = attempt.wanted, attempt.context
-        seen = await self._shared.look(attempt.memory_owner.person_id, context.now)
+        wanted = attempt.wanted
+        shared = await self._find_shared(attempt)
+        if isinstance(shared, ToolResult):
+            return shared
+        if shared.kind == "team" and (why := await self._ask_approval(attempt, shared)):
+            return why
+        outcome = await self._shared.change(shared, wanted.edits, attempt.origin)
+        return _describe(outcome, wanted, shared.limit)
+
+    async def _find_shared(self, attempt: _Attempt) -> SharedList | ToolResult:
+        """Find the shared list of a call; a refusal is returned as its result."""
+        wanted = attempt.wanted
+        seen = await self._shared.look(attempt.memory_owner.person_id, attempt.context.now)
         shared = next((one for one in seen if one.target == wanted.target), None)
         if shared is None:
             names = ", ".join(f"`{one.target}`" for one in seen)
@@ -163,10 +214,7 @@ class MemoryTool:
                 f"`{wanted.target}` is read-only for you. Its creator and owners can change that:"
                 " /block readonly."
             )
-        if shared.kind == "team" and (why := await self._ask_approval(attempt, shared)):
-            return why
-        outcome = await self._shared.change(shared, wanted.edits, attempt.origin)
-        return _describe(outcome, wanted, shared.limit)
+        return shared
 
     async def _ask_approval(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
         """Ask an owner to approve a change of the team's list; returns the refusal, or None."""
@@ -187,6 +235,7 @@ class MemoryTool:
         return _refuse(f"Nothing was changed in `team`: {why}.") if why else None
 
 
+_FOR_ANYONE = Text("(visible to others)")
 _TEAM_WISH = Text("{name} wants to change the team's memory, which everyone's prompt contains:")
 
 

@@ -7,9 +7,10 @@ from typing import Literal
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.database import Connection
 
-Kind = Literal["choice", "approval", "link", "merge", "forget", "erase"]
+Kind = Literal["choice", "approval", "link", "merge", "forget", "erase", "full", "proposal"]
 """A choice for the model, approval of a tool call, a link of two accounts, a merge of two memories
-that exceed the limit, a redaction, or the erasure of a person.
+that exceed the limit, a redaction, the erasure of a person, consent to a room's mode `full`,
+or a change that a turn only proposed.
 """
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]

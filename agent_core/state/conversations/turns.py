@@ -1,5 +1,6 @@
 """Queries over turns and their tool calls."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,7 @@ from agent_core.ids import (
 )
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
+from agent_core.transcript import UntrustedSource
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
 
@@ -67,6 +69,7 @@ class Step:
     name: str
     outcome: str | None
     is_error: bool
+    sources: tuple[UntrustedSource, ...] = ()
 
 
 _COLUMNS = (
@@ -188,6 +191,16 @@ def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
     return row is not None
 
 
+def has_untrusted(connection: Connection, *, session_ids: Sequence[SessionId]) -> bool:
+    """Return whether a turn of these sessions read words of others."""
+    row = connection.execute(
+        "SELECT 1 FROM turns WHERE session_id IN (SELECT value FROM json_each(:session_ids))"
+        " AND is_untrusted = 1 LIMIT 1",
+        {"session_ids": json.dumps(list(session_ids))},
+    ).fetchone()
+    return row is not None
+
+
 def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
     """Count one more attempt at a turn, and return the number of attempts."""
     row = connection.execute(
@@ -239,6 +252,13 @@ def end(
     )
 
 
+def mark_untrusted(connection: Connection, *, turn_id: TurnId) -> None:
+    """Record that words of others were read in a turn's session, so its answer may repeat them."""
+    connection.execute(
+        "UPDATE turns SET is_untrusted = 1 WHERE id = :turn_id", {"turn_id": turn_id}
+    )
+
+
 def begin_steps(
     connection: Connection,
     *,
@@ -258,24 +278,17 @@ def begin_steps(
     )
 
 
-def end_step(
-    connection: Connection,
-    *,
-    turn_id: TurnId,
-    call_id: CallId,
-    outcome: str,
-    is_error: bool,
-    now: int,
-) -> None:
+def end_step(connection: Connection, *, turn_id: TurnId, step: Step, now: int) -> None:
     """Record the result of a call."""
     connection.execute(
-        "UPDATE steps SET outcome = :outcome, is_error = :is_error, ended_at = :now"
-        " WHERE turn_id = :turn_id AND call_id = :call_id",
+        "UPDATE steps SET outcome = :outcome, is_error = :is_error, sources = :sources,"
+        " ended_at = :now WHERE turn_id = :turn_id AND call_id = :call_id",
         {
             "turn_id": turn_id,
-            "call_id": call_id,
-            "outcome": outcome,
-            "is_error": int(is_error),
+            "call_id": step.call_id,
+            "outcome": step.outcome,
+            "is_error": int(step.is_error),
+            "sources": json.dumps(step.sources),
             "now": now,
         },
     )
@@ -284,10 +297,17 @@ def end_step(
 def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
     """List the calls of a turn in the order in which they started."""
     rows = connection.execute(
-        "SELECT call_id, name, outcome, is_error FROM steps WHERE turn_id = :turn_id ORDER BY id",
+        "SELECT call_id, name, outcome, is_error, sources FROM steps"
+        " WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
     return [
-        Step(call_id=CallId(row[0]), name=row[1], outcome=row[2], is_error=bool(row[3]))
+        Step(
+            call_id=CallId(row[0]),
+            name=row[1],
+            outcome=row[2],
+            is_error=bool(row[3]),
+            sources=tuple(json.loads(row[4])),
+        )
         for row in rows
     ]

@@ -29,7 +29,7 @@ TABLES: Mapping[str, str] = {
     ),
     "ledger": (
         "SELECT ledger.id, people.slug AS memory, target, operation, position, before, after,"
-        " actor, evidence, message_ids, undoes, ledger.created_at FROM ledger"
+        " actor, evidence, message_ids, sources, undoes, ledger.created_at FROM ledger"
         f" JOIN people ON people.id = ledger.person_id WHERE ledger.person_id IN {_PEOPLE}"
         " ORDER BY ledger.id"
     ),

@@ -129,9 +129,10 @@ def walk_compactions(
 
 
 def walk_steps(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """Yield (id, outcome) of the tool calls of a person's turns."""
+    """Yield (id, outcome and sources) of the tool calls of a person's turns."""
     yield from connection.execute(
-        f"SELECT id, outcome FROM steps WHERE turn_id IN {_TURNS} AND outcome IS NOT NULL",
+        "SELECT id, outcome || char(10) || sources FROM steps"
+        f" WHERE turn_id IN {_TURNS} AND outcome IS NOT NULL",
         subject.values,
     )
 
@@ -293,10 +294,10 @@ def walk_archive(
 
 
 def walk_changes(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[int, str]]:
-    """Yield (id, text) of a person's ledger: before, after and evidence."""
+    """Yield (id, text) of a person's ledger: before, after, evidence and sources."""
     yield from connection.execute(
         "SELECT id, COALESCE(before, '') || char(10) || COALESCE(after, '') || char(10) || evidence"
-        f" FROM ledger WHERE person_id IN {_PEOPLE}",
+        f" || char(10) || sources FROM ledger WHERE person_id IN {_PEOPLE}",
         subject.values,
     )
 
@@ -306,7 +307,8 @@ def walk_foreign_changes(
 ) -> Iterator[tuple[int, str]]:
     """Yield (id, quoted text) of the changes that their turns made in shared memories."""
     yield from connection.execute(
-        f"SELECT id, evidence FROM ledger WHERE person_id NOT IN {_PEOPLE} AND evidence <> ''"
+        "SELECT id, evidence || char(10) || sources FROM ledger"
+        f" WHERE person_id NOT IN {_PEOPLE} AND (evidence <> '' OR sources <> '[]')"
         f" AND actor IN (SELECT 'turn:' || id FROM turns WHERE person_id IN {_PEOPLE})",
         subject.values,
     )

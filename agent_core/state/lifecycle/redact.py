@@ -89,7 +89,8 @@ def delete_compactions(connection: Connection, *, session_id: SessionId) -> None
 def drop_outcome(connection: Connection, *, step_id: int) -> None:
     """Clear the result of a tool call."""
     connection.execute(
-        "UPDATE steps SET outcome = :mark WHERE id = :step_id AND outcome IS NOT NULL",
+        "UPDATE steps SET outcome = :mark, sources = '[]'"
+        " WHERE id = :step_id AND outcome IS NOT NULL",
         {"mark": FORGOTTEN, "step_id": step_id},
     )
 

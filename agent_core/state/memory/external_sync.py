@@ -274,11 +274,14 @@ def find_turn(connection: Connection, *, turn_id: TurnId) -> SyncedTurn | None:
 def list_said(connection: Connection, *, turn_id: TurnId) -> list[tuple[int, str, str, int]]:
     """List (id, role, text, time) of the messages of a turn, oldest first.
 
-    Redacted messages are left out.
+    Redacted messages are left out, and so are answers that may repeat words of others: they would
+    come back as the provider's own.
     """
     return connection.execute(
-        "SELECT id, role, text, created_at FROM messages WHERE turn_id = :turn_id"
-        " AND role IN ('user', 'assistant') AND text <> '' AND forgotten_at IS NULL ORDER BY id",
+        "SELECT messages.id, role, text, created_at FROM messages"
+        " JOIN turns ON turns.id = messages.turn_id WHERE turn_id = :turn_id"
+        " AND (role = 'user' OR (role = 'assistant' AND turns.is_untrusted = 0))"
+        " AND text <> '' AND forgotten_at IS NULL ORDER BY messages.id",
         {"turn_id": turn_id},
     ).fetchall()
 

@@ -10,6 +10,7 @@ from agent_core.ids import ArchiveId, MessageId, PersonId, TurnId
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
+from agent_core.transcript import UntrustedSource
 
 Target = Literal["memory", "user", "archive", "soul", "skill"]
 """One of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
@@ -35,8 +36,9 @@ class Origin:
 
     `actor` is `turn:N`, `hand`, `person`, `house` (the command line), `curator` (of skills),
     `link:N` (a merge) or `unlink` (a split); `now` is milliseconds since the epoch. `message_ids`
-    are the people's messages in that turn. `source_id` is the row of another ledger that this one
-    repeats, `undoes` the row of its own ledger that it reverts.
+    are the people's messages in that turn, and `sources` the untrusted ones that it had read.
+    `source_id` is the row of another ledger that this one repeats, `undoes` the row of its own
+    ledger that it reverts.
     """
 
     actor: str
@@ -46,6 +48,7 @@ class Origin:
     message_ids: tuple[MessageId, ...] = ()
     source_id: int | None = None
     undoes: int | None = None
+    sources: tuple[UntrustedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +80,7 @@ _PART = "#"
 """Separates the key of a call from the index of a row in it."""
 ROW = (
     "id, target, operation, position, before, after, actor, evidence, call_key, created_at,"
-    " checksum, source_id, undoes, message_ids"
+    " checksum, source_id, undoes, message_ids, sources"
 )
 
 
@@ -90,12 +93,11 @@ def record(
     origin: Origin,
 ) -> LedgerEntry:
     """Append a row to the ledger."""
-    message_ids = json.dumps(origin.message_ids, separators=(",", ":"))
     row = connection.execute(
         "INSERT INTO ledger (person_id, target, operation, position, before, after, actor,"
-        " evidence, call_key, created_at, checksum, source_id, undoes, message_ids) VALUES"
-        " (:person_id, :target, :operation, :position, :before, :after, :actor, :evidence,"
-        " :call_key, :now, :checksum, :source_id, :undoes, :message_ids) RETURNING id",
+        " evidence, call_key, created_at, checksum, source_id, undoes, message_ids, sources)"
+        " VALUES (:person_id, :target, :operation, :position, :before, :after, :actor, :evidence,"
+        " :call_key, :now, :checksum, :source_id, :undoes, :message_ids, :sources) RETURNING id",
         {
             "person_id": person_id,
             "target": target,
@@ -110,7 +112,8 @@ def record(
             "checksum": _checksum(target, change, origin),
             "source_id": origin.source_id,
             "undoes": origin.undoes,
-            "message_ids": message_ids,
+            "message_ids": json.dumps(origin.message_ids, separators=(",", ":")),
+            "sources": _dump(origin.sources),
         },
     ).fetchone()
     return LedgerEntry(id=row[0], target=target, change=change, origin=origin)
@@ -245,30 +248,33 @@ def redact(
         for words in (entry.change.before, entry.change.after)
     )
     evidence = "" if is_wanted(entry.origin.evidence) else entry.origin.evidence
+    sources = tuple(one for one in entry.origin.sources if not is_wanted(one))
     change = replace(entry.change, before=before, after=after)
-    origin = replace(entry.origin, evidence=evidence)
+    origin = replace(entry.origin, evidence=evidence, sources=sources)
     connection.execute(
         "UPDATE ledger SET before = :before, after = :after, evidence = :evidence,"
-        " checksum = :checksum WHERE id = :entry_id",
+        " sources = :sources, checksum = :checksum WHERE id = :entry_id",
         {
             "entry_id": entry_id,
             "before": before,
             "after": after,
             "evidence": evidence,
+            "sources": _dump(sources),
             "checksum": _checksum(entry.target, change, origin),
         },
     )
 
 
 def drop_evidence(connection: Connection, *, entry_id: int) -> None:
-    """Clear the evidence of a row; its change stays."""
+    """Clear the evidence and the sources of a row; its change stays."""
     found = find_row(connection, entry_id=entry_id)
     if found is None:
         return
     entry = found[1]
-    origin = replace(entry.origin, evidence="")
+    origin = replace(entry.origin, evidence="", sources=())
     connection.execute(
-        "UPDATE ledger SET evidence = '', checksum = :checksum WHERE id = :entry_id",
+        "UPDATE ledger SET evidence = '', sources = '[]', checksum = :checksum"
+        " WHERE id = :entry_id",
         {
             "entry_id": entry_id,
             "checksum": _checksum(entry.target, entry.change, origin),
@@ -282,7 +288,8 @@ def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
     connection.execute(
         "UPDATE ledger SET target = 'memory', operation = 'add', position = 0, before = NULL,"
         " after = NULL, actor = :actor, evidence = '', call_key = NULL, created_at = 0,"
-        " source_id = NULL, undoes = NULL, message_ids = '[]', checksum = :checksum"
+        " source_id = NULL, undoes = NULL, message_ids = '[]', sources = '[]',"
+        " checksum = :checksum"
         " WHERE person_id = :person_id",
         {
             "person_id": person_id,
@@ -342,7 +349,7 @@ def _projection_key(person_id: PersonId, target: Target) -> str:
 def read_row(
     row: tuple[
         *tuple[int, Target, Operation, int, str | None, str | None],
-        *tuple[str, str, str | None, int, int, int | None, int | None, str],
+        *tuple[str, str, str | None, int, int, int | None, int | None, str, str],
     ],
 ) -> LedgerEntry:
     """Build an entry from the columns `ROW`. Raises `StoreDamaged`; see `find_row`."""
@@ -355,6 +362,7 @@ def read_row(
         message_ids=tuple(MessageId(number) for number in json.loads(row[13])),
         source_id=row[11],
         undoes=row[12],
+        sources=tuple(json.loads(row[14])),
     )
     if _checksum(row[1], change, origin) != row[10]:
         raise StoreDamaged(f"row {row[0]} of the ledger is damaged; restore a backup")
@@ -364,12 +372,17 @@ def read_row(
 def _checksum(target: Target, change: Change, origin: Origin) -> int:
     """Compute the checksum of a row.
 
-    Rows without `undoes` and `message_ids` keep the checksum from before these columns existed.
+    Rows without `undoes`, `message_ids` and `sources` keep the checksum from before these columns
+    existed.
     """
     fields = (
         *(target, change.operation, change.position, change.before, change.after),
         *(origin.actor, origin.evidence, origin.call_key, origin.now),
     )
-    if origin.undoes is None and not origin.message_ids:
+    if origin.undoes is None and not origin.message_ids and not origin.sources:
         return checksum(*fields)
-    return checksum(*fields, origin.undoes, *origin.message_ids)
+    return checksum(*fields, origin.undoes, *origin.message_ids, *origin.sources)
+
+
+def _dump(sources: tuple[UntrustedSource, ...]) -> str:
+    return json.dumps(sources, ensure_ascii=False, separators=(",", ":"))

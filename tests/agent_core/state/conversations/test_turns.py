@@ -6,8 +6,9 @@ import pytest
 
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.turns import TurnRequest
+from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.engine.database import Connection
+from agent_core.transcript import make_source
 from tests.agent_core.state.rows import PROMPT, add_dialogue, add_person, add_turn
 
 ONE, TWO = CallId("one"), CallId("two")
@@ -78,12 +79,16 @@ def test_a_call_stands_before_it_runs_and_its_outcome_after(connection: Connecti
     calls = [(ONE, "memory", "idempotent"), (TWO, "recall", "read")]
     turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=1)
     turns.begin_steps(connection, turn_id=other, calls=[(ONE, "memory", "read")], now=1)
-    turns.end_step(connection, turn_id=turn_id, call_id=TWO, outcome="found", is_error=True, now=2)
+    found = Step(
+        call_id=TWO,
+        name="recall",
+        outcome="found",
+        is_error=True,
+        sources=(make_source("fetched", "https://a.example"),),
+    )
+    turns.end_step(connection, turn_id=turn_id, step=found, now=2)
     steps = turns.list_steps(connection, turn_id=turn_id)
-    assert [(step.call_id, step.name, step.outcome, step.is_error) for step in steps] == [
-        (ONE, "memory", None, False),
-        (TWO, "recall", "found", True),
-    ]
+    assert steps == [Step(call_id=ONE, name="memory", outcome=None, is_error=False), found]
     assert [step.outcome for step in turns.list_steps(connection, turn_id=other)] == [None]
 
 
@@ -91,9 +96,8 @@ def test_a_call_that_is_noted_twice_keeps_its_outcome(connection: Connection) ->
     turn_id = add_turn(connection, add_dialogue(connection, add_person(connection)))
     for _ in range(2):
         turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "memory", "read")], now=1)
-        turns.end_step(
-            connection, turn_id=turn_id, call_id=ONE, outcome="done", is_error=False, now=2
-        )
+        done = Step(call_id=ONE, name="memory", outcome="done", is_error=False)
+        turns.end_step(connection, turn_id=turn_id, step=done, now=2)
     turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "memory", "read")], now=3)
     assert [step.outcome for step in turns.list_steps(connection, turn_id=turn_id)] == ["done"]
 

@@ -42,7 +42,7 @@ from agent_core.state.conversations.compactions import NewCompaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import TurnRequest
+from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
 from agent_core.state.jobs import job_history, job_owners, job_runs, jobs
@@ -192,6 +192,7 @@ VALUES: dict[str, Any] = {
     "tasks": [1],
     "sync_items": [1],
     "keys": ["k"],
+    "step": Step(call_id=CallId("c"), name="n", outcome="o", is_error=False),
     "step_id": 1,
     "turn_file_id": 1,
     "after_key": "a",
@@ -311,7 +312,6 @@ VALUES: dict[str, Any] = {
     "inbox_id": InboxId(1),
     "inbox_ids": [InboxId(1)],
     "is_direct": True,
-    "is_error": False,
     "key": "k",
     "kind": "k",
     "limit": 1,

@@ -1,0 +1,61 @@
+"""Run tool calls that a person has accepted after their turn."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.prompt.context import PromptContext
+from agent_core.schedule import JobTurn
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
+from agent_core.tools import ToolContext, ToolResult
+from agent_core.transcript import ToolCallPart, UntrustedSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedCall:
+    """A proposed call, its turn, and the turn's circumstances as they are now.
+
+    `evidence` are the person's messages in the turn, and `sources` those that the proposal named.
+    """
+
+    call: ToolCallPart
+    turn: Turn
+    conversation: Conversation
+    person: Person
+    room: Room | None
+    job_turn: JobTurn | None
+    evidence: str
+    sources: tuple[UntrustedSource, ...]
+
+
+class AcceptedCalls:
+    """Runs accepted calls with the tools and the rights that their turn would have now."""
+
+    def __init__(self, toolboxes: Toolboxes, now: Callable[[], int]) -> None:
+        self._toolboxes = toolboxes
+        self._now = now
+
+    async def run(self, accepted: AcceptedCall) -> ToolResult:
+        """Run a call. A repeat after a crash changes nothing twice. Raises `QuestionPending`."""
+        turn, conversation, person = accepted.turn, accepted.conversation, accepted.person
+        place = PromptContext(
+            conversation=conversation, person=person, room=accepted.room, platform=turn.platform
+        )
+        context = ToolContext(
+            person_id=person.id,
+            owner_id=conversation.person_id,
+            memory_owner=place.memory_owner,
+            conversation_id=conversation.id,
+            scope=conversation.scope,
+            turn_id=turn.id,
+            call_id=accepted.call.call_id,
+            now=self._now(),
+            evidence=accepted.evidence,
+            sources=accepted.sources,
+            is_accepted=True,
+        )
+        toolbox = self._toolboxes.select(conversation, accepted.job_turn)
+        return await toolbox.run(accepted.call, context)

@@ -1,0 +1,156 @@
+"""Changes that a turn only proposed: asked at its end, made once the person accepts."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+
+from agent_core.agent import AcceptedCall, AcceptedCalls
+from agent_core.ids import QuestionId
+from agent_core.state.conversations import messages, questions, sessions, turns
+from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
+from agent_core.state.queues import outbox, tasks
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.state.queues.tasks import Task
+from agent_core.tools import Proposal
+from agent_core.transcript import ToolCallPart
+from gateway.jobs import find_job_turn
+from gateway.outbound import Answerer, OutboxDispatcher, Outcome, make_secret
+from gateway.texts import proposals
+from gateway.texts.readers import speak_to
+
+_log = logging.getLogger(__name__)
+
+PROPOSAL_TASK = "proposal"
+"""The kind of the task that makes an accepted change."""
+MOST_PROPOSALS = 5
+"""Proposals of one turn; more would bury its answer."""
+_LASTS = 7 * 24 * 3_600_000
+"""Milliseconds during which a proposal may be accepted."""
+_ACCEPT, _DISMISS = "accept", "dismiss"
+
+
+def make_question(proposal: Proposal, place: tuple[str, str], now: int) -> NewQuestion:
+    """Make the question for a proposal in the reader's language. `place` is a (platform, chat)."""
+    return NewQuestion(
+        person_id=proposal.person_id,
+        kind="proposal",
+        text=proposals.propose(proposal.shown, proposal.sources),
+        choices=(
+            Choice(key=_ACCEPT, label=proposals.ACCEPT(), style="good"),
+            Choice(key=_DISMISS, label=proposals.DISMISS()),
+        ),
+        secret=make_secret(),
+        place=place,
+        expires_at=now + _LASTS,
+        turn_id=proposal.turn_id,
+        call_id=proposal.call_id,
+        payload=json.dumps(
+            {
+                "tool": proposal.tool,
+                "arguments": proposal.arguments,
+                "sources": proposal.sources,
+            },
+            ensure_ascii=False,
+        ),
+    )
+
+
+def make_proposal_answerers() -> Mapping[Kind, Answerer]:
+    """Return the handler of answers by question kind."""
+    return {"proposal": _answer}
+
+
+def _answer(
+    connection: Connection, question: Question, key: str, person: Person, now: int
+) -> Outcome:
+    """Enqueue the change of an accepted proposal, in the transaction of the answer."""
+    if key != _ACCEPT:
+        return Outcome(words=proposals.DISMISSED())
+    tasks.enqueue(
+        connection,
+        kind=PROPOSAL_TASK,
+        key=f"question:{question.id}",
+        person_id=question.person_id,
+        payload=str(question.id),
+        now=now,
+    )
+    return Outcome(words=proposals.ACCEPTED())
+
+
+class AcceptedProposals:
+    """Makes the changes of accepted proposals."""
+
+    def __init__(
+        self,
+        database: Database,
+        dispatcher: OutboxDispatcher,
+        calls: AcceptedCalls,
+        now: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._dispatcher = dispatcher
+        self._calls = calls
+        self._now = now
+
+    async def apply(self, task: Task) -> None:
+        """Make one change; a repeated task makes it once. Raises `StoreError`.
+
+        If it is no longer possible, the person gets a message.
+        """
+        question_id = QuestionId(int(task.payload))
+        accepted = await self._database.read(lambda c: self._load(c, question_id))
+        result = await self._calls.run(accepted) if accepted else None
+        if result and not result.is_error:
+            return
+        _log.info("an accepted change is not possible: %s", result.text if result else "no turn")
+
+        rows = await self._database.write(
+            "proposals.outdated", lambda c: self._report(c, question_id)
+        )
+        self._dispatcher.enqueue(rows)
+
+    def _report(self, connection: Connection, question_id: QuestionId) -> list[OutboxRow]:
+        question = questions.find(connection, question_id=question_id)
+        if question is None:
+            return []
+        with speak_to(connection, question.person_id):
+            outgoing = NewOutboxMessage(
+                platform=question.platform,
+                chat=question.chat,
+                body=proposals.OUTDATED(),
+                person_id=question.person_id,
+            )
+        return [outbox.enqueue(connection, outgoing, now=self._now())]
+
+    def _load(self, connection: Connection, question_id: QuestionId) -> AcceptedCall | None:
+        """Load an accepted call; None if it or its turn was deleted."""
+        question = questions.find(connection, question_id=question_id)
+        if question is None or question.turn_id is None or not question.payload:
+            return None
+        assert question.call_id is not None  # noqa: S101 - a proposal is one of a call
+        turn = turns.find(connection, turn_id=question.turn_id)
+        person = people.find(connection, person_id=turn.person_id) if turn else None
+        if turn is None or person is None:
+            return None
+        conversation = sessions.get_conversation(
+            connection, conversation_id=turn.conversation_id, person_id=person.id
+        )
+        room_id = conversation.room_id
+        asked = json.loads(question.payload)
+        return AcceptedCall(
+            call=ToolCallPart(
+                call_id=question.call_id, name=asked["tool"], arguments=asked["arguments"]
+            ),
+            turn=turn,
+            conversation=conversation,
+            person=person,
+            room=None if room_id is None else rooms.find_by_id(connection, room_id=room_id),
+            job_turn=find_job_turn(connection, turn.id, self._now()),
+            evidence=messages.request_of_turn(
+                connection, turn_id=turn.id, person_id=conversation.person_id
+            ),
+            sources=tuple(asked["sources"]),
+        )
