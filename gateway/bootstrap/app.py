@@ -42,17 +42,17 @@ from gateway.people import (
     new_claim_code,
 )
 from gateway.turns import (
+    AcceptedProposals,
     AttachmentStage,
     LaneDeps,
-    AcceptedProposals,
     Lanes,
     TurnDeps,
     TurnHandles,
     TurnRunner,
     UserPrompts,
+    make_proposal_answerers,
 )
 
-    make_proposal_answerers,
 
 async def run(
     settings: Settings,
@@ -263,15 +263,15 @@ def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
         forget_people=core.identity.forget_known,
         wake_jobs=core.wakeup.set,
     )
+    return make_toolboxes(deps, core.extensions.tools)
+
+
+def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
     return Agent(
         config=factories.make_agent_config(
             core.settings, core.sessions, core.quotas, core.compactor, core.external_memory
         ),
         database=core.database,
-    return make_toolboxes(deps, core.extensions.tools)
-
-
-def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
         model=core.model,
         toolboxes=toolboxes,
         memory=core.memory,

@@ -201,10 +201,10 @@ class Questions:
         def find(connection: Connection) -> tuple[Question, str] | None:
             for question in questions.find_open(connection, person_id=reaction.person.id):
                 has_buttons = question_views.shows_buttons(question, adapter)
-                key = question_views.match(question, words, has_buttons=has_buttons)
-                if key and _is_asked_there(question, reaction):
                 if question.kind == _PROPOSAL and has_buttons:
                     continue  # untrusted words may have made the person type "1" in answer to them
+                key = question_views.match(question, words, has_buttons=has_buttons)
+                if key and _is_asked_there(question, reaction):
                     return question, key
             return None
 
@@ -219,12 +219,12 @@ class Questions:
         """
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
-            questions.close(connection, question_id=question.id, now=now)
-            rows += _close(connection, question, general.QUESTION_OVER)
             if question.kind == _PROPOSAL:
                 self._asked.add(question.person_id)
                 rows += self._enqueue(connection, question, now)
                 continue
+            questions.close(connection, question_id=question.id, now=now)
+            rows += _close(connection, question, general.QUESTION_OVER)
         return rows
 
     def move(
@@ -236,11 +236,11 @@ class Questions:
             if question.payload == FOR_OWNER:
                 continue
             questions.move(connection, question_id=question.id, place=place)
-            moved = replace(question, platform=place[0], chat=place[1])
-            rows += self._enqueue(connection, moved, now)
             if question.kind == _PROPOSAL:
                 continue
             rows += _close(connection, question, general.QUESTION_MOVED)
+            moved = replace(question, platform=place[0], chat=place[1])
+            rows += self._enqueue(connection, moved, now)
         return rows
 
     async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
@@ -268,9 +268,9 @@ class Questions:
             self._note_refusal(taken.refused)
         if taken.answered:
             self.answers.resolve(*taken.answered)
+            self.answered.emit(None)
         return taken.is_used
 
-            self.answered.emit(None)
     def _refuse(
         self, connection: Connection, question: Question, reaction: Reaction, now: int
     ) -> _Taken:

@@ -329,9 +329,9 @@ class TurnFinalizer:
             turns.end(
                 connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
             )
+            turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
             inbox.finish_turn(connection, turn_id=turn.id)
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
-            turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
                 rows = [*self._outcomes.end_damaged_turn(connection, turn, now)]
             else:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))

@@ -116,10 +116,10 @@ class TurnInput:
     own_count: int = 0
     earlier_answers: tuple[str, ...] = ()
     prompt_hash: str = ""
+    sources: tuple[UntrustedSource, ...] = ()
     waiting_since: int | None = None
 
 
-    sources: tuple[UntrustedSource, ...] = ()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopDeps:
     """The services that a turn uses.

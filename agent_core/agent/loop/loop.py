@@ -352,8 +352,8 @@ class Loop:
             call_id=call.call_id,
             now=self._deps.now(),
             evidence=turn.evidence,
-        )
             sources=tuple(dict.fromkeys((*turn.sources, *self._sources))),
+        )
 
     def _all_call_ids(self, turn: TurnInput) -> set[CallId]:
         """Every call id in use, including those of calls that are no longer shown."""
@@ -371,8 +371,8 @@ class Loop:
         if added:
             await self._journal.record_input(added, steers)
             self._messages += added
-            self._next_input = []
             self._sources += find_sources(added)
+            self._next_input = []
 
     def _conclude(
         self, ending: Ending, reason: str = "", *, added: Sequence[Message] = (), detail: str = ""
