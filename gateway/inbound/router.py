@@ -137,10 +137,9 @@ class InboundRouter:
             self._workers.put((platform, _SKIPPED), item)
             return
         heard = item.press if isinstance(item, PressEvent) else item.message
-        chat = conversion.name_chat(heard.address)
         if isinstance(item, InboundEvent):
-            self._dispatcher.wake(platform, chat)
-        self._workers.put((platform, chat), item)
+            self._dispatcher.wake(platform, conversion.name_chat(heard.address))
+        self._workers.put((platform, conversion.name_queue(heard.address)), item)
 
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
@@ -235,7 +234,7 @@ class InboundRouter:
         unasked = await self._ask_once(person, message)
         if arrived.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them
-        waiting = self._workers.waiting((row.platform, conversion.name_chat(message.address)))
+        waiting = self._workers.waiting((row.platform, conversion.name_queue(message.address)))
         message, inbox_ids = events.merge_edits(arrived, waiting)
         pending = QueuedMessage(
             inbox_ids=tuple(inbox_ids),

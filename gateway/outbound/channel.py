@@ -11,7 +11,7 @@ from adapters.abilities import CanFind, CountsTogether
 from adapters.contract import ChatAdapter, Pace
 from adapters.ids import PlatformMessageId
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.conversion import Place, read_chat
+from gateway.conversion import Place, name_queue, read_chat
 
 _MOST_CHATS = 4096
 _PATIENCE = 5.0
@@ -91,7 +91,11 @@ class Channel:
 
 
 class ChannelQueues:
-    """Maps chats to queues: most have their own, some share one; see `CountsTogether`."""
+    """Maps chats to queues: most have their own, some share one.
+
+    The threads of a direct chat do, so that answers keep the order of the questions; and the chats
+    of a platform that `CountsTogether`.
+    """
 
     def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:
         self._counting = {
@@ -102,8 +106,8 @@ class ChannelQueues:
 
     def find(self, chat: Chat) -> Chat:
         """Return the name of a chat's queue."""
-        counting = self._counting.get(chat[0])
-        return chat if counting is None else (chat[0], counting.count_of(read_chat(chat[1])))
+        counting, address = self._counting.get(chat[0]), read_chat(chat[1])
+        return chat[0], counting.count_of(address) if counting else name_queue(address)
 
 
 class ReservedSlot:

@@ -23,7 +23,7 @@ from gateway.turns.handle import StopSwitch
 from gateway.turns.lanes import Lanes
 
 Key = tuple[ConversationId, str, str]
-"""A conversation, a platform and a chat on it, within which messages keep their order."""
+"""A conversation, a platform and a queue on it; see `conversion.name_queue`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class AttachmentStage:
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
     ) -> QueuedMessage | None:
         """Find the message of an edit, if its lane has not got it yet."""
-        key = (conversation_id, platform, conversion.name_chat(edit.address))
+        key = (conversation_id, platform, conversion.name_queue(edit.address))
         for read in self._workers.waiting(key):
             if read.pending.message.message_id == edit.message_id:
                 return read.pending
@@ -87,10 +87,14 @@ class AttachmentStage:
 
         `place` is (platform, chat). Owners may stop everybody's messages.
         """
+        address = conversion.read_chat(place[1])
+        key = (conversation_id, place[0], conversion.name_queue(address))
         stopped = [
             read.stop
-            for read in self._workers.waiting((conversation_id, *place))
-            if not read.pending.starts_own_turn and (by.is_owner or by.id == read.pending.person.id)
+            for read in self._workers.waiting(key)
+            if read.pending.message.address == address
+            and not read.pending.starts_own_turn
+            and (by.is_owner or by.id == read.pending.person.id)
         ]
         for stop in stopped:
             stop.request()
@@ -170,8 +174,8 @@ def _speak_to_sender(pending: QueuedMessage) -> AbstractContextManager[None]:
 
 
 def _key_of(pending: QueuedMessage) -> Key:
-    chat = conversion.name_chat(pending.message.address)
-    return pending.conversation.id, pending.platform, chat
+    queue = conversion.name_queue(pending.message.address)
+    return pending.conversation.id, pending.platform, queue
 
 
 def _make_outgoing(pending: QueuedMessage, text: str) -> NewOutboxMessage:

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from adapters.messages import OutboundFile
 from gateway.texts import general, jobs
 from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
@@ -245,6 +246,27 @@ async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(deployme
         await deployment.slack.redeliver(with_new_event_id=True)
         await harness.hears(anna, "three")
         assert texts(anna) == ["echo: one", "echo: two", "echo: three"]
+
+
+@pytest.mark.parametrize("holds", [0, 60])
+async def test_what_one_person_said_in_an_absence_is_read_in_order_whatever_the_thread(
+    agent: Stage, holds: int
+) -> None:
+    """Each direct message to an agent is a thread of its own; every third takes time to read."""
+    anna = slack_of(agent)
+    notes = OutboundFile(name="notes.txt", media_type="text/plain", data=b"nothing much\n" * 2000)
+    async with agent.open() as harness:
+        await harness.hears(anna, "hello")
+    agent.slack.holds_seconds = holds
+    wanted = [f"number {number}" for number in range(15)]
+    for number, text in enumerate(wanted):
+        await anna.says(text, files=() if number % 3 else (notes,))
+    agent.model.requests.clear()
+    async with agent.open() as harness:
+        await harness.until(lambda: any("number 14" in one for one in texts(anna)))
+        await harness.at_rest()
+    said = [text for text in heard(agent.turns[-1]) if text.startswith("number")]
+    assert said == wanted
 
 
 async def test_slack_may_come_to_the_gateway_over_http(deployment: Stage) -> None:
