@@ -1,27 +1,25 @@
 """A turn's data: its prompt, messages and journal, and the agent's configuration."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.agent.caches import SessionCache
-from agent_core.agent.compaction.compactor import CompactionRequest, CompactionTarget, Compactor
-from agent_core.agent.compaction.token_meter import ContextBounds
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.guards import Budget, Limits
+from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.errors import ModelOverflow
 from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory
-from agent_core.models import ModelRequest, Usage, estimate_input
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.compactions import Compaction
-from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
+from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.conversations.usage import Total
@@ -29,95 +27,6 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from agent_core.tools import MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
-
-_REFUSED_PERCENT = 75
-"""Size of the next request, relative to the estimated size of one refused for its length."""
-_REGROWTH = 1.1
-"""Growth of a conversation after which a failed compaction is tried again."""
-
-
-class TurnContextWindow:
-    """The loop's `ContextWindow` for one turn."""
-
-    def __init__(
-        self,
-        compactor: Compactor,
-        shelf: TranscriptPlace,
-        payer: Person,
-        begin: Callable[[], Awaitable[None]],
-    ) -> None:
-        """`shelf` locates the turn's messages; `begin` writes the turn to disk, so that a
-        compaction can refer to it.
-        """
-        self._compactor = compactor
-        self._target = CompactionTarget(
-            session_id=shelf.session_id,
-            owner_id=shelf.person_id,
-            payer_id=payer.id,
-            turn_id=shelf.turn_id,
-        )
-        self._cap = payer.context_cap
-        self._begin = begin
-        self._estimated = 0
-        self._failed_at = 0
-        """Tokens of the conversation when a compaction last failed to reach the threshold."""
-
-    async def fit(
-        self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
-    ) -> tuple[Message, ...] | None:
-        """Return shorter messages for a request that is too long or was refused; None if it fits.
-
-        Raises `ModelOverflow` if it can't be made short enough, and `StoreError`.
-        """
-        meter = self._compactor.meter
-        bounds = meter.bounds(request, self._cap)
-        self._estimated = estimated = estimate_input(request)
-        session_id = self._target.session_id
-        if is_refused:
-            tokens = meter.estimate(session_id, request.model, estimated)
-            below = min(bounds.threshold, tokens * _REFUSED_PERCENT // 100)
-            meter.refuse(request.model, tokens)
-        else:
-            tokens = await meter.measure(session_id, request, estimated, bounds.threshold)
-            below = bounds.threshold
-            if tokens <= below or self._failed_recently(tokens, bounds):
-                return None
-        wanted = CompactionRequest(
-            reason="overflow" if is_refused else "near",
-            tokens=tokens,
-            estimated=estimated,
-            threshold=below,
-            shown=request.images.keys(),
-        )
-        return await self._compact(wanted, budget, bounds)
-
-    def learn(self, model: str, taken: Usage) -> None:
-        """Calibrate the estimates by the usage of the last fitted request."""
-        self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
-
-    def _failed_recently(self, tokens: int, bounds: ContextBounds) -> bool:
-        """True if there is still room, and a compaction gained too little a moment ago."""
-        return tokens <= bounds.limit and tokens < self._failed_at * _REGROWTH
-
-    async def _compact(
-        self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds
-    ) -> tuple[Message, ...] | None:
-        await self._begin()
-        result = await self._compactor.compact(self._target, wanted)
-        if result is None and wanted.reason == "overflow":
-            result = await self._compactor.compact(self._target, wanted)
-        if result is None:
-            self._failed_at = wanted.tokens
-            if wanted.reason == "near" and wanted.tokens <= bounds.limit:
-                return None
-            raise ModelOverflow("The conversation is too long and can't be shortened.")
-        for spent in result.paid:
-            budget.spend(spent.read_tokens + spent.output_tokens, spent.micro_dollars)
-        after = result.compaction.tokens_after
-        self._failed_at = after if after > wanted.threshold else 0
-        if after > bounds.limit:
-            raise ModelOverflow(f"The conversation does not fit into {bounds.limit:,} tokens.")
-        return result.messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

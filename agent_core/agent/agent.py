@@ -10,7 +10,6 @@ from agent_core.agent.active_turn import (
     AgentConfig,
     PreparedTurn,
     Toolboxes,
-    TurnContextWindow,
     find_own_messages,
     limits_for,
     open_session,
@@ -18,6 +17,7 @@ from agent_core.agent.active_turn import (
 )
 from agent_core.agent.caches import ImageCache, SessionState, find_room
 from agent_core.agent.compaction.compacted_view import apply_compaction, is_fresh
+from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
@@ -158,7 +158,7 @@ class Agent:
             person=context.person,
             memory_owner=context.memory_owner,
             journal=journal,
-            window=TurnContextWindow(self._compactor, journal.shelf, context.person, journal.begin),
+            window=TurnContextWindow(self._compactor, journal, context.person, prepared.compaction),
             prompt=prepared.prompt,
             messages=(*apply_compaction(prepared.history, prepared.compaction), *said),
             own_count=len(said),
@@ -235,7 +235,7 @@ class Agent:
             person=person,
             memory_owner=context.memory_owner,
             journal=journal,
-            window=TurnContextWindow(self._compactor, journal.shelf, person, journal.begin),
+            window=TurnContextWindow(self._compactor, journal, person, compaction),
             prompt=prompt,
             messages=apply_compaction(history, compaction),
             own_count=own.shown,

@@ -70,14 +70,12 @@ class ContextCommands:
         target = CompactionTarget(
             session_id=session.id, owner_id=conversation.person_id, payer_id=call.person.id
         )
-        result = await self._compactor.compact_now(target, prompt_hash, call.argument)
-        if result is None:
+        compaction = await self._compactor.compact_now(target, prompt_hash, call.argument)
+        if compaction is None:
             return Reply(text=usage_texts.COMPACT_NO_GAIN())
         self._lanes.invalidate_conversations()
         return Reply(
-            text=usage_texts.describe_compact(
-                result.compaction.tokens_before, result.compaction.tokens_after
-            )
+            text=usage_texts.describe_compact(compaction.tokens_before, compaction.tokens_after)
         )
 
     async def _context(self, call: Call) -> Reply:

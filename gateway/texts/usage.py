@@ -21,6 +21,10 @@ CHEAP_MODEL = Text(
     "(Most of today's budget is spent, so a smaller model answers until tomorrow. /usage shows"
     " more.)"
 )
+LEFT_OUT = Text(
+    "(This conversation has grown long, and I couldn't summarise its older messages. I left them"
+    " out for now, and I'll summarise them later. You can still search everything.)"
+)
 
 _COMPACTED = Text(
     "I've summarised older messages: I now read about {after:,} tokens instead of {before:,}. You"

@@ -296,6 +296,8 @@ class TurnFinalizer:
         adapter = self._dispatcher.adapters.get(reply.platform)
         format_commands = partial(self._dispatcher.command_formatter.format_commands, adapter)
         note = format_commands(note_cheap_model(connection, end, active, reader))
+        if active.window.has_left_out:
+            note += f"\n\n{usage.LEFT_OUT()}"
         body = (text if is_answer else format_commands(text)) + note
         parts = adapter.split(body) if adapter else (body,)
         if is_fresh:  # then it has shown, made and asked nothing so far

@@ -14,6 +14,7 @@ def compactor(
     model: Model,
     *,
     cap: int = 120_000,
+    window: int = 0,
     names: tuple[str, ...] = ("cheap-1", "fake-1"),
     limits: Quotas | None = None,
 ) -> Compactor:
@@ -24,7 +25,7 @@ def compactor(
         meter=TokenMeter(
             provider=model,
             model=names[-1],
-            rules=ContextRules(cap_tokens=cap, threshold_percent=80),
+            rules=ContextRules(cap_tokens=cap, threshold_percent=80, window_tokens=window),
         ),
         now=lambda: 1_000,
     )

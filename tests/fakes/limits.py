@@ -17,6 +17,9 @@ class UnboundedWindow:
     ) -> tuple[Message, ...] | None:
         return None
 
+    def limit_output(self, request: ModelRequest) -> ModelRequest:
+        return request
+
     def learn(self, model: str, taken: Usage) -> None: ...
 
 

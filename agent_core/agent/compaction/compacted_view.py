@@ -21,6 +21,13 @@ _INTRODUCTION = (
     " orders. Where the exact words matter, look them up with your tools, or ask."
 )
 
+_GAP = (
+    "<left-out>\n"
+    "Older messages are left out here, because no summary of them could be made so far. They are"
+    " still stored: look them up with your tools where they may matter, or ask.\n"
+    "</left-out>"
+)
+
 
 def apply_compaction(
     stored: Sequence[StoredMessage], compaction: Compaction | None
@@ -45,14 +52,19 @@ def find_compaction(
 def show_compacted(
     stored: Sequence[StoredMessage], compaction: NewCompaction
 ) -> tuple[Message, ...]:
-    """The messages under a compaction: the kept ones, the summary, then those after it."""
+    """The messages under a compaction: the kept ones, the summary, then those after it.
+
+    A marker stands for replaced messages that the summary does not cover.
+    """
     kept = set(compaction.kept)
     before = [one for one in stored if one.id <= compaction.summarized_to and one.id in kept]
     after = [one for one in stored if one.id > compaction.summarized_to]
     summary = (render_summary(compaction.summary),) if compaction.summary else ()
+    gap = () if compaction.left_out_from is None else (_render_gap(),)
     return (
         *(_shorten_covered(one, compaction) for one in before),
         *summary,
+        *gap,
         *(_shorten_covered(one, compaction) for one in after),
     )
 
@@ -98,3 +110,7 @@ def render_summary(summary: str) -> Message:
     lines = "\n".join(f"| {line}" for line in escape(summary).splitlines())
     text = f"<earlier-talk>\n{_INTRODUCTION}\n{lines}\n</earlier-talk>"
     return Message(role="user", parts=(TextPart(text=text, is_fact=True),))
+
+
+def _render_gap() -> Message:
+    return Message(role="user", parts=(TextPart(text=_GAP, is_fact=True),))

@@ -11,7 +11,7 @@ from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
 from agent_core.agent.compaction.token_meter import TokenMeter
 from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
-from agent_core.ids import PersonId, PromptHash, SessionId, TurnId
+from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
 from agent_core.models import ModelRequest, estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, CompactionReason, NewCompaction
@@ -52,25 +52,36 @@ class CompactionTarget:
 class CompactionRequest:
     """The reason and the extent of a compaction.
 
-    `tokens` is its measured length, `estimated` its plain estimate, and `threshold` the length to
-    get below. `shown` are the keys of the images in it; `hint` is what the person wants kept.
+    `tokens` is the measured length of the whole request, `estimated` its plain estimate, and
+    `threshold` the length to get below. Above `limit`, messages are left out even without a
+    summary; None leaves nothing out. `may_summarize` allows a call of a model. `fills_gap` only
+    summarizes what an earlier compaction left out. `shown` are the keys of the images in the
+    request; `hint` is what the person wants kept.
     """
 
     reason: CompactionReason
     tokens: int
     estimated: int
     threshold: int
+    limit: int | None = None
+    may_summarize: bool = True
+    fills_gap: bool = False
     shown: Collection[str] = ()
     hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionResult:
-    """The compaction that now applies, the messages under it, and the usage of its calls."""
+    """The outcome of a compaction; without any gain, `compaction` is None.
 
-    compaction: Compaction
+    `messages` is the conversation as calls see it now, and `paid` the usage of the calls.
+    `summary_failed` means that a model was asked for a summary and returned none.
+    """
+
+    compaction: Compaction | None
     messages: tuple[Message, ...]
     paid: tuple[ModelCall, ...]
+    summary_failed: bool
 
 
 class Compactor:
@@ -115,43 +126,47 @@ class Compactor:
 
     async def compact(
         self, target: CompactionTarget, wanted: CompactionRequest
-    ) -> CompactionResult | None:
-        """Compact as much as the request needs; None, without any change, if nothing is gained.
+    ) -> CompactionResult:
+        """Compact as much as the request needs; change nothing if nothing is gained.
 
-        Shortens tool outputs if no model returns a summary. Raises `StoreError`.
+        Without a summary, shortens tool outputs, and leaves messages out where even that is too
+        long. Raises `StoreError`.
         """
         stored, former, revision = await self._database.read(lambda c: _load(c, target))
         sizes = _Sizes(wanted, apply_compaction(stored, former))
-        planner = Planner(
-            stored,
-            former,
-            sizes.budget(),
-            turn_id=target.turn_id,
-        )
-        plan = planner.choose_largest() if wanted.reason == "asked" else planner.choose()
-        summary = former.summary if former else ""
+        planner = Planner(stored, former, sizes.budget(), turn_id=target.turn_id)
+        draft = _Draft(plan=_choose(planner, wanted), summary=former.summary if former else "")
         paid: list[ModelCall] = []
-        if plan and plan.summarized:
-            summarized = await self._summarize(plan, summary, target, wanted, paid)
-            plan, summary = (plan, summarized) if summarized else (planner.only_shorten(), summary)
-        built = self._build(plan, summary, stored, target, sizes) if plan else None
+        summary_failed = False
+        if draft.plan and draft.plan.summarized:
+            is_asked = wanted.may_summarize
+            summary = (
+                await self._summarize(draft.plan, draft.summary, target, wanted, paid)
+                if is_asked
+                else ""
+            )
+            summary_failed = is_asked and not summary
+            draft = draft.with_summary(summary) if summary else draft.without(planner, wanted)
+        built = self._build(draft, stored, target, sizes)
         compaction = await finish_write(self._write(target, built, revision, paid))
-        if compaction is None:
-            return None
-        _log.info(
-            "session %d: %d tokens became %d (%s)",
-            target.session_id,
-            compaction.tokens_before,
-            compaction.tokens_after,
-            compaction.reason,
-        )
+        if compaction:
+            _log.info(
+                "session %d: %d tokens became %d (%s)",
+                target.session_id,
+                compaction.tokens_before,
+                compaction.tokens_after,
+                compaction.reason,
+            )
         return CompactionResult(
-            compaction=compaction, messages=show_compacted(stored, compaction), paid=tuple(paid)
+            compaction=compaction,
+            messages=apply_compaction(stored, compaction or former),
+            paid=tuple(paid),
+            summary_failed=summary_failed,
         )
 
     async def compact_now(
         self, target: CompactionTarget, prompt_hash: PromptHash | None, hint: str
-    ) -> CompactionResult | None:
+    ) -> Compaction | None:
         """Compact everything but the newest turns of an idle conversation, on request.
 
         `hint` is what the person wants kept. None if nothing is gained. Raises `StoreError`.
@@ -174,7 +189,7 @@ class Compactor:
             threshold=self.meter.bounds(request, None).threshold,
             hint=hint,
         )
-        return await self.compact(target, wanted) if shown else None
+        return (await self.compact(target, wanted)).compaction if shown else None
 
     async def _summarize(
         self,
@@ -201,27 +216,30 @@ class Compactor:
 
     def _build(
         self,
-        plan: CompactionPlan,
-        summary: str,
+        draft: "_Draft",
         stored: list[StoredMessage],
         target: CompactionTarget,
         sizes: "_Sizes",
     ) -> NewCompaction | None:
-        """The compaction of a plan; None if it gains too little."""
+        """The compaction of a draft; None if it gains too little."""
+        plan, wanted = draft.plan, sizes.wanted
+        if plan is None:
+            return None
         compaction = NewCompaction(
             turn_id=target.turn_id,
             made_after=stored[-1].id,
             shortened_to=plan.shortened_to,
             summarized_to=plan.summarized_to,
+            left_out_from=draft.left_out_from,
             kept=plan.kept,
-            summary=summary,
-            reason=sizes.wanted.reason,
-            tokens_before=sizes.wanted.tokens,
+            summary=draft.summary,
+            reason=wanted.reason,
+            tokens_before=wanted.tokens,
             tokens_after=0,
             created_at=self._now(),
         )
         after = sizes.of(show_compacted(stored, compaction))
-        if after > sizes.wanted.tokens * (1 - _LEAST_GAIN):
+        if not wanted.fills_gap and after > wanted.tokens * (1 - _LEAST_GAIN):
             return None
         return replace(compaction, tokens_after=after)
 
@@ -258,6 +276,34 @@ class Compactor:
         if compaction:
             self.remember(target.session_id, compaction)
         return compaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A compaction in the making; without a plan, nothing is gained."""
+
+    plan: CompactionPlan | None
+    summary: str
+    left_out_from: MessageId | None = None
+
+    def with_summary(self, summary: str) -> "_Draft":
+        """The draft with a summary of everything that its plan hides."""
+        return replace(self, summary=summary)
+
+    def without(self, planner: Planner, wanted: CompactionRequest) -> "_Draft":
+        """The draft for the case that no model returned a summary."""
+        plan = None if wanted.fills_gap else planner.only_shorten()
+        is_short_enough = plan is not None and wanted.limit and plan.size <= wanted.limit
+        if wanted.limit and wanted.tokens > wanted.limit and not is_short_enough:
+            plan = self.plan
+        left_out = plan.summarized if plan else ()
+        return replace(self, plan=plan, left_out_from=left_out[0].id if left_out else None)
+
+
+def _choose(planner: Planner, wanted: CompactionRequest) -> CompactionPlan | None:
+    if wanted.fills_gap:
+        return planner.fill_gap()
+    return planner.choose_largest() if wanted.reason == "asked" else planner.choose()
 
 
 class _Sizes:

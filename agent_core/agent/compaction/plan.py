@@ -37,8 +37,8 @@ class TokenBudget:
 class CompactionPlan:
     """A new view of the transcript, and its approximate size.
 
-    `summarized` are the messages that a new summary must cover besides the previous summary;
-    without any, the previous summary stays.
+    `summarized` are the messages that a new summary must cover besides the previous summary, also
+    those left out before; without any, the previous summary stays.
     """
 
     shortened_to: MessageId
@@ -77,6 +77,9 @@ class Planner:
         self._running = turn_id
         self._cut = _count_to(stored, compaction.summarized_to if compaction else START)
         self._whole_from = _count_to(stored, compaction.shortened_to if compaction else START)
+        gap = compaction.left_out_from if compaction else None
+        self._gap = self._cut if gap is None else _count_to(stored, MessageId(gap - 1))
+        """The place of the first message that was left out; the present cut if none was."""
         self._pins = _find_first_request(stored)
         self._words = frozenset(
             i
@@ -113,6 +116,12 @@ class Planner:
         far, near, *_ = self._tiers()
         choices = far or ([] if self._cut else near)
         return self._best(choices[-1:] or self._ways_to_shorten())
+
+    def fill_gap(self) -> CompactionPlan | None:
+        """The present view with a summary of what was left out; None if nothing was."""
+        if self._gap == self._cut:
+            return None
+        return self._plan(_Choice(self._cut, self._whole_from, self._kept))
 
     def only_shorten(self) -> CompactionPlan | None:
         """The plan that only shortens tool outputs; None if nothing is gained."""
@@ -180,11 +189,11 @@ class Planner:
         ]
 
     def _summarized(self, choice: _Choice) -> tuple[StoredMessage, ...]:
-        """The messages that are shown now and would no longer be."""
+        """The messages that would be hidden, and that no summary covers."""
         return tuple(
             self._stored[i]
             for i in range(choice.cut)
-            if (i >= self._cut or i in self._kept) and i not in choice.pins
+            if (i >= self._gap or i in self._kept) and i not in choice.pins
         )
 
     def _plan(self, choice: _Choice) -> CompactionPlan:

@@ -1,7 +1,7 @@
-"""Summarize messages with the cheap model, or the main model if that fails, within a time limit."""
+"""Summarize messages with the cheap model, or with the main one once that failed."""
 
 import asyncio
-import logging
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -142,8 +142,6 @@ _LEAST_PIECE = 20_000
 _THOUGHT = 1000
 """Tokens that a model may use for thinking before it writes."""
 
-_log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRequest:
@@ -162,12 +160,16 @@ class SummaryRequest:
 
 
 class Summarizer:
-    """Makes summaries."""
+    """Makes summaries.
+
+    A failed call is not repeated: somebody waits for the answer behind it. The next summary asks
+    the next model, and stays with it until that fails.
+    """
 
     def __init__(self, *, model: Model, names: tuple[str, ...], quotas: Quotas) -> None:
-        """`names` are the models to try, the cheap one first."""
+        """`names` are the models to ask in turn, the cheap one first."""
         self._model = model
-        self._names = tuple(dict.fromkeys(names))
+        self._names = deque(dict.fromkeys(names))
         self._quotas = quotas
 
     async def summarize(self, request: SummaryRequest, paid: list[ModelCall]) -> str:
@@ -181,25 +183,18 @@ class Summarizer:
             half = _MOST_PIECES // 2
             pieces = [*pieces[:half], [_LEFT_OUT, *pieces[-half]], *pieces[1 - half :]]
         summary = request.earlier
-        async with asyncio.timeout(_SECONDS):
-            for piece in pieces:
-                text = render_piece(summary, piece, request.hint)
-                summary = await self._summarize_piece(text, request, paid)
+        name = self._names[0]
+        try:
+            async with asyncio.timeout(_SECONDS):
+                for piece in pieces:
+                    text = render_piece(summary, piece, request.hint)
+                    answer = await self._ask(name, text, request, paid)
+                    summary = _bound(answer, request.tokens)
+        except (ModelError, TimeoutError):
+            if name == self._names[0]:  # another conversation may have gone on to the next one
+                self._names.rotate(-1)
+            raise
         return summary
-
-    async def _summarize_piece(
-        self, text: str, request: SummaryRequest, paid: list[ModelCall]
-    ) -> str:
-        for place, name in enumerate(self._names, start=1):
-            try:
-                answer = await self._ask(name, text, request, paid)
-            except ModelError as error:
-                if place == len(self._names):
-                    raise
-                _log.warning("%s returned no summary (%s); trying the next model", name, error)
-            else:
-                return _bound(answer, request.tokens)
-        raise ModelInterrupted("no model is configured for summaries")
 
     async def _ask(
         self, name: str, text: str, wanted: SummaryRequest, paid: list[ModelCall]

@@ -79,6 +79,10 @@ class TokenEstimator:
             self._marks.popitem(last=False)
 
 
+_OUTPUT_SHARE = 8
+"""An eighth of the window is kept free for the answer, unless answers are limited to less. A larger
+limit for answers would take half of a small window; see `TokenMeter.output_left`.
+"""
 _SURE_PERCENT = 90
 """Percent of a refused request's estimated length that the model likely accepts."""
 
@@ -120,11 +124,24 @@ class TokenMeter:
 
     def bounds(self, request: ModelRequest, cap: int | None) -> ContextBounds:
         """The bounds of a request; `cap` is the person's own limit, if set."""
-        window = self._rules.window_tokens or find_window(request.model)
-        limit = min(window - request.max_output_tokens, self._rules.cap_tokens)
+        window, reserve = self._find_window(request)
+        limit = min(window - reserve, self._rules.cap_tokens)
         refused = self._refused.get(request.model, limit)
         limit = max(min(limit, cap or limit, refused), LEAST_CAP)
         return ContextBounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
+
+    def output_left(self, session_id: SessionId, request: ModelRequest, estimated: int) -> int:
+        """The tokens that an answer may have: the rest of the window, by a high estimate of the
+        request, and at least the part that is kept free.
+        """
+        window, reserve = self._find_window(request)
+        high = self._gauge.estimate(session_id, request.model, estimated).high
+        return max(window - high, reserve)
+
+    def _find_window(self, request: ModelRequest) -> tuple[int, int]:
+        """The window of a request's model, and the part of it that is kept free for the answer."""
+        window = self._rules.window_tokens or find_window(request.model)
+        return window, min(request.max_output_tokens, window // _OUTPUT_SHARE)
 
     def refuse(self, model: str, tokens: int) -> None:
         """Record that a request of about so many tokens was too long for a model."""

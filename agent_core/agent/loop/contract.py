@@ -60,6 +60,9 @@ class ContextWindow(Protocol):
         and what its store raises.
         """
 
+    def limit_output(self, request: ModelRequest) -> ModelRequest:
+        """Return the fitted request with an output limit that the model's window has left."""
+
     def learn(self, model: str, taken: Usage) -> None:
         """Calibrate the estimates by the tokens that the last request took."""
 

@@ -199,10 +199,11 @@ class Loop:
         if fitted is None:
             if refusal:
                 raise refusal
-            return request
+            return self._window.limit_output(request)
         self._all_call_ids(turn)  # remember the ids of calls that are no longer shown
         self._messages = list(fitted)
-        return await self._caller.build_request(turn, (*self._messages, *extra))
+        request = await self._caller.build_request(turn, (*self._messages, *extra))
+        return self._window.limit_output(request)
 
     def _take_answer(self) -> ModelAnswer:
         """Take the answer of the last call, and charge it to the budget."""

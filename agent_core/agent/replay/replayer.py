@@ -111,6 +111,10 @@ class _RecordedWindow:
         """Return the messages that were sent next."""
         return self._script.fit()
 
+    def limit_output(self, request: ModelRequest) -> ModelRequest:
+        """Return the request as it is: its limit plays no part in a replay."""
+        return request
+
     def learn(self, model: str, taken: Usage) -> None:
         """Do nothing."""
 

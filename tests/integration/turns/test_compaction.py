@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 import pytest
 
+from agent_core.errors import ModelBusy
 from agent_core.ids import CallId
 from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
@@ -38,12 +39,18 @@ class Talker(FakeModel):
         self.turns: list[ModelRequest] = []
         self.summaries: list[ModelRequest] = []
         self._steps = 0
+        self.has_summaries = True
+        self.failed: list[str] = []
+        """The models that were asked for a summary and gave none."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         self.requests.append(request)
         taken = Usage(input_tokens=estimate_input(request), output_tokens=9)
         if request.system.startswith("Name the conversation"):
             yield finish(TextPart(text="A title"), usage=taken)
+        elif request.system.startswith("You are shown a part of a talk") and not self.has_summaries:
+            self.failed.append(request.model)
+            raise ModelBusy("no summary today")
         elif request.system.startswith("You are shown a part of a talk"):
             self.summaries.append(request)
             yield finish(TextPart(text=f"Summary {len(self.summaries)}."), usage=taken)
@@ -270,3 +277,31 @@ async def test_compactions_stand_after_a_restart(tmp_path: Path) -> None:
         assert (await compaction_rows(harness))[: len(made)] == made
     assert "<earlier-talk>" in str(again.turns[0].messages)
     assert estimate_input(again.turns[0]) <= CAP
+
+
+async def test_without_any_summary_the_conversation_goes_on_says_so_once_and_is_summed_up_later(
+    tmp_path: Path,
+) -> None:
+    model = Talker()
+    model.has_summaries = False
+    async with running(tmp_path, model, **SMALL) as harness:
+        notes = []
+        for number in range(40):
+            await dialogue(harness, f"fact {number} is word{number * 7}{FILLER}")
+            shown = harness.chat.shown[-1].text
+            assert shown.startswith(f"You said: fact {number} ")
+            notes += [number] if usage.LEFT_OUT() in shown else []
+        assert len(notes) == 1
+        assert len(model.failed) <= 40, "at most one for each turn"
+        assert max(estimate_input(request) for request in model.turns) <= CAP
+        assert "<left-out>" in str(model.turns[-1].messages)
+        await dialogue(harness, "recall word105")
+        outputs = [part for part in model.turns[-1].messages[-1].parts if _is_output(part)]
+        assert "fact 15 is word105" in str(outputs), "what was left out is found"
+        model.has_summaries = True
+        await dialogue(harness, "and now?")
+        last = str(model.turns[-1].messages)
+        assert "<left-out>" not in last
+        assert f"| Summary {len(model.summaries)}." in last
+        assert "fact 1 " in str(model.summaries), "the oldest is summed up, too"
+    assert rebuild(tmp_path) == [see(request) for request in model.turns]

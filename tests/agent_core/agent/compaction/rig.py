@@ -1,17 +1,17 @@
 """A talk in a real database, a model that sums it up as planned, and the room of its turn."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.agent.active_turn import TurnContextWindow
 from agent_core.agent.compaction.compactor import CompactionTarget, Compactor
+from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
 from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.state.conversations import compactions, messages
 from agent_core.state.conversations.compactions import Compaction
-from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, ToolSpec
 from tests.agent_core.agent.compaction.dialogues import Script
@@ -24,6 +24,12 @@ CAP = 8_000
 THRESHOLD = 6_400
 SYSTEM = "be kind"
 TOOLS = (ToolSpec(name="look", description="looks", schema='{"type":"object"}'),)
+
+
+@dataclass(frozen=True)
+class _RecordedTurn:
+    shelf: TranscriptPlace
+    begin: Callable[[], Awaitable[None]]
 
 
 @dataclass
@@ -62,9 +68,9 @@ class Rig:
     async def begin(self) -> None:
         self.begun += 1
 
-    def window(self, turn: int) -> TurnContextWindow:
-        shelf = self.dialogue.shelf(self.turns[turn])
-        return TurnContextWindow(self.compactor, shelf, self.dialogue.person, self.begin)
+    def window(self, turn: int, compaction: Compaction | None = None) -> TurnContextWindow:
+        recorded = _RecordedTurn(self.dialogue.shelf(self.turns[turn]), self.begin)
+        return TurnContextWindow(self.compactor, recorded, self.dialogue.person, compaction)
 
     def dialogue_between_turns(self) -> CompactionTarget:
         person_id = self.dialogue.person.id

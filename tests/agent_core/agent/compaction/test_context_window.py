@@ -1,6 +1,7 @@
 """Requests are kept within their bounds: measured, folded, summed up, written down."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -146,7 +147,7 @@ async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
 async def test_without_a_summary_nothing_is_compacted_but_the_turn_goes_on_while_there_is_room(
     database: Database,
 ) -> None:
-    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    rig = await Rig(database, FakeModel(BUSY)).open()
     await rig.grow(long_dialogue(9))
     request = await rig.request()
     assert THRESHOLD < exact(request).input_tokens < CAP
@@ -154,12 +155,12 @@ async def test_without_a_summary_nothing_is_compacted_but_the_turn_goes_on_while
     assert await fit(rig, 9) is None
 
     assert await rig.compactions() == []
-    assert [one.model for one in rig.model.requests] == ["cheap-1", "fake-1"]
+    assert [one.model for one in rig.model.requests] == ["cheap-1"]
     assert await rig.request() == request
 
 
 async def test_a_compaction_that_failed_is_not_tried_again_at_once(database: Database) -> None:
-    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    rig = await Rig(database, FakeModel(BUSY)).open()
     await rig.grow(long_dialogue(9))
     window = rig.window(9)
     request = await rig.request()
@@ -170,18 +171,115 @@ async def test_a_compaction_that_failed_is_not_tried_again_at_once(database: Dat
     assert rig.model.plays == []
 
 
-async def test_without_a_summary_and_without_room_the_turn_ends(database: Database) -> None:
-    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+async def test_without_a_summary_and_without_room_the_oldest_turns_are_left_out(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(BUSY)).open()
     await rig.grow(long_dialogue(12))
-    with pytest.raises(ModelOverflow):
-        await fit(rig, 12)
-    assert await rig.compactions() == []
+    learn(rig)
+    window = rig.window(12)
+
+    shown = await window.fit(await rig.request(), budget())
+
+    assert shown == await rig.shown()
+    assert exact(await rig.request()).input_tokens <= THRESHOLD
+    assert "<left-out>" in str(shown)
+    assert window.has_left_out
+    (compaction,) = await rig.compactions()
+    stored = await rig.stored()
+    assert (compaction.summary, compaction.left_out_from) == ("", stored[1].id)
+    check_pairs(shown)
+
+
+async def test_what_was_left_out_is_summed_up_by_the_next_model_in_the_next_turn(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(BUSY, say("It began."), say("In short."))).open()
+    await rig.grow(long_dialogue(12))
+    await fit(rig, 12)
+    before = await rig.shown()
+    more = Script(turn=12)
+    more.answers("done")
+    more.says("and now?")
+    await rig.grow(more)
+    window = rig.window(13, (await rig.compactions())[-1])
+    request = await rig.request()
+
+    shown = await window.fit(request, budget())
+
+    assert shown == await rig.shown()
+    assert "<left-out>" not in str(shown)
+    assert "| In short." in str(shown)
+    assert not window.has_left_out, "it is said once"
+    assert [one.model for one in rig.model.requests] == ["cheap-1", "fake-1", "fake-1"]
+    hidden = {message.text for message in before}
+    for one in (await rig.stored())[:-1]:
+        is_told = one.message.text in hidden or one.message.text == "done"
+        assert is_told or one.message.text[:30] in str(rig.model.requests)
+    assert await window.fit(await rig.request(), budget()) is None
+
+
+async def test_a_turn_waits_for_at_most_one_failing_summary(database: Database) -> None:
+    rig = await Rig(database, FakeModel(BUSY)).open()
+    await rig.grow(long_dialogue(12))
+    learn(rig)
+    window = rig.window(12)
+    await window.fit(await rig.request(), budget())
+    more = Script(turn=11)
+    more.says("look around")
+    for _ in range(20):
+        more.acts("o" * 1500)
+    await rig.grow(more)
+
+    shown = await window.fit(await rig.request(), budget())
+
+    assert shown
+    assert exact(await rig.request()).input_tokens <= THRESHOLD
+    assert len(await rig.compactions()) == 2
+    assert len(rig.model.requests) == 1
+    again = await window.fit(await rig.request(), budget(), is_refused=True)
+    assert again
+    assert len(rig.model.requests) == 1
+
+
+async def test_half_a_window_for_answers_leaves_the_rest_for_the_conversation(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel()).open()
+    rig.compactor = compactor(database, rig.model, window=16_000)
+    meter = rig.compactor.meter
+    request = replace(await rig.request(), max_output_tokens=8_000)
+    bounds = meter.bounds(request, None)
+    assert (bounds.limit, bounds.threshold) == (14_000, 11_200), "70 % of the window, and not 40 %"
+    await rig.grow(long_dialogue(12))
+    learn(rig)
+    window = rig.window(12)
+    long = replace(await rig.request(), max_output_tokens=8_000)
+    assert await window.fit(long, budget()) is None
+    limited = window.limit_output(long)
+    assert limited.max_output_tokens < 8_000
+    assert exact(limited).input_tokens + limited.max_output_tokens <= 16_000
+    assert window.limit_output(request) == request or exact(request).input_tokens < 100
+
+
+async def test_after_a_compaction_the_length_of_the_shorter_request_is_learned(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("In short."))).open()
+    await rig.grow(long_dialogue(10))
+    learn(rig)
+    window = rig.window(10)
+    await window.fit(await rig.request(), budget())
+    sent = window.limit_output(await rig.request())
+    window.learn("fake-1", exact(sent))
+    estimated = estimate_input(sent)
+    assert rig.compactor.meter.estimate(rig.dialogue.session_id, "fake-1", estimated) == estimated
 
 
 async def test_a_conversation_without_a_summary_goes_on_with_shorter_outputs_if_that_is_enough(
     database: Database,
 ) -> None:
-    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    rig = await Rig(database, FakeModel(BUSY)).open()
     await rig.grow(long_dialogue(9, words=1000, output=3000))
     assert exact(await rig.request()).input_tokens > CAP
 
@@ -194,14 +292,17 @@ async def test_a_conversation_without_a_summary_goes_on_with_shorter_outputs_if_
 
 
 @pytest.mark.parametrize("stop", ["refusal", "overflow", "unknown", "pause"])
-async def test_an_answer_that_is_no_summary_is_paid_for_and_another_model_is_asked(
+async def test_an_answer_that_is_no_summary_is_paid_for_and_another_model_is_asked_next_time(
     database: Database, stop: str
 ) -> None:
     bad = [finish(TextPart(text="no"), stop=stop)]  # type: ignore[arg-type]
     rig = await Rig(database, FakeModel(bad, say("Good."))).open()
     await rig.grow(long_dialogue(10))
     await fit(rig, 10)
+    assert len(await rig.spent()) == 1
+    await fit(rig, 10)
     assert "| Good." in str(await rig.shown())
+    assert [one.model for one in rig.model.requests] == ["cheap-1", "fake-1"]
     assert len(await rig.spent()) == 2
 
 
@@ -345,8 +446,8 @@ async def test_what_was_asked_for_between_turns_compactions_and_wants_a_fresh_pr
     compacted = await rig.compactor.compact_now(rig.dialogue_between_turns(), None, "the recipe")
 
     assert compacted
-    assert (compacted.compaction.reason, compacted.compaction.turn_id) == ("asked", None)
-    assert compacted.compaction.tokens_after < compacted.compaction.tokens_before
+    assert (compacted.reason, compacted.turn_id) == ("asked", None)
+    assert compacted.tokens_after < compacted.tokens_before
     assert '"the recipe"' in str(rig.model.requests[0].messages)
     assert await rig.spent() == [("compaction", "fake-1", None)]
     shown = await rig.shown()

@@ -35,6 +35,9 @@ class FakeSpace:
             raise answer
         return answer
 
+    def limit_output(self, request: ModelRequest) -> ModelRequest:
+        return request
+
     def learn(self, model: str, taken: Usage) -> None:
         self.learned.append((model, taken))
 

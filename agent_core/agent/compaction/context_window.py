@@ -1,0 +1,141 @@
+"""Keep the requests of one turn within the context window of its model."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from agent_core.agent.compaction.compactor import CompactionRequest, CompactionTarget, Compactor
+from agent_core.agent.compaction.token_meter import ContextBounds
+from agent_core.agent.loop.guards import Budget
+from agent_core.errors import ModelOverflow
+from agent_core.models import ModelRequest, Usage, estimate_input
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import TranscriptPlace
+from agent_core.state.people.people import Person
+from agent_core.transcript import Message
+
+_REFUSED_PERCENT = 75
+"""Size of the next request, relative to the estimated size of one refused for its length."""
+_REGROWTH = 1.1
+"""Growth of a conversation after which a failed compaction is tried again."""
+
+
+class RecordedTurn(Protocol):
+    """The part of a turn's journal that a compaction needs."""
+
+    @property
+    def shelf(self) -> TranscriptPlace:
+        """The place of the turn's messages."""
+
+    async def begin(self) -> None:
+        """Write the turn to disk, so that a compaction can refer to it. Raises `StoreError`."""
+
+
+class TurnContextWindow:
+    """The loop's `ContextWindow` for one turn."""
+
+    def __init__(
+        self,
+        compactor: Compactor,
+        turn: RecordedTurn,
+        payer: Person,
+        compaction: Compaction | None = None,
+    ) -> None:
+        """`compaction` is the present one."""
+        shelf = turn.shelf
+        self._compactor = compactor
+        self._target = CompactionTarget(
+            session_id=shelf.session_id,
+            owner_id=shelf.person_id,
+            payer_id=payer.id,
+            turn_id=shelf.turn_id,
+        )
+        self._cap = payer.context_cap
+        self._turn = turn
+        self._has_gap = compaction is not None and compaction.left_out_from is not None
+        self.has_left_out = (
+            self._has_gap and compaction is not None and compaction.turn_id == shelf.turn_id
+        )
+        """True once this turn left messages out for which there was no summary, and the turn
+        before had left out none.
+        """
+        self._may_summarize = True
+        """False after a failed call for a summary: a turn waits for at most one."""
+        self._is_first = True
+        self._is_compacted = False
+        """True between a compaction and the request that it is for."""
+        self._estimated = 0
+        self._failed_at = 0
+        """Tokens of the conversation when a compaction last failed to reach the threshold."""
+
+    async def fit(
+        self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
+    ) -> tuple[Message, ...] | None:
+        """Return shorter messages for a request that is too long or was refused; None if it fits.
+
+        Raises `ModelOverflow` if it can't be made short enough, and `StoreError`.
+        """
+        meter = self._compactor.meter
+        bounds = meter.bounds(request, self._cap)
+        self._estimated = estimated = estimate_input(request)
+        session_id = self._target.session_id
+        fills_gap, self._is_first = self._is_first and self._has_gap, False
+        if is_refused:
+            tokens = meter.estimate(session_id, request.model, estimated)
+            below = limit = min(bounds.threshold, tokens * _REFUSED_PERCENT // 100)
+            meter.refuse(request.model, tokens)
+        else:
+            below, limit = bounds.threshold, bounds.limit
+            tokens = await meter.measure(session_id, request, estimated, below)
+            fills_gap = fills_gap and tokens <= below
+            if not fills_gap and (tokens <= below or self._failed_recently(tokens, bounds)):
+                return None
+        wanted = CompactionRequest(
+            reason="overflow" if is_refused else "near",
+            tokens=tokens,
+            estimated=estimated,
+            threshold=below,
+            limit=limit,
+            may_summarize=self._may_summarize,
+            fills_gap=fills_gap,
+            shown=request.images.keys(),
+        )
+        return await self._compact(wanted, budget, bounds)
+
+    def limit_output(self, request: ModelRequest) -> ModelRequest:
+        """Lower the output limit of a fitted request to what the model's window has left."""
+        if self._is_compacted:
+            self._estimated, self._is_compacted = estimate_input(request), False
+        left = self._compactor.meter.output_left(self._target.session_id, request, self._estimated)
+        return replace(request, max_output_tokens=min(request.max_output_tokens, left))
+
+    def learn(self, model: str, taken: Usage) -> None:
+        """Calibrate the estimates by the usage of the last fitted request."""
+        self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
+
+    def _failed_recently(self, tokens: int, bounds: ContextBounds) -> bool:
+        """True if there is still room, and a compaction gained too little a moment ago."""
+        return tokens <= bounds.limit and tokens < self._failed_at * _REGROWTH
+
+    async def _compact(
+        self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds
+    ) -> tuple[Message, ...] | None:
+        await self._turn.begin()
+        result = await self._compactor.compact(self._target, wanted)
+        for spent in result.paid:
+            budget.spend(spent.read_tokens + spent.output_tokens, spent.micro_dollars)
+        self._may_summarize = self._may_summarize and not result.summary_failed
+        if result.compaction is None:
+            if wanted.fills_gap:
+                return None
+            self._failed_at = wanted.tokens
+            if wanted.reason == "near" and wanted.tokens <= bounds.limit:
+                return None
+            raise ModelOverflow("The conversation is too long and can't be shortened.")
+        had_gap, self._has_gap = self._has_gap, result.compaction.left_out_from is not None
+        self.has_left_out = self.has_left_out or (self._has_gap and not had_gap)
+        after = result.compaction.tokens_after
+        self._failed_at = after if after > wanted.threshold else 0
+        if after > bounds.limit:
+            raise ModelOverflow(f"The conversation does not fit into {bounds.limit:,} tokens.")
+        self._is_compacted = True
+        return result.messages
