@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from adapters.ids import Address, PlatformMessageId
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, OutboundMessage
 
 
@@ -140,9 +140,20 @@ class CanCount(Protocol):
     async def count_people(self, address: Address) -> int | None:
         """Count the people besides the bot who can read the address; None if unknown.
 
-        Raises `AdapterError`. The gateway asks before each turn in a group or channel. A count
-        above zero may be up to a minute old; zero is always looked up afresh, because private
-        content is shown then.
+        Raises `AdapterError`. The gateway asks before each turn that shows private content in a
+        group or channel. A count above one may be up to a minute old; one is always looked up
+        afresh. A place that people can read without being members has an unknown count.
+        """
+
+
+@runtime_checkable
+class KnowsCreator(Protocol):
+    """Platforms that report who created a group or channel."""
+
+    async def find_creator(self, address: Address) -> PlatformUserId | None:
+        """Return the account that created the group or channel; None if unknown.
+
+        Raises `AdapterError`.
         """
 
 

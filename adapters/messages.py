@@ -63,6 +63,8 @@ class Quote:
     author: str
     text: str
     is_ours: bool
+    sent_at: int = 0
+    """Milliseconds since the epoch, UTC; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,15 @@ class ButtonPress:
     sent_at: int
 
 
-Inbound = InboundMessage | ButtonPress
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """A sign of people in a group or channel that asks for no answer: a join, a reaction."""
+
+    address: Address
+    user_ids: tuple[PlatformUserId, ...]
+
+
+Inbound = InboundMessage | ButtonPress | Presence
 """The result of parsing an event. A platform's slash commands, stop buttons and the like become
 the message with the same words: `/stop`.
 """

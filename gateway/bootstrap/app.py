@@ -39,6 +39,8 @@ from gateway.people import (
     Linking,
     Notices,
     RequestQueue,
+    RoomConsent,
+    make_consent_answerers,
     new_claim_code,
 )
 from gateway.turns import (
@@ -110,6 +112,8 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
     router = _make_router(group, core, lanes, turn_deps, data)
+    core.rooms.closed.connect(lambda closed: dispatcher.enqueue(closed.rows))
+    core.rooms.closed.connect(lambda closed: lanes.leave(closed.room))
     core.data_removed.connect(lambda _: router.forget_known())
     core.data_removed.connect(lambda _: agent.clear_caches())
     scheduling = SchedulingDeps(
@@ -192,6 +196,7 @@ def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> _DataServic
                 **merging.answerers(),
                 **confirmations.answerers(),
                 **make_proposal_answerers(),
+                **make_consent_answerers(),
             },
         ),
     )
@@ -296,6 +301,7 @@ def _make_lanes(
             rooms=core.rooms,
             user_prompts=user_prompts,
             handles=handles,
+            platforms=core.platforms.adapters.keys(),
             on_stale=core.stale_messages.emit,
             crash_wait=core.extensions.timings.crash_wait,
         )
@@ -318,6 +324,13 @@ def _make_router(
         database=database,
         identity=core.identity,
         rooms=core.rooms,
+        consent=RoomConsent(
+            database=database,
+            room_directory=core.rooms,
+            questions=questions,
+            dispatcher=turn_deps.dispatcher,
+            now=now,
+        ),
         linking=Linking(database=database, questions=questions, merging=data.merging, now=now),
         questions=questions,
         lanes=lanes,

@@ -69,6 +69,6 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
             exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
         ),
         SettingsCommands(database=database, report=report, zone_of=deps.zone_of),
-        RoomCommands(deps.rooms),
+        RoomCommands(deps.rooms, deps.consent),
     )
     return bind({name: run for group in groups for name, run in group.handlers().items()})

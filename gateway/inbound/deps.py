@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.concurrency import Signal
 from gateway.outbound import Questions
-from gateway.people import Identity, Linking, Rooms
+from gateway.people import Identity, Linking, RoomConsent, Rooms
 from gateway.turns import AttachmentStage, Lanes
 
 
@@ -19,6 +19,7 @@ class RouterDeps:
     database: Database
     identity: Identity
     rooms: Rooms
+    consent: RoomConsent
     linking: Linking
     questions: Questions
     lanes: Lanes

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId
-from adapters.messages import ButtonPress, InboundMessage, RawEvent
+from adapters.messages import ButtonPress, InboundMessage, Presence, RawEvent
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
@@ -65,10 +65,14 @@ class StaleEvents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedEvent:
-    """A stored event that is no message to the bot, or has a `fault`."""
+    """A stored event that is no message to the bot, or has a `fault`.
+
+    `presence` is the people that it shows in a group or channel.
+    """
 
     row: InboxRow
     fault: str = ""
+    presence: Presence | None = None
 
 
 Item = StoredEvent | InboundEvent | PressEvent | StaleEvents | SkippedEvent
@@ -86,9 +90,24 @@ def parse_event(
         return SkippedEvent(row=row, fault=str(error))
     if isinstance(found, ButtonPress):
         return PressEvent(row=row, press=found)
+    if isinstance(found, Presence):
+        return SkippedEvent(row=row, presence=found)
     if found is None or not found.is_addressed:
-        return SkippedEvent(row=row)
+        return SkippedEvent(row=row, presence=_find_author(found) if found else None)
     return InboundEvent(row=row, message=found, is_repeat=stored.is_repeat)
+
+
+def find_presence(item: InboundEvent | PressEvent | SkippedEvent) -> Presence | None:
+    """Return the people that an event shows in a group or channel; None in a direct chat."""
+    if isinstance(item, SkippedEvent):
+        shown = item.presence
+    else:
+        shown = _find_author(item.press if isinstance(item, PressEvent) else item.message)
+    return None if shown is None or shown.address.is_direct else shown
+
+
+def _find_author(heard: InboundMessage | ButtonPress) -> Presence:
+    return Presence(address=heard.address, user_ids=(heard.sender.user_id,))
 
 
 def merge_edits(

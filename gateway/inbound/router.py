@@ -40,7 +40,7 @@ from gateway.inbound.events import (
     split_command,
 )
 from gateway.outbound import OutboxDispatcher, read_command
-from gateway.people import RoomConversation
+from gateway.people import RoomConversation, hide_private_quote
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -133,6 +133,8 @@ class InboundRouter:
             self._unparsed_repeats -= stored.is_repeat
             if not self._unparsed_repeats:
                 self._caught_up.set()
+        if shown := events.find_presence(item):
+            self._deps.rooms.notice(platform, shown)
         if isinstance(item, SkippedEvent):
             self._workers.put((platform, _SKIPPED), item)
             return
@@ -154,18 +156,21 @@ class InboundRouter:
             await self._database.retry_while_unavailable(lambda: self._route(item), subject)
         queue.popleft()
 
-    async def _route(self, item: Item) -> None:
-        if isinstance(item, InboundEvent):
-            await self._route_message(item)
-        elif isinstance(item, PressEvent):
-            await self._press(item)
-        elif isinstance(item, SkippedEvent):
-            await self._skip(item)
-        elif isinstance(item, StaleEvents):
+    async def _route(self, item: InboundEvent | PressEvent | SkippedEvent | StaleEvents) -> None:
+        if isinstance(item, StaleEvents):
             ids = item.inbox_ids
             self._parse_again(
                 await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
             )
+            return
+        if shown := events.find_presence(item):  # on disk before the event is done
+            await self._deps.rooms.record_presence(item.row.platform, shown.address)
+        if isinstance(item, InboundEvent):
+            await self._route_message(item)
+        elif isinstance(item, PressEvent):
+            await self._press(item)
+        else:
+            await self._skip(item)
 
     async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
         """Park an event after an unexpected error, and report it to a known sender."""
@@ -204,16 +209,18 @@ class InboundRouter:
             )
             return
         person = await self._deps.identity.identify(row.platform, message.sender)
-        if person:
-            set_language(person.language, message.sender.language)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
+        set_language(person.language, message.sender.language)
         room_conversation = await self._deps.rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
         if room_conversation.is_off and not is_heard:
             await self._skip(SkippedEvent(row=row))
             return
+        if not room_conversation.is_direct:
+            message = hide_private_quote(room_conversation.room, message)
+            arrived = replace(arrived, message=message)
         conversation = await self._find_conversation(room_conversation)
         if message.is_edit:
             await self._apply_edit(arrived, conversation)
@@ -221,9 +228,8 @@ class InboundRouter:
         if command:
             await self._run_command(arrived, person, (room_conversation, conversation), command)
             return
-        reaction = make_reaction(row, message, person)
         if events.is_plain_text(message) and await self._deps.questions.hear(
-            reaction, message.text
+            make_reaction(row, message, person), message.text
         ):
             self.forget_known()  # the answer may have merged two people
             return
@@ -231,6 +237,8 @@ class InboundRouter:
         if fault:
             await self._finish(arrived, fault)
             return
+        if room_conversation.room and not room_conversation.is_direct:
+            await self._deps.consent.offer(row.platform, message, person)
         unasked = await self._ask_once(person, message)
         if arrived.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them

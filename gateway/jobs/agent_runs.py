@@ -138,7 +138,7 @@ def _compose(
         raise RunRefused("there is no place that it could go to; say /sethome where it should.")
     platform, chat = chat_refs[0]
     try:
-        room_id = find_room(connection, job, person, chat_refs)
+        room_id = find_room(connection, job, chat_refs)
     except UnknownRoom:
         raise RunRefused(
             "nobody ever talked to me in the room that it goes to; say hello there."

@@ -6,7 +6,6 @@ from agent_core.ids import PersonId, RoomId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
-from agent_core.state.people.people import Person
 from gateway import conversion
 
 ChatRef = tuple[str, str]
@@ -35,12 +34,11 @@ def rename_conversation_key(key: str, *, old: PersonId, new: PersonId) -> str:
     return f"{key.removesuffix(f':{old}')}:{new}"
 
 
-def find_room(
-    connection: Connection, job: Job, person: Person, chat_refs: Iterable[ChatRef]
-) -> RoomId | None:
+def find_room(connection: Connection, job: Job, chat_refs: Iterable[ChatRef]) -> RoomId | None:
     """Return the room of a run's conversation: the job's own, or a room that receives its result.
 
-    In a `full` room the owner trusts all members with private data. Raises `UnknownRoom`.
+    A job never uses a person's direct conversation in a room, because nobody counts who reads along
+    when it runs. Raises `UnknownRoom`.
     """
     if job.room_id is not None:
         return job.room_id
@@ -51,6 +49,5 @@ def find_room(
         room = rooms.find(connection, platform=platform, chat_id=address.chat_id)
         if room is None:
             raise UnknownRoom
-        if room.mode != "full" or not person.is_owner:
-            return room.id
+        return room.id
     return None

@@ -85,7 +85,7 @@ class JobHistory:
     ) -> TranscriptPlace:
         """Record a turn for a job message; return its place in the transcript."""
         assert self._ids  # noqa: S101 - no job runs before `prepare`
-        room_id = _find_room(known, source.job, person, chat_refs)
+        room_id = _find_room(known, source.job, chat_refs)
         account_id = known.find_account(person, chat_refs[0][0])
         conversation_id, session_id = self._open(known, source.job, person, room_id)
         if session_id is None:
@@ -167,11 +167,9 @@ class JobHistory:
             self.report(known, _find_place(known, found, found.room_id), words)
 
 
-def _find_room(
-    known: Recipients, job: Job, person: Person, chat_refs: Sequence[ChatRef]
-) -> RoomId | None:
+def _find_room(known: Recipients, job: Job, chat_refs: Sequence[ChatRef]) -> RoomId | None:
     try:
-        return find_room(known.connection, job, person, chat_refs)
+        return find_room(known.connection, job, chat_refs)
     except UnknownRoom:
         return None  # it is delivered there, but no one there can search for it
 

@@ -200,6 +200,8 @@ class Questions:
 
         def find(connection: Connection) -> tuple[Question, str] | None:
             for question in questions.find_open(connection, person_id=reaction.person.id):
+                if question.kind in _ONLY_PRESSED:
+                    continue
                 has_buttons = question_views.shows_buttons(question, adapter)
                 if question.kind == _PROPOSAL and has_buttons:
                     continue  # untrusted words may have made the person type "1" in answer to them
@@ -323,7 +325,8 @@ def drop(
 def _may_answer(question: Question, reaction: Reaction) -> bool:
     """Allow the person asked and, for questions of others' turns, owners."""
     if question.person_id == reaction.person.id:
-        return question.turn_id is not None or reaction.address.is_direct
+        is_own = question.turn_id is not None or question.kind in _ONLY_PRESSED
+        return is_own or reaction.address.is_direct
     return question.turn_id is not None and reaction.person.is_owner
 
 

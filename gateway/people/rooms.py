@@ -1,25 +1,29 @@
 """The conversation that a message belongs to, and how mentions in rooms are answered."""
 
 import asyncio
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from adapters.abilities import CanCount
 from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError
-from adapters.ids import Address
-from adapters.messages import InboundMessage
+from adapters.ids import Address, PlatformUserId
+from adapters.messages import InboundMessage, Presence
 from agent_core.ids import PersonId, RoomId
+from agent_core.localization import Text
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import rooms
+from agent_core.state.people import presence, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
+from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
+from gateway.concurrency import Signal
 from gateway.conversion import QueuedMessage
+from gateway.people import room_privacy
 from gateway.people.identity import slug_of
+from gateway.texts import rooms as room_texts
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -27,10 +31,9 @@ V = TypeVar("V")
 _MOST_ROOMS = 4096
 _COUNT_TIMEOUT = 3.0
 """Seconds; the message waits meanwhile."""
-_NOT_ALONE = 60.0
-"""Seconds for which a room with several members is cached as such. A room with one member is
-checked every time: a second member must be noticed at the next turn.
-"""
+
+ChatKey = tuple[str, str]
+"""A platform, and the id of a chat on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +56,21 @@ class RoomConversation:
         return None if self.is_direct or self.room is None else self.room.id
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedRoom:
+    """A room in which a direct conversation no longer continues, and the messages that say so."""
+
+    room: Room
+    rows: Sequence[OutboxRow]
+
+
 class Rooms:
-    """The known rooms and their answer modes.
+    """The known rooms, their answer modes, and who was noticed in them.
 
     `person` gives each member a conversation of their own in the room, `room` gives all of them
-    one, and `off` none. `full` continues a person's direct conversation in the room. Only
-    owners can set it, and it applies to owners only: everyone else gets `person`, because
-    nobody can share another person's private conversation. A room without a setting in which
-    only the person and the bot are members counts as `full`, as long as that is certain.
+    one, and `off` none. `full` continues one person's direct conversation. It needs that person's
+    consent (`RoomConsent`), and the platform must count exactly one person before each turn. It
+    ends with the first sign of anyone else, for good, and with a count that is unknown.
     """
 
     def __init__(
@@ -76,14 +86,61 @@ class Rooms:
         self._patience = patience
         self._adapters = adapters
         self._now = now
-        self._known: OrderedDict[tuple[str, str], Room] = OrderedDict()
-        self._crowded: OrderedDict[tuple[str, str, str | None], float] = OrderedDict()
+        self._known: OrderedDict[ChatKey, Room] = OrderedDict()
+        self._presence: OrderedDict[ChatKey, str | None] = OrderedDict()
+        """The only account noticed in a chat; None for several."""
+        self._noticed: dict[ChatKey, list[PlatformUserId]] = {}
+        """Accounts that `record_presence` still has to write."""
         self._reading = 0
+        self.closed: Signal[ClosedRoom] = Signal()
+        """Emitted when the mode `full` ends without a command."""
 
     def forget_known(self) -> None:
         """Drop the cache of modes."""
         self._known.clear()
         self._reading += 1
+
+    def notice(self, platform: str, shown: Presence) -> None:
+        """Notice accounts in a chat; never waits. `record_presence` has to follow."""
+        key = (platform, shown.address.chat_id)
+        if shown.address.is_direct or self._presence.get(key, "") is None:
+            return
+        new = [user_id for user_id in shown.user_ids if user_id != self._presence.get(key)]
+        if new:
+            self._noticed.setdefault(key, []).extend(new)
+
+    def has_others(self, room: Room) -> bool:
+        """Return whether several accounts are known to have been in a room."""
+        return self._presence.get((room.platform, room.chat_id), "") is None
+
+    async def record_presence(self, platform: str, address: Address) -> None:
+        """Write the accounts noticed in a chat; end the mode `full` if there are several.
+
+        Raises `StoreError`.
+        """
+        key = (platform, address.chat_id)
+        user_ids = tuple(self._noticed.get(key, ()))
+        if not user_ids:
+            return
+        now = self._now()
+
+        def work(connection: Connection) -> tuple[str | None, ClosedRoom | None]:
+            seen = presence.note(
+                connection, platform=platform, chat_id=key[1], user_ids=user_ids, now=now
+            )
+            if seen is None or seen.others_at is None:
+                return seen.user_id if seen else "", None
+            return None, self._close(connection, key, room_texts.FULL_ENDED, now)
+
+        only, closed = await self._database.write("rooms.notice", work)
+        left = self._noticed.get(key, [])[len(user_ids) :]
+        if left:
+            self._noticed[key] = left
+        else:
+            self._noticed.pop(key, None)
+        self._presence[key] = only
+        _bound(self._presence)
+        self._announce(closed)
 
     async def place(
         self, platform: str, message: InboundMessage, person: Person
@@ -92,7 +149,8 @@ class Rooms:
         address = message.address
         if address.is_direct:
             return _own(platform, address, person, None)
-        room = await self._find(platform, message)
+        await self.record_presence(platform, address)
+        room = await self.find(platform, message)
         mode = await self.effective_mode(room, address, person)
         if mode == "full":
             direct = Address(chat_id="", is_direct=True)
@@ -114,15 +172,45 @@ class Rooms:
         return same and not placed.is_off
 
     async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:
-        """Return the mode that applies to a person at an address of a room."""
-        if room.mode == "full":
-            return "full" if person.is_owner else "person"
-        if room.mode == "person" and not room.is_set and await self._is_alone(room, address):
-            return "full"
-        return room.mode
+        """Return the mode that applies to a person at an address of a room.
 
-    async def _find(self, platform: str, message: InboundMessage) -> Room:
-        """Return the room of a message, created if it is new, with its current title."""
+        The mode `full` ends unless the platform counts exactly one person now. Raises `StoreError`.
+        """
+        if room.mode != "full":
+            return room.mode
+        if room.set_by != person.id:
+            return "person"
+        people = await self.count(room, address)
+        if people == 1:
+            # Somebody may have been noticed while the platform counted.
+            await self.record_presence(room.platform, address)
+            return "person" if self.has_others(room) else "full"
+        if not people:
+            await self._end(room, room_texts.FULL_UNSURE)
+        return "person"
+
+    async def count(self, room: Room, address: Address) -> int | None:
+        """Count the people in a room; None if that is unknown. Raises `StoreError`.
+
+        A count above one ends the mode `full` for good.
+        """
+        adapter = self._adapters.get(room.platform)
+        if adapter is None or not isinstance(adapter, CanCount):
+            return None
+        try:
+            async with asyncio.timeout(self._patience):
+                people = await adapter.count_people(address)
+        except (AdapterError, TimeoutError):
+            return None
+        if people is not None and people > 1:
+            await self._end(room, room_texts.FULL_ENDED, is_shared=True)
+        return people
+
+    async def find(self, platform: str, message: InboundMessage) -> Room:
+        """Return the room of a message, created if it is new, with its current title.
+
+        Raises `StoreError`.
+        """
         chat_id, title = message.address.chat_id, message.room_title
         known = self._known.get((platform, chat_id))
         reading = self._reading
@@ -148,25 +236,43 @@ class Rooms:
 
         return await self._database.write("rooms.enter", work)
 
-    async def _is_alone(self, room: Room, address: Address) -> bool:
-        """Return whether one person is certainly the only reader; unknown counts as no."""
-        place = (room.platform, address.chat_id, address.thread_id)
-        since = self._crowded.get(place)
-        if since is not None and time.monotonic() - since < _NOT_ALONE:
-            return False
-        adapter = self._adapters.get(room.platform)
-        count = await self._count(adapter, address) if isinstance(adapter, CanCount) else None
-        if count != 1:
-            self._crowded[place] = time.monotonic()
-            _bound(self._crowded)
-        return count == 1
+    async def _end(self, room: Room, words: Text, *, is_shared: bool = False) -> None:
+        """End the mode `full`; with `is_shared`, for good."""
+        key, now = (room.platform, room.chat_id), self._now()
 
-    async def _count(self, adapter: CanCount, address: Address) -> int | None:
-        try:
-            async with asyncio.timeout(self._patience):
-                return await adapter.count_people(address)
-        except (AdapterError, TimeoutError):
+        def work(connection: Connection) -> ClosedRoom | None:
+            if is_shared:
+                presence.note_others(connection, platform=key[0], chat_id=key[1], now=now)
+            return self._close(connection, key, words, now)
+
+        closed = await self._database.write("rooms.close", work)
+        if is_shared:
+            self._presence[key] = None
+            _bound(self._presence)
+        self._announce(closed)
+
+    def _close(
+        self, connection: Connection, key: ChatKey, words: Text, now: int
+    ) -> ClosedRoom | None:
+        room = rooms.find(connection, platform=key[0], chat_id=key[1])
+        if room is None:
             return None
+        rows = room_privacy.close_questions(connection, room, room_texts.FULL_IMPOSSIBLE, now)
+        rows += room_privacy.end_full(connection, room, words, now)
+        return ClosedRoom(room=room, rows=rows)
+
+    def _announce(self, closed: ClosedRoom | None) -> None:
+        if closed and closed.rows:
+            self.forget_known()
+            self.closed.emit(closed)
+
+
+def hide_private_quote(room: Room | None, message: InboundMessage) -> InboundMessage:
+    """Leave out a quote of something said while a direct conversation continued in the room."""
+    quote = message.quote
+    if room is None or quote is None or not room_privacy.was_private(room, quote.sent_at):
+        return message
+    return replace(message, quote=None)
 
 
 def _own(

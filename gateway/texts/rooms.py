@@ -8,6 +8,38 @@ from gateway.texts.people import quote_name
 
 ONLY_IN_ROOMS = Text("That's about a group: send it to me in one.")
 ONLY_IN_DIRECT = Text("That's private: send it to me in a direct message.")
+FULL_QUESTION = Text(
+    "You're the only one here. Shall I continue our direct conversation in this group, with"
+    " everything I remember about you? It ends for good once anyone else joins, writes or reacts."
+)
+FULL_YES = Text("Yes, continue here")
+FULL_NO = Text("No, keep it private")
+FULL_OPENED = Text(
+    "Our direct conversation continues here. That ends for good once anyone else joins, writes or"
+    " reacts."
+)
+FULL_DECLINED = Text(
+    "I keep our direct conversation out of this group. Send /room full if you change your mind."
+)
+FULL_ENDED = Text(
+    "Someone else is here now, so our direct conversation no longer continues here. What you told"
+    " me alone stays out of my answers in this group."
+)
+FULL_UNSURE = Text(
+    "I can't tell who reads along here, so our direct conversation no longer continues here. Send"
+    " /room full to open it again."
+)
+FULL_IMPOSSIBLE = Text(
+    "Other people have been here, so I keep our direct conversation out of this group for good."
+)
+FULL_UNKNOWN = Text(
+    "I can't tell who reads along here, so I keep our direct conversation out of this group."
+)
+FULL_REPLACED = Text("I asked again below.")
+ONLY_OWNER_OR_CREATOR = Text(
+    "Only an owner, or whoever created this group, can continue a direct conversation here."
+)
+ANSWERED_IN_DIRECT = Text("I've answered in our direct chat, because others can read along here.")
 ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current setting.")
 MODE_UNKNOWN = Text("Choose one of /room person, /room full, /room room and /room off.")
 NUMBER_MISSING = Text(
@@ -30,8 +62,8 @@ _MODES: dict[Mode, Text] = {
         " memory, and what each person lets everyone here see."
     ),
     "full": Text(
-        "Owners continue their direct conversation here, with everything I remember about them"
-        " (/room full). Everyone else has a separate conversation."
+        "You continue our direct conversation here, with everything I remember about you"
+        " (/room full). That ends for good once anyone else joins, writes or reacts."
     ),
     "room": Text(
         "You all share one conversation with me here (/room room). I use this group's memory and"
@@ -39,10 +71,6 @@ _MODES: dict[Mode, Text] = {
     ),
     "off": Text("I don't answer here (/room off). I react only to /room from an owner."),
 }
-_ALONE = Text(
-    "You're the only one here, so I continue our direct conversation with everything I remember"
-    " about you. That ends when someone joins."
-)
 _CHANGE_MODE = Text("To change this: /room person, full, room or off.")
 _MEMORY_LIST_USAGE = Text(
     "/why 3 shows where entry 3 comes from, and /undo 3 undoes its newest change. /memory forget 3"
@@ -59,9 +87,9 @@ _UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
 _LONGEST_ENTRY = 500
 
 
-def describe_room(mode: Mode, *, is_alone: bool, is_owner: bool) -> str:
+def describe_room(mode: Mode, *, is_owner: bool) -> str:
     """Describe how I answer in a group; tell owners how to change it."""
-    shown = _ALONE() if is_alone else _MODES[mode]()
+    shown = _MODES[mode]()
     return f"{shown}\n\n{_CHANGE_MODE()}" if is_owner else shown
 
 

@@ -14,6 +14,7 @@ from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.messages import START
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
@@ -159,6 +160,12 @@ class TurnHandle:
     stop: StopSwitch = field(default_factory=StopSwitch)
     released: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
     """Gives the place among the running turns away while the turn waits for a model."""
+
+    def find_conversation(self) -> Conversation | None:
+        """Return the turn's conversation; None for a turn of an earlier process that waits."""
+        if self.active:
+            return self.active.conversation
+        return self.batch[-1].conversation if self.batch else None
 
     def request_stop(self) -> bool:
         """Stop the turn, before it begins or at its next await; False if it is over."""

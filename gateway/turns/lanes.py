@@ -3,20 +3,22 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 
 from adapters.messages import InboundMessage
+from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
 from gateway import conversion
 from gateway.concurrency import FairSemaphore, Workers
-from gateway.conversion import Place, QueuedMessage
-from gateway.people import Rooms
+from gateway.conversion import Place, QueuedMessage, read_chat
+from gateway.people import Rooms, find_direct_chat
 from gateway.turns import crash_backoff
 from gateway.turns.handle import Job, LaneQueue, StaleTurn, TurnHandle, TurnHandles
 from gateway.turns.runner import TurnRunner
@@ -37,6 +39,8 @@ class LaneDeps:
     rooms: Rooms
     user_prompts: UserPrompts
     handles: TurnHandles
+    platforms: Collection[str]
+    """The names of the enabled platforms."""
     on_stale: Callable[[Sequence[InboxId]], None]
     """Called with events that have to be routed again, because their person has changed."""
     crash_wait: float = crash_backoff.CRASH_WAIT
@@ -110,6 +114,37 @@ class Lanes:
         """
         handle = self._handles.get(conversation_id)
         return handle is not None and await self._runner.move(handle, place)
+
+    def leave(self, room: Room) -> None:
+        """Answer the turns of direct conversations elsewhere that are answered in a room.
+
+        Somebody else is there now. Never waits.
+        """
+        for conversation_id, handle in self._handles.items():
+            place, conversation = handle.place, handle.find_conversation()
+            is_there = place is not None and place.platform == room.platform
+            if is_there and conversation and conversation.is_private and place:
+                address = read_chat(place.chat)
+                if not address.is_direct and address.chat_id == room.chat_id:
+                    self._deps.group.create_task(self._leave(conversation_id, handle))
+
+    async def _leave(self, conversation_id: ConversationId, handle: TurnHandle) -> None:
+        """Move a turn to its person's latest direct chat, or stop it without one."""
+        try:
+            place = await self._find_direct_place(handle)
+            is_moved = place is not None and await self.move(conversation_id, place)
+        except StoreError as error:
+            _log.error("the turn of conversation %s can't move: %s", conversation_id, error)
+            is_moved = False
+        if not is_moved:
+            handle.request_stop()
+
+    async def _find_direct_place(self, handle: TurnHandle) -> Place | None:
+        if handle.active is None:
+            return None
+        person, platforms = handle.active.person, self._deps.platforms
+        found = await self._deps.database.read(lambda c: find_direct_chat(c, person, platforms))
+        return Place(platform=found[0], chat=found[1]) if found else None
 
     def is_running(self, conversation_id: ConversationId) -> bool:
         """Return whether a conversation has a turn under way or about to begin."""

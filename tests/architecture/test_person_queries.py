@@ -58,6 +58,7 @@ EXCEPTIONS = {
     "erase_person.list_messages": IN_SESSION,
     "compactions.move": IN_SESSION,
     "compactions.fingerprint": IN_SESSION,
+    "questions.find_open_of_room": "closes what was asked in one room, whoever was asked",
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
     "ledger.drop_evidence": BY_NUMBER,
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",

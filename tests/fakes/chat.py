@@ -18,6 +18,7 @@ from adapters.messages import (
     InboundMessage,
     OutboundFile,
     OutboundMessage,
+    Presence,
     Quote,
     RawEvent,
     Sender,
@@ -84,7 +85,7 @@ class PlainChat:
 
     def receive(self, event: RawEvent) -> Inbound | None:
         fields = json.loads(event.payload)
-        if not isinstance(fields, dict) or not {"text", "press"} & fields.keys():
+        if not isinstance(fields, dict) or not {"text", "press", "present"} & fields.keys():
             raise ValueError("nothing is said in it")
         if fields.get("poison"):
             raise ValueError("poison")
@@ -100,6 +101,9 @@ class PlainChat:
             user_id=PlatformUserId(fields.get("user", "1")),
             display_name=fields.get("name", "Ana"),
         )
+        if "present" in fields:
+            user_ids = tuple(PlatformUserId(user) for user in fields["present"])
+            return Presence(address=address, user_ids=user_ids)
         if "press" in fields:
             return ButtonPress(
                 address=address,
@@ -263,6 +267,8 @@ class FakeChat(PlainChat):
     most_file_bytes: int = 1_000_000
     people: int | None = 2
     """What `count_people` tells of every room."""
+    creator: str | None = None
+    """The account that created every room."""
     attached: dict[str, bytes] = field(default_factory=dict)
     """What can be fetched, by `file_id`; without one it is gone."""
     deleted: list[Shown] = field(default_factory=list)
@@ -313,6 +319,17 @@ class FakeChat(PlainChat):
         if mishap:
             raise mishap[0]
         return 1 if address.is_direct else self.people
+
+    async def find_creator(self, address: Address) -> PlatformUserId | None:
+        mishap = await self._meet()
+        if mishap:
+            raise mishap[0]
+        return PlatformUserId(self.creator) if self.creator else None
+
+    async def appears(self, *users: str, chat: str) -> None:
+        """Report that people joined a room, or reacted to something there."""
+        number = f"presence {self._next_id()}"
+        await self._hand_over({"present": users, "chat": chat, "direct": False}, number)
 
     async def press(self, label: str, **fields: object) -> None:
         """Press the button of this label on the newest message that has it.

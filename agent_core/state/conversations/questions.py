@@ -145,6 +145,16 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
     return [_question(row) for row in rows]
 
 
+def find_open_of_room(connection: Connection, *, payload: str) -> list[Question]:
+    """List the open questions for consent to the mode `full`; `payload` is the room's id."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM questions WHERE kind = 'full' AND payload = :payload"
+        " AND state = 'open' ORDER BY id",
+        {"payload": payload},
+    ).fetchall()
+    return [_question(row) for row in rows]
+
+
 def list_people_asked(connection: Connection) -> list[PersonId]:
     """List everyone who has an open question."""
     rows = connection.execute(

@@ -112,6 +112,15 @@ def erase_requests(connection: Connection, *, subject: DataSubject) -> None:
         connection.execute(
             "DELETE FROM guesses WHERE platform = :platform AND user_id = :user_id", account
         )
+        # The group stays known as one that others have been in.
+        connection.execute(
+            "UPDATE room_presence SET user_id = '', others_at = COALESCE(others_at, 0)"
+            " WHERE platform = :platform AND user_id = :user_id",
+            account,
+        )
+        connection.execute(
+            "DELETE FROM strangers WHERE platform = :platform AND user_id = :user_id", account
+        )
         connection.execute(
             "DELETE FROM link_requests WHERE other_platform = :platform"
             " AND other_user_id = :user_id",
@@ -148,8 +157,13 @@ def erase_audit(connection: Connection, *, subject: DataSubject) -> None:
 
 
 def transfer_ownership(connection: Connection, *, subject: DataSubject, to: PersonId) -> None:
-    """Transfer rooms, and blocks that others see, to another owner."""
+    """Transfer rooms, and blocks that others see, to another owner; end consents to `full`."""
     values = {"to": to, **subject.values}
+    connection.execute(
+        "UPDATE rooms SET mode = 'person', set_by = NULL"
+        f" WHERE mode = 'full' AND set_by IN {_PEOPLE}",
+        subject.values,
+    )
     connection.execute(f"UPDATE rooms SET set_by = :to WHERE set_by IN {_PEOPLE}", values)
     connection.execute(f"UPDATE blocks SET made_by = :to WHERE made_by IN {_PEOPLE}", values)
 

@@ -8,8 +8,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 
 Mode = Literal["person", "full", "room", "off"]
-"""A mention uses the asker's conversation of this room, their whole personal conversation, or one
-conversation of the room; or it gets no answer.
+"""A mention uses the asker's conversation of this room, the direct conversation of the one person
+who agreed to that here, or one conversation of the room; or it gets no answer.
 """
 
 _PREFIX = "room-"
@@ -20,7 +20,8 @@ class Room:
     """A room. `person_id` is its row in `people`, because a room owns memory, too.
 
     `slug` names its folder under memories/rooms/; the slug in `people` has `room-` before it.
-    `is_set` is true once an owner has chosen the mode.
+    `set_by` is the person who chose the mode; in the mode `full`, it is the person whose direct
+    conversation continues here. Times are milliseconds since the epoch.
     """
 
     id: RoomId
@@ -30,7 +31,12 @@ class Room:
     slug: str
     title: str
     mode: Mode
-    is_set: bool
+    set_by: PersonId | None
+    full_asked_at: int | None
+    """When somebody was asked whether their direct conversation shall continue here."""
+    full_from: int | None
+    full_until: int | None
+    """The time that encloses every use of the mode `full`; open while it is in use."""
 
     @property
     def audience(self) -> str:
@@ -40,11 +46,17 @@ class Room:
 
 _ROOM = (
     "SELECT rooms.id, rooms.platform, rooms.chat_id, rooms.person_id, people.slug, rooms.title,"
-    " rooms.mode, rooms.set_by IS NOT NULL FROM rooms JOIN people ON people.id = rooms.person_id"
+    " rooms.mode, rooms.set_by, rooms.full_asked_at, rooms.full_from, rooms.full_until"
+    " FROM rooms JOIN people ON people.id = rooms.person_id"
 )
 
 
-def _room(row: tuple[int, str, str, int, str, str, Mode, int]) -> Room:
+_Row = tuple[
+    int, str, str, int, str, str, Mode, PersonId | None, int | None, int | None, int | None
+]
+
+
+def _room(row: _Row) -> Room:
     return Room(
         id=RoomId(row[0]),
         platform=row[1],
@@ -53,7 +65,10 @@ def _room(row: tuple[int, str, str, int, str, str, Mode, int]) -> Room:
         slug=row[4].removeprefix(_PREFIX),
         title=row[5],
         mode=row[6],
-        is_set=bool(row[7]),
+        set_by=row[7],
+        full_asked_at=row[8],
+        full_from=row[9],
+        full_until=row[10],
     )
 
 
@@ -128,9 +143,25 @@ def insert(
     return _room(row)
 
 
-def set_mode(connection: Connection, *, room_id: RoomId, mode: Mode, by: PersonId) -> None:
-    """Set the way in which a room answers mentions; `by` is the person who chose it."""
+def set_mode(
+    connection: Connection, *, room_id: RoomId, mode: Mode, by: PersonId | None, now: int
+) -> None:
+    """Set the way in which a room answers mentions; `by` is the person who chose it, if any.
+
+    The first opening of the mode `full` and its last end are kept.
+    """
     connection.execute(
-        "UPDATE rooms SET mode = :mode, set_by = :by WHERE id = :room_id",
-        {"mode": mode, "by": by, "room_id": room_id},
+        "UPDATE rooms SET full_from ="
+        " CASE WHEN :mode = 'full' THEN COALESCE(full_from, :now) ELSE full_from END,"
+        " full_until = CASE WHEN :mode = 'full' THEN NULL WHEN mode = 'full' THEN :now"
+        " ELSE full_until END, mode = :mode, set_by = :by WHERE id = :room_id",
+        {"mode": mode, "by": by, "room_id": room_id, "now": now},
+    )
+
+
+def note_full_asked(connection: Connection, *, room_id: RoomId, now: int) -> None:
+    """Note that somebody was asked whether their direct conversation shall continue in a room."""
+    connection.execute(
+        "UPDATE rooms SET full_asked_at = :now WHERE id = :room_id",
+        {"now": now, "room_id": room_id},
     )

@@ -10,12 +10,13 @@ import pytest
 from adapters.contract import ChatAdapter
 from adapters.errors import ChatGone, Unreachable
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, Sender
+from adapters.messages import InboundMessage, Presence, Sender
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
-from gateway.people.rooms import RoomConversation, Rooms
+from gateway.people.rooms import ClosedRoom, RoomConversation, Rooms
+from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat, PlainChat
 
 ROOM = Address(chat_id="den", is_direct=False)
@@ -64,7 +65,7 @@ class Deployment:
         await self.place()
         room = await self.find()
         await self.database.write(
-            "mode", lambda c: rooms.set_mode(c, room_id=room.id, mode=mode, by=self.ann.id)
+            "mode", lambda c: rooms.set_mode(c, room_id=room.id, mode=mode, by=self.ann.id, now=1)
         )
         self.rooms.forget_known()
 
@@ -117,17 +118,19 @@ async def test_a_shared_room_has_one_conversation_that_is_its_own(deployment: De
     assert (mine.is_direct, mine.room_id_of) == (False, room.id)
 
 
-async def test_full_lets_an_owner_s_whole_conversation_go_on_and_nobody_else_s(
+async def test_full_continues_the_conversation_of_the_person_who_agreed_and_nobody_else_s(
     deployment: Deployment,
 ) -> None:
+    deployment.chat.people = 1
     await deployment.set("full")
-    mine, his = await deployment.place(deployment.ann), await deployment.place(deployment.bob)
+    mine = await deployment.place(deployment.ann)
     assert (mine.key, mine.is_direct, mine.room_id_of) == (
         f"direct:{deployment.ann.id}",
         True,
         None,
     )
     assert mine.room == await deployment.find()
+    his = await deployment.place(deployment.bob)
     assert (his.key, his.is_direct) == (f"room:fake:den::{deployment.bob.id}", False)
 
 
@@ -138,59 +141,69 @@ async def test_off_asks_for_silence(deployment: Deployment) -> None:
     assert not (await deployment.place(address=DIRECT)).is_off
 
 
-async def test_who_is_alone_with_the_bot_has_their_whole_conversation_there(
-    deployment: Deployment,
-) -> None:
+async def test_a_number_alone_continues_nothing(deployment: Deployment) -> None:
     deployment.chat.people = 1
     for person in (deployment.ann, deployment.bob):
-        dialogue = await deployment.place(person)
-        assert (dialogue.key, dialogue.is_direct) == (f"direct:{person.id}", True)
-        assert dialogue.room
+        assert not (await deployment.place(person)).is_direct
 
 
-async def test_a_second_person_in_a_room_is_noticed_at_once(deployment: Deployment) -> None:
+async def test_a_second_person_in_a_room_ends_full_for_good(deployment: Deployment) -> None:
+    closed: list[ClosedRoom] = []
+    deployment.rooms.closed.connect(closed.append)
     deployment.chat.people = 1
-    assert (await deployment.place()).is_direct
+    await deployment.set("full")
     deployment.chat.people = 2
     assert not (await deployment.place()).is_direct
     deployment.chat.people = 1
-    assert not (await deployment.place()).is_direct, "that they left may be noticed later"
+    assert not (await deployment.place()).is_direct
+    assert [row.body for one in closed for row in one.rows] == [room_texts.FULL_ENDED()]
+    room = await deployment.find()
+    assert deployment.rooms.has_others(room)
+    assert room.mode == "person"
 
 
-@pytest.mark.parametrize("mode", ["person", "room", "off"])
-async def test_what_an_owner_chose_holds_for_who_is_alone_too(
-    deployment: Deployment, mode: Mode
+async def test_somebody_who_is_noticed_while_the_platform_counts_ends_full(
+    deployment: Deployment,
 ) -> None:
-    await deployment.set(mode)
     deployment.chat.people = 1
-    deployment.rooms = deployment.open(deployment.chat)
-    assert not (await deployment.place(deployment.ann)).is_direct
+    await deployment.set("full")
+    deployment.rooms.notice("fake", Presence(address=ROOM, user_ids=(PlatformUserId("1"),)))
+    deployment.chat.gate = asyncio.Event()
+    placing = asyncio.create_task(deployment.place())
+    await asyncio.sleep(0)
+    deployment.rooms.notice("fake", Presence(address=ROOM, user_ids=(PlatformUserId("2"),)))
+    deployment.chat.gate.set()
+    assert not (await placing).is_direct
 
 
-@pytest.mark.parametrize("reported", [None, 0, 2, 900])
-async def test_any_other_count_than_one_is_not_alone(
-    deployment: Deployment, reported: int | None
-) -> None:
+@pytest.mark.parametrize("reported", [None, 0])
+async def test_an_unknown_count_ends_full(deployment: Deployment, reported: int | None) -> None:
+    await deployment.set("full")
     deployment.chat.people = reported
+    assert not (await deployment.place()).is_direct
+    deployment.chat.people = 1
     assert not (await deployment.place()).is_direct
 
 
 @pytest.mark.parametrize("error", [Unreachable("down"), ChatGone("gone")])
-async def test_a_count_that_fails_is_not_alone(
+async def test_a_count_that_fails_ends_full(
     deployment: Deployment, error: Unreachable | ChatGone
 ) -> None:
     deployment.chat.people = 1
+    await deployment.set("full")
     deployment.chat.plan(error)
     assert not (await deployment.place()).is_direct
 
 
-async def test_a_count_that_takes_too_long_is_not_alone(deployment: Deployment) -> None:
+async def test_a_count_that_takes_too_long_ends_full(deployment: Deployment) -> None:
     deployment.chat.people = 1
+    await deployment.set("full")
     deployment.chat.gate = asyncio.Event()
     assert not (await deployment.place()).is_direct
 
 
-async def test_on_a_platform_that_can_not_count_nobody_is_alone(deployment: Deployment) -> None:
+async def test_on_a_platform_that_can_not_count_full_ends(deployment: Deployment) -> None:
+    await deployment.set("full")
     deployment.rooms = deployment.open(PlainChat())
     assert not (await deployment.place()).is_direct
 
@@ -199,7 +212,8 @@ async def test_a_mode_is_read_afresh_once_it_was_forgotten(deployment: Deploymen
     await deployment.place()
     room = await deployment.find()
     await deployment.database.write(
-        "mode", lambda c: rooms.set_mode(c, room_id=room.id, mode="off", by=deployment.ann.id)
+        "mode",
+        lambda c: rooms.set_mode(c, room_id=room.id, mode="off", by=deployment.ann.id, now=1),
     )
     assert not (await deployment.place()).is_off
     deployment.rooms.forget_known()

@@ -43,13 +43,15 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
         said = await here.says("ann", "/room", room="den")
         assert said.startswith("Everyone has a separate conversation with me here (/room person)")
         assert "To change this" not in said
-        assert await here.says("ann", "/room full", room="den") == rooms_texts.ONLY_OWNER_SETS()
+        assert await here.says("ann", "/room off", room="den") == rooms_texts.ONLY_OWNER_SETS()
+        said = await here.says("ann", "/room full", room="den")
+        assert said == rooms_texts.ONLY_OWNER_OR_CREATOR()
         assert await here.says("ann", "/room") == rooms_texts.ONLY_IN_ROOMS()
 
         await here.make_owner("ann")
         assert "To change this" in await here.says("ann", "/room", room="den")
         assert await here.says("ann", "/room loud", room="den") == rooms_texts.MODE_UNKNOWN()
-        modes: tuple[Mode, ...] = ("full", "room", "off", "person")
+        modes: tuple[Mode, ...] = ("room", "off", "person")
         for mode in modes:
             said = await here.says("ann", f"/room {mode.upper()}", room="den")
             assert said == rooms_texts.describe_new_mode(mode)
@@ -57,18 +59,35 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
         done = await deeds(here, "den")
         assert [(deed.actor, deed.action) for deed in done] == [
             ("account:fake:ann", "room.mode")
-        ] * 4
+        ] * 3
         assert [deed.detail for deed in done] == [
-            "person -> full",
-            "full -> room",
+            "person -> room",
             "room -> off",
             "off -> person",
         ]
 
 
-async def test_room_tells_who_is_alone_that_they_are(tmp_path: Path) -> None:
+async def test_room_full_asks_and_an_owner_s_other_choice_withdraws_the_question(
+    tmp_path: Path,
+) -> None:
     async with shared_harness(tmp_path, chat=FakeChat(people=1)) as here:
-        assert "You're the only one here" in await here.says("bob", "/room", room="den")
+        await here.says("ann", "hello")
+        await here.make_owner("ann")
+        assert await here.says("ann", "/room full", room="den") == rooms_texts.FULL_QUESTION()
+        await here.says("ann", "/room person", room="den")
+        question = await here.harness.chat.sees_text(rooms_texts.FULL_QUESTION())
+        await here.harness.chat.until(lambda: not question.keyboard)
+        assert general.QUESTION_OVER() in question.text
+        await here.says("ann", "/room full", room="den")
+        await here.harness.chat.press(rooms_texts.FULL_YES(), user="ann", direct=False)
+        await here.harness.chat.sees_text(rooms_texts.FULL_OPENED())
+        assert "/room full" in await here.says("ann", "/room", room="den")
+        await here.says("ann", "/room person", room="den")
+        assert [deed.detail for deed in await deeds(here, "den")] == [
+            "person -> person",
+            "person -> full",
+            "full -> person",
+        ]
 
 
 async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> None:

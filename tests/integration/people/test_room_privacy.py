@@ -225,6 +225,16 @@ async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
         assert "shared with" not in said
 
 
+async def agree(here: SharedHarness) -> None:
+    """Ann, an owner who is alone in the den, says yes to her direct conversation there."""
+    await here.says("ann", "/status")
+    await here.make_owner("ann")
+    await here.says("ann", "/room full", room="den")
+    await here.harness.chat.press(rooms.FULL_YES(), user="ann", direct=False)
+    await here.harness.chat.sees_text(rooms.FULL_OPENED())
+    await here.harness.at_rest()
+
+
 async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_next_turn(
     tmp_path: Path,
 ) -> None:
@@ -233,6 +243,7 @@ async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_nex
         await here.says("ann", "my canary sings")
         here.remember("ann", "Has a canary")
         await here.says("ann", "/new")
+        await agree(here)
         first, second = await here.asks("ann", "That's private", room="den")
         assert "Has a canary" in first.system
         assert "my canary sings" in str(second.messages[-1]), "all of Ann's talk is found there"
@@ -257,6 +268,7 @@ async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_b
 
     model = FakeModel([hold, *say("First.")], say("Second."))
     async with shared_harness(tmp_path, model, chat) as here:
+        await agree(here)
         fields = {"user": "ann", "chat": "den", "direct": False}
         await chat.says("a secret", **fields)
         await reached.wait()

@@ -37,6 +37,7 @@ HANDLED = {
         "outbox",
     ),
     *("people", "questions", "unreachable_chats", "rooms", "sessions", "shares", "steps", "tasks"),
+    *("room_presence", "strangers"),
     *("turn_files", "turns", "usage"),
 }
 

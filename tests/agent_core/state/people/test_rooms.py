@@ -2,7 +2,7 @@
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, rooms
-from agent_core.state.people.rooms import Room
+from agent_core.state.people.rooms import Mode, Room
 from tests.agent_core.state.rows import add_person
 
 
@@ -17,7 +17,7 @@ def test_a_room_is_somebody_of_its_own_kind(connection: Connection) -> None:
     somebody = people.find(connection, person_id=room.person_id)
     assert somebody is not None
     assert (somebody.kind, somebody.role, somebody.slug) == ("room", "member", "room-den")
-    assert (room.slug, room.mode, room.is_set) == ("den", "person", False)
+    assert (room.slug, room.mode, room.set_by) == ("den", "person", None)
     assert room.audience == f"room:{room.person_id}"
     assert people.list_all(connection) == [], "it is none of the people"
 
@@ -51,7 +51,19 @@ def test_a_new_title_is_taken_and_changes_nothing_else(connection: Connection) -
 
 def test_a_mode_is_set_by_somebody(connection: Connection) -> None:
     room, ann = add_room(connection), add_person(connection)
-    rooms.set_mode(connection, room_id=room.id, mode="off", by=ann.id)
+    rooms.set_mode(connection, room_id=room.id, mode="off", by=ann.id, now=1)
     found = rooms.find_by_id(connection, room_id=room.id)
     assert found is not None
-    assert (found.mode, found.is_set) == ("off", True)
+    assert (found.mode, found.set_by, found.full_from) == ("off", ann.id, None)
+
+
+def test_the_time_of_the_mode_full_encloses_every_use_of_it(connection: Connection) -> None:
+    room, ann = add_room(connection), add_person(connection)
+    modes: list[Mode] = ["full", "person", "full", "off", "room"]
+    spans = []
+    for now, mode in enumerate(modes, start=1):
+        rooms.set_mode(connection, room_id=room.id, mode=mode, by=ann.id, now=now)
+        found = rooms.find_by_id(connection, room_id=room.id)
+        assert found is not None
+        spans.append((found.full_from, found.full_until))
+    assert spans == [(1, None), (1, 2), (1, None), (1, 4), (1, 4)]

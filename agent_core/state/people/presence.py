@@ -1,0 +1,56 @@
+"""Queries over the presence of people in groups and channels: one account, or others as well."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.state.engine.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """The first account that was noticed in a chat, and whether others followed.
+
+    `others_at` is when a second account was noticed, in milliseconds; it never becomes None again.
+    `user_id` is "" if only a count of members is known, or if the person was erased.
+    """
+
+    user_id: str
+    others_at: int | None
+
+
+def find(connection: Connection, *, platform: str, chat_id: str) -> Presence | None:
+    """Return the presence in a chat; None if nobody was noticed there."""
+    row = connection.execute(
+        "SELECT user_id, others_at FROM room_presence"
+        " WHERE platform = :platform AND chat_id = :chat_id",
+        {"platform": platform, "chat_id": chat_id},
+    ).fetchone()
+    return Presence(user_id=row[0], others_at=row[1]) if row else None
+
+
+def note(
+    connection: Connection, *, platform: str, chat_id: str, user_ids: Sequence[str], now: int
+) -> Presence | None:
+    """Note accounts that were noticed in a chat; return the presence after that."""
+    connection.executemany(
+        "INSERT INTO room_presence (platform, chat_id, user_id)"
+        " VALUES (:platform, :chat_id, :user_id)"
+        " ON CONFLICT (platform, chat_id) DO UPDATE SET others_at = :now"
+        " WHERE room_presence.others_at IS NULL AND room_presence.user_id <> excluded.user_id",
+        [
+            {"platform": platform, "chat_id": chat_id, "user_id": user_id, "now": now}
+            for user_id in user_ids
+        ],
+    )
+    return find(connection, platform=platform, chat_id=chat_id)
+
+
+def note_others(connection: Connection, *, platform: str, chat_id: str, now: int) -> None:
+    """Note that a chat has several members, whoever they are."""
+    connection.execute(
+        "INSERT INTO room_presence (platform, chat_id, user_id, others_at)"
+        " VALUES (:platform, :chat_id, '', :now)"
+        " ON CONFLICT (platform, chat_id) DO UPDATE SET others_at = :now"
+        " WHERE room_presence.others_at IS NULL",
+        {"platform": platform, "chat_id": chat_id, "now": now},
+    )

@@ -1,0 +1,141 @@
+"""Consent to the mode `full`: asked once in a room, answered by a button, ended by anyone else."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from adapters.abilities import KnowsCreator
+from adapters.errors import AdapterError
+from adapters.messages import InboundMessage
+from agent_core.ids import PersonId, RoomId
+from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import rooms
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
+from agent_core.state.queues.outbox import OutboxRow
+from gateway import conversion
+from gateway.outbound import Answerer, OutboxDispatcher, Outcome, Questions, make_secret
+from gateway.people import room_privacy
+from gateway.people.rooms import Rooms
+from gateway.texts import rooms as room_texts
+
+_LASTS = 7 * 86_400_000
+"""Milliseconds during which the question may be answered."""
+_PAUSE = 60.0
+"""Seconds until a person is considered again in a room where they could not be asked."""
+_MOST_REFUSED = 4096
+_YES, _NO = "open", "close"
+
+
+class RoomConsent:
+    """Asks a person whether their direct conversation shall continue in a room.
+
+    Only an owner, or the account that created the room, is asked, and only while no other account
+    was ever noticed there and the platform counts exactly one person.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        room_directory: Rooms,
+        questions: Questions,
+        dispatcher: OutboxDispatcher,
+        now: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._rooms = room_directory
+        self._questions = questions
+        self._dispatcher = dispatcher
+        self._now = now
+        self._refused: OrderedDict[tuple[RoomId, PersonId], float] = OrderedDict()
+
+    async def offer(self, platform: str, message: InboundMessage, person: Person) -> None:
+        """Ask once in a room, if the person may be asked there. Raises `StoreError`."""
+        room = await self._rooms.find(platform, message)
+        is_decided = room.mode != "person" or room.set_by is not None
+        if is_decided or room.full_asked_at is not None or self._rooms.has_others(room):
+            return
+        refused_at = self._refused.get((room.id, person.id))
+        if refused_at is not None and time.monotonic() - refused_at < _PAUSE:
+            return
+        if await self.find_objection(room, message, person):
+            self._refused[room.id, person.id] = time.monotonic()
+            if len(self._refused) > _MOST_REFUSED:
+                self._refused.popitem(last=False)
+            return
+        now = self._now()
+        rows = await self._database.write(
+            "rooms.offer", lambda c: self.ask(c, room, message, person, now)
+        )
+        self._rooms.forget_known()
+        self._dispatcher.enqueue(rows)
+
+    async def find_objection(self, room: Room, message: InboundMessage, person: Person) -> str:
+        """Return the sentence why a person can't be asked in a room; "" if they can.
+
+        Raises `StoreError`.
+        """
+        if not await self._is_in_charge(room, message, person):
+            return room_texts.ONLY_OWNER_OR_CREATOR()
+        if await self._database.read(lambda c: room_privacy.is_shared(c, room, person.id)):
+            return room_texts.FULL_IMPOSSIBLE()
+        people_count = await self._rooms.count(room, message.address)
+        if people_count == 1:
+            return ""
+        return room_texts.FULL_UNKNOWN() if not people_count else room_texts.FULL_IMPOSSIBLE()
+
+    async def _is_in_charge(self, room: Room, message: InboundMessage, person: Person) -> bool:
+        if person.is_owner:
+            return True
+        adapter = self._dispatcher.adapters.get(room.platform)
+        if adapter is None or not isinstance(adapter, KnowsCreator):
+            return False
+        try:
+            creator = await adapter.find_creator(message.address)
+        except AdapterError:
+            return False
+        return creator == message.sender.user_id
+
+    def ask(
+        self, connection: Connection, room: Room, message: InboundMessage, person: Person, now: int
+    ) -> list[OutboxRow]:
+        """Ask in the room of a message, in the caller's transaction; an open question is closed."""
+        rows = room_privacy.close_questions(connection, room, room_texts.FULL_REPLACED, now)
+        rooms.note_full_asked(connection, room_id=room.id, now=now)
+        address = replace(message.address, ticket=None)
+        new = NewQuestion(
+            person_id=person.id,
+            kind="full",
+            text=room_texts.FULL_QUESTION(),
+            choices=(
+                Choice(key=_YES, label=room_texts.FULL_YES(), style="good"),
+                Choice(key=_NO, label=room_texts.FULL_NO()),
+            ),
+            secret=make_secret(),
+            place=(room.platform, conversion.name_chat(address)),
+            expires_at=now + _LASTS,
+            payload=str(room.id),
+        )
+        return [*rows, *self._questions.pose(connection, new, now)]
+
+
+def make_consent_answerers() -> Mapping[Kind, Answerer]:
+    """Return the handler of the question's answers."""
+    return {"full": _answer}
+
+
+def _answer(
+    connection: Connection, question: Question, key: str, person: Person, now: int
+) -> Outcome:
+    """Open the mode `full` after a yes, unless somebody else was noticed meanwhile."""
+    room = rooms.find_by_id(connection, room_id=RoomId(int(question.payload)))
+    if key != _YES:
+        return Outcome(words=room_texts.FULL_DECLINED())
+    if room is None or room_privacy.is_shared(connection, room, person.id):
+        return Outcome(words=room_texts.FULL_IMPOSSIBLE())
+    rooms.set_mode(connection, room_id=room.id, mode="full", by=person.id, now=now)
+    room_privacy.record_mode(connection, room, "full", f"person:{person.id}", now)
+    return Outcome(words=room_texts.FULL_OPENED())

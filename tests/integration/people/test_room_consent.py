@@ -1,0 +1,296 @@
+"""A direct conversation continues in a room only after a yes, and only until anyone else comes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.errors import Unreachable
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.conversations import turns
+from agent_core.state.people import presence, rooms
+from agent_core.state.people.rooms import Room
+from gateway.texts import rooms as room_texts
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.integration.shared_harness import Searcher, SharedHarness, shared_harness
+
+QUESTION = room_texts.FULL_QUESTION()
+YES = room_texts.FULL_YES()
+
+
+async def prepare(here: SharedHarness) -> None:
+    """Make Ann an owner with a private conversation and memory."""
+    await here.says("ann", "hello")
+    await here.make_owner("ann")
+    here.remember("ann", "Keeps a falcon")
+    await here.says("ann", "/new")
+    await here.says("ann", "my canary sings")
+
+
+async def agree(here: SharedHarness, who: str = "ann", room: str = "den") -> None:
+    """Be asked in a room, and say yes."""
+    await here.says(who, "hello room", room=room)
+    await here.harness.chat.sees_text(QUESTION)
+    await here.harness.chat.press(YES, user=who, direct=False)
+    await here.harness.chat.sees_text(room_texts.FULL_OPENED())
+    await here.harness.at_rest()
+
+
+async def is_private(here: SharedHarness, room: str = "den") -> bool:
+    """Return whether Ann's private memory and words are in the prompt of the room."""
+    request = (await here.asks("ann", "what is new?", room=room))[0]
+    seen = request.system + str(request.messages)
+    assert ("falcon" in seen) == ("my canary sings" in seen)
+    return "falcon" in seen
+
+
+async def find_room(here: SharedHarness, chat_id: str = "den") -> Room:
+    room = await here.harness.read(lambda c: rooms.find(c, platform="fake", chat_id=chat_id))
+    assert room
+    return room
+
+
+def count_questions(here: SharedHarness) -> int:
+    return sum(one.texts[0] == QUESTION for one in here.harness.chat.shown)
+
+
+def alone() -> FakeChat:
+    return FakeChat(people=1)
+
+
+async def test_a_number_alone_opens_nothing_and_the_question_is_asked_once(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        assert not await is_private(here)
+        assert not await is_private(here)
+        assert count_questions(here) == 1
+        shown = await here.harness.chat.sees_text(QUESTION)
+        assert (shown.chat_id, [button.label for button in shown.keyboard]) == (
+            "den",
+            [YES, room_texts.FULL_NO()],
+        )
+
+
+async def test_a_yes_continues_the_direct_conversation_and_a_no_does_not(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await agree(here)
+        assert await is_private(here)
+        await here.says("ann", "hello", room="attic")
+        await here.harness.chat.press(room_texts.FULL_NO(), user="ann", direct=False)
+        await here.harness.chat.sees_text(room_texts.FULL_DECLINED())
+        assert not await is_private(here, "attic")
+        assert count_questions(here) == 2
+
+
+@pytest.mark.parametrize("words", ["Yes, continue here", "1", "open", "yes"])
+async def test_words_are_no_yes(tmp_path: Path, words: str) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await here.says("ann", "hello", room="den")
+        await here.says("ann", words, room="den")
+        assert not await is_private(here)
+
+
+async def test_a_member_is_asked_only_in_a_room_that_they_created(tmp_path: Path) -> None:
+    chat = alone()
+    async with shared_harness(tmp_path, chat=chat) as here:
+        await here.says("bob", "hello", room="den")
+        assert count_questions(here) == 0
+        objection = room_texts.ONLY_OWNER_OR_CREATOR()
+        assert await here.says("bob", "/room full", room="den") == objection
+        chat.creator = "bob"
+        await agree(here, "bob", "attic")
+        room = await find_room(here, "attic")
+        assert room.mode == "full"
+
+
+async def test_only_the_person_who_was_asked_may_answer(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await here.says("ann", "hello", room="den")
+        await here.harness.chat.press(YES, user="bob", name="bob", direct=False)
+        await here.harness.at_rest()
+        assert (await find_room(here)).mode == "person"
+        assert room_texts.FULL_IMPOSSIBLE() in (await here.harness.chat.sees_text(QUESTION)).text
+        assert not await is_private(here)
+
+
+Deed = Callable[[SharedHarness], Awaitable[object]]
+
+
+async def write_aside(here: SharedHarness) -> None:
+    await here.harness.chat.says("hi", user="eve", chat="den", direct=False, addressed=False)
+
+
+async def write_to_bot(here: SharedHarness) -> None:
+    await here.harness.chat.says("hi", user="bob", chat="den", direct=False)
+
+
+async def join_or_react(here: SharedHarness) -> None:
+    await here.harness.chat.appears("eve", chat="den")
+
+
+async def press(here: SharedHarness) -> None:
+    await here.harness.chat.press_key("q1:open:00000000", "1", user="eve", chat="den", direct=False)
+
+
+async def count_two(here: SharedHarness) -> None:
+    here.harness.chat.people = 2
+    await here.says("ann", "still there?", room="den")
+    here.harness.chat.people = 1
+
+
+@pytest.mark.parametrize("deed", [write_aside, write_to_bot, join_or_react, press, count_two])
+async def test_the_first_sign_of_anyone_else_ends_it_for_good(tmp_path: Path, deed: Deed) -> None:
+    chat = alone()
+    async with shared_harness(tmp_path, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        assert await is_private(here)
+        await deed(here)
+        await here.harness.at_rest()
+        assert not await is_private(here)
+        assert (await find_room(here)).mode == "person"
+        await here.harness.chat.sees_text(room_texts.FULL_ENDED())
+        said = await here.says("ann", "/room full", room="den")
+        assert said == room_texts.FULL_IMPOSSIBLE()
+    async with shared_harness(tmp_path, chat=chat) as here:
+        assert not await is_private(here)
+        said = await here.says("ann", "/room full", room="den")
+        assert said == room_texts.FULL_IMPOSSIBLE()
+
+
+@pytest.mark.parametrize("deed", [write_aside, write_to_bot, join_or_react, count_two])
+async def test_whoever_came_before_the_question_prevents_it(tmp_path: Path, deed: Deed) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        if deed is count_two:
+            here.harness.chat.people = 2
+            await here.says("ann", "hello", room="den")
+            here.harness.chat.people = 1
+        else:
+            await deed(here)
+            await here.harness.at_rest()
+        assert not await is_private(here)
+        assert count_questions(here) == 0
+        said = await here.says("ann", "/room full", room="den")
+        assert said == room_texts.FULL_IMPOSSIBLE()
+
+
+async def test_a_yes_after_somebody_came_opens_nothing(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await here.says("ann", "hello", room="den")
+        shown = await here.harness.chat.sees_text(QUESTION)
+        key = shown.keyboard[0].key
+        await join_or_react(here)
+        await here.harness.chat.press_key(key, shown.id, user="ann", chat="den", direct=False)
+        await here.harness.at_rest()
+        assert not await is_private(here)
+
+
+@pytest.mark.parametrize("people", [None, 0])
+async def test_an_unknown_number_ends_it_until_the_next_yes(
+    tmp_path: Path, people: int | None
+) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await agree(here)
+        here.harness.chat.people = people
+        assert not await is_private(here)
+        await here.harness.chat.sees_text(room_texts.FULL_UNSURE())
+        assert await here.says("ann", "/room full", room="den") == room_texts.FULL_UNKNOWN()
+        here.harness.chat.people = 1
+        assert not await is_private(here)
+        await here.says("ann", "/room full", room="den")
+        await here.harness.chat.press(YES, user="ann", direct=False)
+        await here.harness.at_rest()
+        assert await is_private(here)
+
+
+async def test_a_count_that_fails_ends_it(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await agree(here)
+        here.harness.chat.plan(Unreachable("down"))
+        assert not await is_private(here)
+        assert (await find_room(here)).mode == "person"
+
+
+async def test_words_said_in_private_stay_out_of_later_prompts_of_the_room(tmp_path: Path) -> None:
+    model = Searcher("parrot")
+    async with shared_harness(tmp_path, model, chat=alone()) as here:
+        await prepare(here)
+        await agree(here)
+        await here.says("ann", "the parrot is in the den", room="den")
+        await join_or_react(here)
+        await here.harness.at_rest()
+        count = len(model.requests)
+        for who in ("ann", "bob"):
+            await here.says(who, "where is it?", room="den")
+        await here.harness.chat.says(
+            "and this?",
+            user="ann",
+            name="ann",
+            chat="den",
+            direct=False,
+            quote={"author": "Talaria", "text": "the parrot's aviary", "is_ours": True},
+        )
+        await here.harness.chat.until(lambda: len(model.requests) >= count + 6)
+        await here.harness.at_rest()
+        asked = [str(request.messages) + request.system for request in model.requests[count:]]
+        assert [one for one in asked if "parrot is" in one or "aviary" in one] == []
+
+
+async def wait_until_moved(here: SharedHarness) -> None:
+    """Return once the running turn is answered in Ann's direct chat."""
+    async with asyncio.timeout(45):
+        while not any("ann" in turn.chat for turn in await here.harness.read(turns.list_running)):
+            await asyncio.sleep(0.002)
+
+
+class Thinker(FakeModel):
+    """Answers at once, but thinks about the falcon until it may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        is_hard = "falcon?" in request.messages[-1].text
+        self.plays = [[self.go.wait, *say("The falcon is ill.")] if is_hard else say("Hello.")]
+        async for piece in super().stream(request):
+            yield piece
+
+
+async def test_a_running_turn_is_answered_in_the_direct_chat_once_somebody_comes(
+    tmp_path: Path,
+) -> None:
+    model, chat = Thinker(), alone()
+    async with shared_harness(tmp_path, model, chat=chat) as here:
+        await prepare(here)
+        await agree(here)
+        await chat.says("how is the falcon?", user="ann", name="ann", chat="den", direct=False)
+        await here.harness.until(lambda: model.streaming == 1)
+        await join_or_react(here)
+        await chat.sees_text(room_texts.FULL_ENDED())
+        await wait_until_moved(here)
+        model.go.set()
+        shown = await chat.sees_text("The falcon is ill.")
+        assert shown.chat_id == "ann"
+        assert not any("falcon" in one.text for one in chat.shown if one.chat_id == "den")
+
+
+async def test_another_account_of_the_same_person_counts_as_somebody_else(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, chat=alone()) as here:
+        await prepare(here)
+        await here.harness.chat.appears("ann", chat="den")
+        await here.harness.chat.appears("ann2", chat="den")
+        await here.harness.at_rest()
+        seen = await here.harness.read(lambda c: presence.find(c, platform="fake", chat_id="den"))
+        assert seen
+        assert seen.user_id == "ann"
+        assert seen.others_at is not None
