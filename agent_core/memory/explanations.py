@@ -1,11 +1,13 @@
 """The explanation of a memory entry: its source messages, their authors and all its changes."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory.numbering import ChangeIndex
 from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import evidence as evidence_rows
 from agent_core.state.memory import ledger
 from agent_core.state.memory.evidence import Evidence
@@ -64,6 +66,8 @@ class ChangeStep:
 class Explanation:
     """Everything known about one entry. `words` is None while it is removed.
 
+    `is_forgotten` means that its text was deleted permanently, so that no undo can restore it.
+
     `number` names the change that made the present text, or the newest change of a removed entry.
     `source_messages`, `evidence` and `sources` (files, quotes, pages) are the basis of that change.
     `hidden` counts further source messages that the reader may not see or that were redacted.
@@ -78,6 +82,7 @@ class Explanation:
     evidence: str
     sources: tuple[UntrustedSource, ...]
     steps: tuple[ChangeStep, ...]
+    is_forgotten: bool
 
 
 def explain_entry(
@@ -99,11 +104,18 @@ def explain_entry(
         hidden=basis.hidden,
         evidence=basis.evidence,
         sources=basis.sources,
+        is_forgotten=is_forgotten(tracked.words, tracked.rows),
         steps=tuple(
             ChangeStep(number=change_index.find_number(one), row=one, counts=history.counts(one.id))
             for one in tracked.rows
         ),
     )
+
+
+def is_forgotten(words: str | None, rows: Iterable[LedgerEntry]) -> bool:
+    """Return whether an entry is removed and its text was deleted permanently."""
+    is_removed = words is None or words == FORGOTTEN
+    return is_removed and any(FORGOTTEN in (row.change.before, row.change.after) for row in rows)
 
 
 def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basis:

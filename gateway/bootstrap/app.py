@@ -174,7 +174,7 @@ def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> _DataServic
     forgetting = DataForget(database, memory, home, now=now)
     request_queue = RequestQueue()
     merging = AccountMerging(memory)
-    confirmations = DataConfirmations(request_queue)
+    confirmations = DataConfirmations(request_queue, home)
     return _DataServices(
         exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
         forgetting=forgetting,

@@ -68,7 +68,7 @@ class PrivacyCommands:
         if wanted is None:
             return Reply(text=privacy.FORGET_USAGE())
         preview = await self._forgetting.preview(call.person, wanted)
-        if not (preview.entries or preview.messages or preview.jobs):
+        if not (preview.entries or preview.messages or preview.jobs or preview.blocks):
             return Reply(text=privacy.FORGET_NOTHING())
         place = (call.platform, conversion.name_chat(call.message.address))
         question = ask_to_forget(call.person, call.argument, preview, place=place, now=call.now)

@@ -14,6 +14,7 @@ from agent_core.memory import (
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.people import audit
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, scope_of
 from gateway.commands.registry import Call, Handler, Reply
@@ -64,6 +65,8 @@ class ProvenanceCommands:
         row = None if number is None else change_index.find(number)
         if number is not None and row is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
+        if number is None and await self._is_newest_forget(call, scope, change_index):
+            return Reply(text=memory.FORGET_STANDS())
         if number is None and (note := await self._find_newest_note(call, scope, change_index)):
             return await self._notes.undo(call, scope, note)
         if scope.is_room and not await self._access.may_change(call, row):
@@ -78,6 +81,29 @@ class ProvenanceCommands:
         if isinstance(outcome, UndoRefused):
             return Reply(text=memory.describe_kept(outcome))
         return await self._describe(call, scope, outcome)
+
+    async def _is_newest_forget(
+        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
+    ) -> bool:
+        """Return whether `/forget` is newer than every change that can be undone.
+
+        False for a call that has undone a change before a crash.
+        """
+
+        def look(connection: Connection) -> bool:
+            person_id = scope.person_id
+            if ledger.find_call(connection, person_id=person_id, call_key=call.call_key):
+                return False
+            forgot_at = audit.find_newest(connection, person_id=person_id, action="forget")
+            if forgot_at is None:
+                return False
+            newest = find_newest_archive_change(connection, person_id=person_id)
+            number = find_newest_change(connection, person_id, change_index.histories)
+            number = max(number, newest.id if newest else 0)
+            found = ledger.find_row(connection, entry_id=number)
+            return found is None or found[1].origin.now <= forgot_at
+
+        return await self._access.database.read(look)
 
     async def _find_newest_note(
         self, call: Call, scope: MemoryScope, change_index: ChangeIndex

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 from agent_core.ids import PersonId
 from agent_core.privacy import Preview
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
+from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.outbound import Answerer, Outcome, make_secret
+from gateway.people.data_erase import list_accounts, list_backups
 from gateway.people.data_requests import DataRequest, RequestQueue
 from gateway.texts import privacy
 
@@ -23,8 +26,9 @@ _YES, _NO = "yes", "no"
 class DataConfirmations:
     """Handles the answers; every method works in its caller's transaction."""
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: RequestQueue, home: Path) -> None:
         self._queue = queue
+        self._home = home
 
     def answerers(self) -> Mapping[Kind, Answerer]:
         """Return the handlers by question kind."""
@@ -67,7 +71,12 @@ class DataConfirmations:
             person_id=target.id, place=None if is_own else (question.platform, question.chat)
         )
         self._queue.put(connection, request, str(target.id))
-        words = privacy.ERASE_BEGUN() if is_own else privacy.ERASE_BEGUN_OTHER()
+        words = privacy.ERASE_BEGUN_OTHER()
+        if is_own:
+            # The report can't be sent once the person is unknown, so it comes first.
+            backups = list_backups(self._home, list_accounts(connection, target.id))
+            external = [one.provider for one in external_sync.count_all(connection)]
+            words = privacy.describe_erase_begun(backups, external)
         return Outcome(words=words, is_alone=True)
 
 
@@ -83,7 +92,9 @@ def ask_to_forget(
     return NewQuestion(
         person_id=person.id,
         kind="forget",
-        text=privacy.ask_to_forget(preview.entries, preview.messages, preview.jobs, preview.lines),
+        text=privacy.ask_to_forget(
+            preview.entries, preview.messages, preview.jobs, preview.blocks, preview.lines
+        ),
         choices=(
             Choice(key=_ENTRIES, label=privacy.FORGET_ENTRIES()),
             Choice(key=_ALL, label=privacy.FORGET_ALL(), style="danger"),

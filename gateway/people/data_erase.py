@@ -1,7 +1,7 @@
 """Erasure of all data of a person."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,9 +10,11 @@ from agent_core.errors import WorkInProgress
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
 from agent_core.privacy import PersonErasure, scrub_database
-from agent_core.state.engine.database import Database
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
+from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
+from agent_core.state.people import people
 from gateway import conversion
 from gateway.config import BACKUPS, CHAT_HISTORY, MEMORIES
 from gateway.people.data_forget import is_local
@@ -84,11 +86,29 @@ class DataErase:
         """List the external memories that ever received data. Raises `StoreError`."""
         return [one.provider for one in await self._database.read(external_sync.count_all)]
 
-    async def list_backups(self) -> list[str]:
-        """List the database copies in the home directory, with their dates."""
-        return await asyncio.to_thread(_list_backups, self.home / BACKUPS)
+    async def list_backups(self, person_id: PersonId) -> list[str]:
+        """List the database copies in the home directory that hold a person, with their dates.
+
+        Lists all copies for a person who is erased already. Raises `StoreError`.
+        """
+        accounts = await self._database.read(lambda c: list_accounts(c, person_id))
+        return await asyncio.to_thread(list_backups, self.home, accounts)
 
 
-def _list_backups(folder: Path) -> list[str]:
-    found = [(path.stat().st_mtime, path.name) for path in folder.glob("*") if path.is_file()]
+def list_accounts(connection: Connection, person_id: PersonId) -> list[tuple[str, str]]:
+    """List the (platform, user id) of a person's accounts."""
+    found = people.list_accounts(connection, person_id=person_id)
+    return [(account.platform, account.user_id) for account in found]
+
+
+def list_backups(home: Path, accounts: Sequence[tuple[str, str]]) -> list[str]:
+    """List the database copies in a home that hold one of the accounts, with their dates.
+
+    Lists all copies without an account. Blocks: opens each copy.
+    """
+    found = [
+        (path.stat().st_mtime, path.name)
+        for path in (home / BACKUPS).glob("*")
+        if path.is_file() and (not accounts or may_hold(path, accounts))
+    ]
     return [f"{name} ({datetime.fromtimestamp(at, UTC):%Y-%m-%d})" for at, name in sorted(found)]

@@ -55,6 +55,7 @@ class DataForget:
         report = privacy.describe_forgotten(
             removed.entries, removed.messages, removed.jobs, has_messages=has_messages
         )
+        report += privacy.describe_renamed(removed.blocks)
         return report + privacy.describe_kept_files(await self._find_files(person_id, words))
 
     async def _find_files(self, person_id: PersonId, words: WordMatcher) -> list[str]:

@@ -170,13 +170,12 @@ class DataRequests:
             lambda c: erase_person.has_queued(c, person_id=person_id)
         ):
             raise WorkInProgress
+        backups = await self.erasing.list_backups(person_id)
         try:
             await self.erasing.erase_now(person_id)
         except LastOwner:
             return privacy.ERASE_LAST_OWNER()
-        return privacy.describe_erased(
-            await self.erasing.list_backups(), await self.erasing.list_external()
-        )
+        return privacy.describe_erased(backups, await self.erasing.list_external())
 
     async def _finish(self, key: str, request: DataRequest, report: str) -> None:
         """Delete a request and enqueue its report."""

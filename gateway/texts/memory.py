@@ -15,6 +15,7 @@ from agent_core.memory import (
     UndoneChange,
     UndoRefused,
 )
+from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools import flatten, local_time
 from gateway.texts.general import name_platform
@@ -76,6 +77,12 @@ _ARCHIVE_USAGE = Text(
     "With a note's name, /why shows where it comes from and /undo undoes its newest change. /memory"
     " forget deletes it."
 )
+FORGET_STANDS = Text(
+    "/forget deletes permanently, so I can't undo it. To undo an older change, add its number:"
+    " /undo 3. /memory and /why show the numbers."
+)
+_FORGOTTEN = Text("That was deleted permanently with /forget. Nothing about it is left to show.")
+_FORGOTTEN_TEXT = Text("a text that was deleted permanently")
 _NOT_IN_MEMORY = Text("**That's no longer in memory.**")
 _SOURCES = Text("Where it comes from:")
 _CHANGES = Text("Changes:")
@@ -174,7 +181,9 @@ def _list_notes(notes: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def explain(reason: Explanation, viewer: Viewer) -> str:
-    """Show where an entry comes from, and its history."""
+    """Show where an entry comes from, and its history; neither for a forgotten one."""
+    if reason.is_forgotten:
+        return _FORGOTTEN()
     head = _NOT_IN_MEMORY()
     if reason.words is not None:
         head = f"**{reason.number}:** {flatten(reason.words, _LONGEST)}"
@@ -295,7 +304,8 @@ def _describe_change(row: LedgerEntry) -> str:
         return _UNDID(result=_describe_result(change))
     if change.after is None:
         return _DELETED()
-    return (_SAVED if change.before is None else _CHANGED)(quote=_quote(change.after))
+    quote = _FORGOTTEN_TEXT() if change.after == FORGOTTEN else _quote(change.after)
+    return (_SAVED if change.before is None else _CHANGED)(quote=quote)
 
 
 def _describe_result(change: Change) -> str:

@@ -17,7 +17,8 @@ EXPORT_FAILED = Text("I couldn't write your export, because the disk is full. Tr
 
 FORGET_USAGE = Text(
     "Add the words: /forget lisbon finds every note, job and message with a word that starts like"
-    ' that. Use quotes for an exact phrase: /forget "the old flat". You choose what I delete.'
+    ' that. Use quotes for an exact phrase: /forget "the old flat". A star also finds it inside'
+    " words: /forget *bon."
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_ENTRIES = Text("Notes only")
@@ -52,9 +53,6 @@ ERASE_YES = Text("Delete")
 ERASE_SURE = Text("Delete permanently")
 ERASE_NO = Text("Keep everything")
 ERASE_KEPT = Text("I've deleted nothing.")
-ERASE_BEGUN = Text(
-    "I'm deleting your data now. After that, you'll need approval to talk to me again."
-)
 ERASE_BEGUN_OTHER = Text("I'm deleting it now and will tell you when it's done.")
 ERASE_BUSY = Text(
     "I'm still working on something of theirs, so I've deleted nothing. Try again in a moment."
@@ -67,6 +65,8 @@ _EXPORT_PARTS = Text("It comes in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
 _FOUND_JOBS = Text("Jobs: {count:,}")
+_FOUND_BLOCKS = Text("Names of memory blocks: {count:,}")
+_RENAMED = Text("These blocks have new names: {names}.")
 _ASK_FORGET = Text(
     "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this."
     " Deleting messages also deletes matching jobs, tool results and files."
@@ -86,10 +86,18 @@ _ASK_ERASE_OTHER = Text(
 _ASK_AGAIN = Text("Are you sure? This deletes all of it permanently.")
 _ASK_AGAIN_OTHER = Text("Are you sure? This deletes everything about {name} permanently.")
 _ERASED = Text("Deleted. {remains}")
+_EXTERNAL_OWN = Text("I'll also delete it from {names}.")
 _EXTERNAL = Text(
     "I'll also delete it from {names}. `talaria check` shows whether anything is left there."
 )
-_NO_BACKUP = Text("There are no backups in the home directory. Copies elsewhere may still have it.")
+_ERASE_BEGUN = Text(
+    "I'm deleting your data now. After that, you'll need approval to talk to me again."
+)
+_OWN_BACKUPS = Text(
+    "These backups still have it: {names}. Whoever runs me can delete them, and any copies"
+    " elsewhere."
+)
+_NO_BACKUP = Text("No backup in the home directory has it. Copies elsewhere may still have it.")
 _BACKUPS = Text(
     "These backups may still have it: {names}. Delete them or let them expire, and any copies"
     " elsewhere."
@@ -102,10 +110,10 @@ def describe_export(parts: int) -> str:
     return f"{_EXPORT()} {_EXPORT_PARTS(count=parts)}" if parts > 1 else _EXPORT()
 
 
-def ask_to_forget(entries: int, messages: int, jobs: int, lines: Sequence[str]) -> str:
+def ask_to_forget(entries: int, messages: int, jobs: int, blocks: int, lines: Sequence[str]) -> str:
     """Show what holds the words, and ask what to delete."""
     return _ASK_FORGET(
-        counts=_count(entries, messages, jobs),
+        counts=_count(entries, messages, jobs, blocks),
         lines="".join(f"\n- {quote_name(line)}" for line in lines),
     )
 
@@ -113,6 +121,11 @@ def ask_to_forget(entries: int, messages: int, jobs: int, lines: Sequence[str]) 
 def describe_forgotten(entries: int, messages: int, jobs: int, *, has_messages: bool) -> str:
     """Say what was deleted."""
     return _FORGOTTEN(counts=_count(entries, messages if has_messages else None, jobs))
+
+
+def describe_renamed(names: Sequence[str]) -> str:
+    """Give the new names of blocks whose names held the words; "" if there are none."""
+    return f" {_RENAMED(names=join_list(names))}" if names else ""
 
 
 def describe_kept_files(names: Sequence[str]) -> str:
@@ -137,6 +150,14 @@ def describe_erased(backups: Sequence[str], external: Sequence[str]) -> str:
     return _ERASED(remains=describe_remains(backups, external))
 
 
+def describe_erase_begun(backups: Sequence[str], external: Sequence[str]) -> str:
+    """Say to the person that their data is being deleted, and where it may remain."""
+    shown = [_OWN_BACKUPS(names=_list_names(backups)) if backups else _NO_BACKUP()]
+    if external:
+        shown.append(_EXTERNAL_OWN(names=join_list(external)))
+    return f"{_ERASE_BEGUN()}\n\n{' '.join(shown)}"
+
+
 def describe_remains(backups: Sequence[str], external: Sequence[str]) -> str:
     """Name what may still hold deleted data: backups, and external memories."""
     shown = [describe_backups(backups)]
@@ -147,18 +168,22 @@ def describe_remains(backups: Sequence[str], external: Sequence[str]) -> str:
 
 def describe_backups(backups: Sequence[str]) -> str:
     """Name the backups in the home directory that may still hold deleted data."""
-    if not backups:
-        return _NO_BACKUP()
+    return _BACKUPS(names=_list_names(backups)) if backups else _NO_BACKUP()
+
+
+def _list_names(backups: Sequence[str]) -> str:
     shown = [*backups[:_LISTED_BACKUPS]]
     if len(backups) > _LISTED_BACKUPS:
         shown.append(_MORE_BACKUPS(count=len(backups) - _LISTED_BACKUPS))
-    return _BACKUPS(names=join_list(shown))
+    return join_list(shown)
 
 
-def _count(entries: int, messages: int | None, jobs: int) -> str:
+def _count(entries: int, messages: int | None, jobs: int, blocks: int = 0) -> str:
     shown = [_FOUND_NOTES(count=entries)]
     if messages is not None:
         shown.append(_FOUND_MESSAGES(count=messages))
     if jobs:
         shown.append(_FOUND_JOBS(count=jobs))
+    if blocks:
+        shown.append(_FOUND_BLOCKS(count=blocks))
     return "\n".join(f"- {line}" for line in shown)

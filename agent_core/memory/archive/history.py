@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import ArchiveId, PersonId, TurnId
 from agent_core.memory.archive.entries import format_archive_id, format_entry, parse_id
-from agent_core.memory.explanations import ChangeStep, Explanation, Reader, find_basis
+from agent_core.memory.explanations import (
+    ChangeStep,
+    Explanation,
+    Reader,
+    find_basis,
+    is_forgotten,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
@@ -101,6 +107,7 @@ def explain_archive_entry(
         hidden=basis.hidden,
         evidence=basis.evidence,
         sources=basis.sources,
+        is_forgotten=is_forgotten(newest.change.after, history.rows),
         steps=tuple(
             ChangeStep(
                 number=history.name(row), row=format_archive_change(row), counts=history.counts(row)

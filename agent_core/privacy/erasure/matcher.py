@@ -12,8 +12,13 @@ LEAST = 3
 
 _HEAVY = 2
 """The weight of a character in scripts that write whole words in one or two characters."""
-_WORD = re.compile(r"[^\W_]+")
-_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]')
+_WORD = re.compile(r"(\*?)([^\W_]+)")
+_QUOTED = re.compile(r'(\*?)(?:"([^"]+)"|“([^”]+)”|„([^“”]+)[“”])')
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+"""Characters without a shape (Unicode, Default_Ignorable_Code_Point), as pasted text has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +28,16 @@ class WordMatcher:
     patterns: tuple[re.Pattern[str], ...]
 
     def is_in(self, text: str) -> bool:
-        """True if a text contains all words, in any order and case."""
+        """True if a text contains all words, in any order and case.
+
+        An invisible character may stand within a word or separate two.
+        """
         folded = normalize(text)
-        return all(pattern.search(folded) for pattern in self.patterns)
+        joined = folded if text.isascii() else normalize(_INVISIBLE.sub("", text))
+        return all(
+            pattern.search(folded) or (joined != folded and pattern.search(joined))
+            for pattern in self.patterns
+        )
 
     def is_in_json(self, text: str) -> bool:
         """True if the strings of a JSON text match, however they are escaped; else match plain
@@ -51,16 +63,19 @@ class WordMatcher:
 def parse_words(words: str) -> WordMatcher | None:
     """Parse the words to remove; None if they are too short.
 
-    Each word matches the beginning of a word; a quoted phrase matches literally. In scripts
-    without spaces between words, a word may occur anywhere.
+    Each word matches the beginning of a word; a quoted phrase matches literally. After a star, and
+    in scripts without spaces between words, both match anywhere.
     """
-    phrases = ["".join(found) for found in _QUOTED.findall(words)]
-    runs = [" ".join(normalize(phrase).split()) for phrase in phrases]
-    for word in _WORD.findall(normalize(_QUOTED.sub(" ", words))):
-        runs += list_runs(word)
-    runs = [run for run in runs if run]
-    weight = sum(len(run) * (_HEAVY if _is_unspaced(run) else 1) for run in runs)
-    return WordMatcher(tuple(map(_compile, runs))) if weight >= LEAST else None
+    words = _INVISIBLE.sub("", words)
+    runs = [
+        (" ".join(normalize("".join(phrases)).split()), bool(star))
+        for star, *phrases in _QUOTED.findall(words)
+    ]
+    for star, word in _WORD.findall(normalize(_QUOTED.sub(" ", words))):
+        runs += [(run, bool(star)) for run in list_runs(word)]
+    runs = [(run, is_inside) for run, is_inside in runs if run]
+    weight = sum(len(run) * (_HEAVY if _is_unspaced(run) else 1) for run, _ in runs)
+    return WordMatcher(tuple(_compile(*run) for run in runs)) if weight >= LEAST else None
 
 
 def plain(text: str) -> str:
@@ -81,10 +96,10 @@ def _walk(value: object) -> list[str]:
     return [str(value)] if isinstance(value, int | float) else []
 
 
-def _compile(run: str) -> re.Pattern[str]:
-    """Compile a word that matches at the beginning of a word, or anywhere in unspaced scripts."""
+def _compile(run: str, is_inside: bool) -> re.Pattern[str]:
+    """Compile a word that matches at the beginning of a word, or anywhere."""
     words = r"\s+".join(re.escape(word) for word in run.split(" "))
-    return re.compile(words if _is_unspaced(run) else rf"(?<![^\W_]){words}")
+    return re.compile(words if is_inside or _is_unspaced(run) else rf"(?<![^\W_]){words}")
 
 
 def _is_unspaced(run: str) -> bool:

@@ -19,6 +19,7 @@ from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import DataSubject
+from agent_core.state.memory.blocks import PREFIX
 from agent_core.transcript import load_parts
 
 Task = tuple[str, int]
@@ -30,11 +31,12 @@ class Found:
     """The ids of matching rows, without any of their text.
 
     `keys` are files that others may still reference. `evidence_rows` are rows of shared memory
-    whose evidence alone matches. `blocks` are those with a matching description, `deeds` the
-    audit rows about them.
+    whose evidence alone matches. `blocks` are those with a matching description, `names` (person,
+    folder) those with a matching name, `deeds` the audit rows about them.
     """
 
     blocks: tuple[PersonId, ...] = ()
+    names: tuple[tuple[PersonId, str], ...] = ()
     deeds: tuple[int, ...] = ()
     archive: tuple[tuple[PersonId, ArchiveId], ...] = ()
     changes: tuple[int, ...] = ()
@@ -75,6 +77,7 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
             for person_id, words in person_data.walk_descriptions(connection, subject=owners)
             if person_id in blocks and matcher.is_in(words)
         ),
+        names=tuple(find_names(connection, subject, matcher)),
         deeds=tuple(
             row_id
             for row_id, person_id, words in person_data.walk_audit(connection, subject=owners)
@@ -152,6 +155,23 @@ def find_in_conversations(
         ),
         keys=tuple(dict.fromkeys(key for key in (*files, *exports) if key)),
     )
+
+
+def find_names(
+    connection: Connection, subject: DataSubject, matcher: WordMatcher
+) -> Iterator[tuple[PersonId, str]]:
+    """Find (person, folder) of blocks that nobody else sees and whose name matches."""
+    own = erase_person.list_unshared_blocks(connection, subject=subject)
+    owners = replace(subject, person_ids=tuple(person_id for person_id, _ in own))
+    for person_id, slug, name in person_data.walk_block_names(connection, subject=owners):
+        folder = slug.removeprefix(PREFIX)
+        if matcher.is_in(f"{folder}\n{name}") and name != name_neutrally(person_id):
+            yield person_id, folder
+
+
+def name_neutrally(person_id: PersonId) -> str:
+    """Return the name that a block gets in place of a forgotten one."""
+    return f"untitled-{person_id}"
 
 
 def find_messages(

@@ -1,5 +1,7 @@
 """Removal of words from all data of a person, at their request; safe to repeat."""
 
+import asyncio
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,16 +55,18 @@ class Preview:
     entries: int
     messages: int
     jobs: int
+    blocks: int
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedCounts:
-    """The numbers of removed items."""
+    """The numbers of removed items, and the new names of renamed blocks."""
 
     entries: int
     messages: int
     jobs: int
+    blocks: tuple[str, ...]
 
 
 class WordRemoval:
@@ -86,14 +90,16 @@ class WordRemoval:
                 for _, _, words in person_data.walk_archive(connection, subject=subject)
                 if matcher.is_in(words)
             ]
+            names = [name for _, name in word_search.find_names(connection, subject, matcher)]
             lines = [entry.text for entry in entries] + kept
             said = list(word_search.find_messages(connection, subject, matcher))
-            shown = [*lines[:_SHOWN], *_read_lines(connection, said[-_SHOWN:])]
+            shown = [*names, *lines[:_SHOWN], *_read_lines(connection, said[-_SHOWN:])]
             return Preview(
                 entries=len(lines),
                 messages=len(said)
                 + len(list(word_search.find_withheld(connection, subject, matcher))),
                 jobs=len(list(word_search.find_jobs(connection, subject, matcher))),
+                blocks=len(names),
                 lines=tuple(map(_shorten, shown)),
             )
 
@@ -112,11 +118,13 @@ class WordRemoval:
             raise WorkInProgress
         entries = await self._drop_entries(subject, matcher, now)
         redacted = jobs = 0
+        renamed: list[str] = []
         traced = Found()
         for _ in range(_ROUNDS):
             kept = partial(word_search.find_in_memory, subject=subject, matcher=matcher)
             found = await self._database.browse(kept)
             entries += len(found.archive)
+            renamed += [await self._rename_block(*block) for block in found.names]
             await self._remove_from_memory(subject, matcher, found, now)
             if has_messages:
                 said = partial(word_search.find_in_conversations, subject=subject, matcher=matcher)
@@ -126,7 +134,22 @@ class WordRemoval:
                 jobs += len(traced.jobs)
             if found == traced == Found():
                 break
-        return RemovedCounts(entries=entries, messages=redacted, jobs=jobs)
+        return RemovedCounts(entries=entries, messages=redacted, jobs=jobs, blocks=tuple(renamed))
+
+    async def _rename_block(self, person_id: PersonId, folder: str) -> str:
+        """Give a block a neutral name, and delete its folder; the next read writes a new one.
+
+        The folder goes first: its edits are in the ledger, and a repetition finds the old name.
+        """
+        name = word_search.name_neutrally(person_id)
+        place = self._memory.locate("block", folder, "memory").parent
+        remove = partial(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(remove)
+        await self._database.write(
+            "forget.name", lambda c: redact.drop_name(c, person_id=person_id, name=name)
+        )
+        await asyncio.to_thread(remove)  # a read may have written it again meanwhile
+        return name
 
     async def _whose(self, person_id: PersonId) -> DataSubject:
         return await self._database.browse(

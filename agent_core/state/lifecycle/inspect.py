@@ -1,6 +1,7 @@
 """Inspect a database from outside, without locking, creating or changing anything."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,24 @@ def peek(path: Path) -> DatabaseInfo | None:
         was_closed=note is None or note[1],
         backlogs=backlogs,
     )
+
+
+def may_hold(path: Path, accounts: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a copy of a database holds one of the (platform, user id) accounts.
+
+    True for a file that can't be read.
+    """
+    try:
+        with closing(sqlite3.connect(_address(path.absolute()), uri=True)) as connection:
+            return any(
+                connection.execute(
+                    "SELECT 1 FROM accounts WHERE platform = :platform AND user_id = :user_id",
+                    {"platform": platform, "user_id": user_id},
+                ).fetchone()
+                for platform, user_id in accounts
+            )
+    except sqlite3.Error:
+        return True
 
 
 def _address(path: Path) -> str:

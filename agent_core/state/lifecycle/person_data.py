@@ -242,6 +242,16 @@ def walk_descriptions(
     )
 
 
+def walk_block_names(
+    connection: Connection, *, subject: DataSubject
+) -> Iterator[tuple[PersonId, str, str]]:
+    """Yield (person, slug, name) of blocks; `subject` has their rows."""
+    yield from connection.execute(
+        f"SELECT id, slug, name FROM people WHERE kind = 'block' AND id IN {_PEOPLE} ORDER BY id",
+        subject.values,
+    )
+
+
 def walk_audit(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[int, PersonId, str]]:

@@ -17,6 +17,7 @@ from agent_core.ids import (
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.jobs import jobs
+from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import search
 from agent_core.state.tokenizer import index_text
 from agent_core.transcript import Role
@@ -191,6 +192,13 @@ def drop_description(connection: Connection, *, person_id: PersonId) -> None:
         "UPDATE blocks SET description = :mark WHERE person_id = :person_id",
         {"mark": FORGOTTEN, "person_id": person_id},
     )
+
+
+def drop_name(connection: Connection, *, person_id: PersonId, name: str) -> None:
+    """Give a block another name and folder; `person_id` is its row in `people`."""
+    values = {"name": name, "slug": PREFIX + name, "person_id": person_id}
+    connection.execute("UPDATE people SET name = :name, slug = :slug WHERE id = :person_id", values)
+    connection.execute("UPDATE blocks SET label = :name WHERE person_id = :person_id", values)
 
 
 def drop_detail(connection: Connection, *, audit_id: int) -> None:

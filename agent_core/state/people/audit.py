@@ -32,6 +32,15 @@ def record(connection: Connection, entry: AuditEntry) -> None:
     )
 
 
+def find_newest(connection: Connection, *, person_id: PersonId, action: str) -> int | None:
+    """Return when an action about a person was recorded last, in milliseconds; None if never."""
+    row = connection.execute(
+        "SELECT MAX(created_at) FROM audit WHERE person_id = :person_id AND action = :action",
+        {"person_id": person_id, "action": action},
+    ).fetchone()
+    return None if row[0] is None else int(row[0])
+
+
 def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[AuditEntry]:
     """List the audited actions about a person, newest first."""
     rows = connection.execute(

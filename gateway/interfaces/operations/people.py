@@ -89,7 +89,7 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
 async def look_before_erasing(context: OperationContext, asked: Answer) -> Answer:
     """Describe the person to erase, and the backups that still contain them. Raises `Declined`."""
     person = await _find(context, asked)
-    backups = await context.erasing.list_backups()
+    backups = await context.erasing.list_backups(person.id)
     return {"name": person.name, "role": person.role, "folder": person.slug, "backups": backups}
 
 
@@ -97,6 +97,7 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
     """Erase a person, and answer once no byte is left. Raises `Declined`, `StoreError`."""
     person = await _find(context, asked)
     erasing = context.erasing
+    backups = await erasing.list_backups(person.id)
     try:
         await erasing.erase(person.id)
     except WorkInProgress as error:
@@ -105,8 +106,11 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(privacy.LAST_OWNER()) from error
     except OSError as error:
         raise Declined(f"A folder of theirs can't be deleted: {error}.") from error
-    backups, external = await erasing.list_backups(), await erasing.list_external()
-    return {"name": person.name, "backups": backups, "outside": external}
+    return {
+        "name": person.name,
+        "backups": backups,
+        "outside": await erasing.list_external(),
+    }
 
 
 async def _find(context: OperationContext, asked: Answer) -> Person:

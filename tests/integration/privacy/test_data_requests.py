@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -238,6 +239,70 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         assert await count(harness, "ledger", "before = '[forgotten]'") > 0
         assert await count(harness, "questions", "kind = 'forget' AND text LIKE '%bluefish%'") == 0
         assert "bluefish" not in await ana.says("/memory")
+
+
+async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
+        await ana.says("hello")
+        folder = tmp_path / "memories" / "people" / "zebrana"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "MEMORY.md").write_text("- likes tea\n")
+        await ana.says("/memory")
+        (folder / "MEMORY.md").write_text("- likes tea\n- knows bluefish\n")
+        await ana.says("/memory")
+        await ana.says("/forget bluefish")
+        await ana.presses(privacy.FORGET_ENTRIES())
+        await settled(harness)
+        why = await ana.says("/why 2")
+        assert why == "That was deleted permanently with /forget. Nothing about it is left to show."
+        assert "/forget deletes permanently, so I can't undo it." in await ana.says("/undo")
+        assert "likes tea" in await ana.says("/memory")
+        assert "Removed: likes tea" in await ana.says("/undo 1")
+        assert "Restored: likes tea" in await ana.says("/undo 4")
+
+
+async def test_the_name_of_a_block_is_forgotten_and_its_entries_stay(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = Side(harness, "4711001", "Zebrana")
+        await ana.says("hello")
+        for label in ("bluefish", "letters"):
+            await ana.says(f"/block new {label} 500 what it says")
+            folder = tmp_path / "memories" / "blocks" / label
+            folder.mkdir(parents=True)
+            (folder / "MEMORY.md").write_text(f"- kept in {label[0]}\n")
+        await ana.says("/block")
+        asked = await ana.says("/forget *luefis")
+        assert "Names of memory blocks: 1" in asked
+        await ana.presses(privacy.FORGET_ALL())
+        await settled(harness)
+        (name,) = re.findall(r"These blocks have new names: (untitled-\d+)\.", last(harness, ana))
+        assert "- kept in b" in (await ana.says(f"/block {name}")).replace("1: ", "")
+        assert "letters" in await ana.says("/block")
+    assert search(tmp_path, "bluefish") == []
+
+
+async def test_who_erases_themselves_learns_which_backups_have_them(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        database, backups = harness.gateway.database, tmp_path / "backups"
+        backups.mkdir()
+        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        await ben.says("hello")
+        await database.back_up(backups / "state-1.db")
+        await ana.says("hello")
+        await database.back_up(backups / "state-2.db")
+        await ana.says("/erase me")
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
+        await settled(harness)
+        assert "These backups still have it: state-2.db" in last(harness, ana)
+        assert "state-1.db" not in last(harness, ana)
+        assert await ana.person() is None
+
+
+def last(harness: Harness, side: Side) -> str:
+    """The text of the newest message in somebody's direct chat."""
+    return [one.text for one in harness.chat.shown if one.chat_id == side.user][-1]
 
 
 async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Path) -> None:

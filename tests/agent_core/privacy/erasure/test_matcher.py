@@ -30,6 +30,12 @@ from agent_core.transcript import (
         ("กรุงเทพ", "ที่กรุงเทพมหานคร"),
         ("ann@example.org", "write to ann@example.org!"),
         ("4711", "number 4711-12"),
+        ("lisbon", "lis\u200bbon and L\u00adisbon"),
+        ("lis\u2060bon", "Lisbon"),
+        ("bon", "lis\u200bbon"),
+        ("*isbo", "Lisbon"),
+        ('*"sbon tri"', "a Lisbon trip"),
+        ("*isbo trip", "trip to Lisbon"),
     ],
 )
 def test_a_text_that_holds_the_words_is_found(words: str, text: str) -> None:
@@ -46,6 +52,8 @@ def test_a_text_that_holds_the_words_is_found(words: str, text: str) -> None:
         ('"old house"', "house, old"),
         ("京都", "東京に"),
         ("(.*)lisbon", "anything"),
+        ("isbon", "Lisbon"),
+        ("*isbo rip", "Lisbon trip"),
     ],
 )
 def test_a_text_without_them_is_not(words: str, text: str) -> None:
