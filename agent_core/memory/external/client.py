@@ -15,7 +15,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 from agent_core.tools import Effect, Tool, ToolContext, ToolResult
-from agent_core.transcript import Message, ToolSpec
+from agent_core.transcript import Message, ToolSpec, make_source
 
 
 class ExternalMemoryClient:
@@ -26,6 +26,7 @@ class ExternalMemoryClient:
 
     def __init__(self, tool: ExternalMemoryTool, contact: ProviderConnection) -> None:
         self._tool = tool
+        self._provider_name = contact.provider.name
         self._names = contact.names
         self._condition = contact.condition
 
@@ -50,7 +51,8 @@ class ExternalMemoryClient:
             raise ExternalMemoryUnavailable(
                 "the external memory took too long; continue without it"
             ) from error
-        return ToolResult(text=text or "It knows nothing about that.")
+        sources = (make_source("fetched", self._provider_name),)
+        return ToolResult(text=text or "It knows nothing about that.", sources=sources)
 
 
 _LONGEST_LOOK = 60.0
