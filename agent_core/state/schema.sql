@@ -611,3 +611,11 @@ CREATE TABLE "skills" (
     is_pinned    INTEGER NOT NULL DEFAULT 0,
     told_fault   TEXT NOT NULL DEFAULT ''
 );
+
+-- A browser's login to the console page; only a hash of its secret is kept.
+CREATE TABLE browser_logins (
+    id          INTEGER PRIMARY KEY,
+    secret_hash TEXT NOT NULL UNIQUE,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL
+);

@@ -19,6 +19,7 @@ _SHAPES = (
     _Shape("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
     _Shape("a PuTTY private key", r"PuTTY-User-Key-File-[0-9]+:"),
     _Shape("an age key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
+    _Shape("a console token", r"\btalaria_[A-Za-z0-9_-]{43}"),
     _Shape("an Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
     _Shape("an OpenRouter key", r"\bsk-or-v1-[0-9a-f]{32,}"),
     _Shape("an OpenAI key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),

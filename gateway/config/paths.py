@@ -1,6 +1,9 @@
 """Names of the files in the home directory, and its creation."""
 
+import logging
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from gateway.errors import StartError
@@ -18,14 +21,16 @@ LOG = Path("logs", "talaria.log")
 LONGEST_SOCKET_PATH = 103
 """Bytes; `sun_path` holds 104 with its end on macOS and the BSDs, 108 on Linux."""
 
+_log = logging.getLogger(__name__)
+
 _UMASK = 0o077
 """The umask: other users have no access to the home directory."""
 
 
 def make_home(home: Path) -> None:
-    """Create the home directory if it is missing, readable by this user only.
+    """Create the home directory if it is missing, and close it to other users.
 
-    Raises `StartError` if the place can't be used; nothing in it is changed then.
+    Raises `StartError` if the place can't be used or stays open; nothing in it is changed then.
     """
     os.umask(_UMASK)
     problem = explain_length(home)
@@ -35,6 +40,23 @@ def make_home(home: Path) -> None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StartError(describe_unwritable(home, error)) from error
+    mode = find_open_mode(home)
+    if not mode:
+        return
+    with suppress(OSError):
+        home.chmod(0o700)
+    if find_open_mode(home):
+        raise StartError(
+            f"The home {home} is open to other users (mode {mode:o}), and that can't be changed."
+            f" Run `chmod 700 {home}` as its owner, or set TALARIA_HOME to another folder."
+        )
+    _log.warning("the home %s was open to other users (mode %o); its mode is 700 now", home, mode)
+
+
+def find_open_mode(home: Path) -> int:
+    """Return the mode of a home that other users can open; 0 if it is private."""
+    mode = stat.S_IMODE(home.stat().st_mode)
+    return mode if mode & (stat.S_IRWXG | stat.S_IRWXO) else 0
 
 
 def describe_unwritable(home: Path, error: OSError) -> str:

@@ -3,7 +3,6 @@
 import os
 import platform
 import shutil
-import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from gateway.config import (
     Secrets,
     Settings,
     explain_length,
+    find_open_mode,
     list_unknown_variables,
 )
 from gateway.errors import StartError
@@ -34,7 +34,6 @@ OLDEST_PYTHON = (3, 11)
 _LITTLE_SPACE = 500_000_000
 _NO_SPACE = 50_000_000
 """Least bytes free on the home directory's disk."""
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PATIENCE = 2.0
 
 
@@ -98,11 +97,9 @@ def _look_at_home(home: Path) -> Finding:
         return _finding("home", "fault", f"{home} can't be created: {parent} is not writable")
     if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
         return _finding("home", "fault", f"{home} is not writable by this user")
-    mode = stat.S_IMODE(home.stat().st_mode)
-    if mode & _OTHERS:
-        return _finding(
-            "home", "note", f"{home} is open to other users (mode {mode:o}): chmod 700 {home}"
-        )
+    if mode := find_open_mode(home):
+        text = f"{home} is open to other users (mode {mode:o}); the next start closes it"
+        return _finding("home", "note", text)
     return _finding("home", "ok", f"{home} is private to you")
 
 

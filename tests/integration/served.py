@@ -1,7 +1,7 @@
 """A house in this process with its two servers, as `talaria run` puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
+from gateway.config import now as wall_clock
 from gateway.interfaces.http.server import serving_control, serving_page
 from tests.integration.processes import free_port
 
@@ -40,6 +41,7 @@ async def served(
     *,
     adapters: Mapping[str, ChatAdapter] | None = None,
     model: Model | None = None,
+    now: Callable[[], int] = wall_clock,
 ) -> AsyncIterator[Served]:
     """Open the house, with the stand-in if no model is given, and end it in order."""
     settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(free_port())})
@@ -58,7 +60,7 @@ async def served(
             settings,
             stop=stop,
             companions=(serve,),
-            extensions=Extensions(adapters=adapters or {}, model=model),
+            extensions=Extensions(adapters=adapters or {}, model=model, now=now),
         )
     )
     done, _ = await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=20)

@@ -1,4 +1,4 @@
-"""Access control of the HTTP server: the Host header, the Origin header and the token."""
+"""Access control of the HTTP server: the Host and Origin headers, the token and logins."""
 
 import hmac
 import ipaddress
@@ -14,15 +14,17 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from gateway.interfaces.http.logins import SECONDS, Logins
+
 OPEN_PATHS = frozenset({"/health"})
-"""Paths that need no token."""
+"""Paths that need neither token nor login."""
+LOGOUT_PATH = "/logout"
 
 _FOREIGN = (
     "This page can't be opened from other sites or host names."
     " Open the address that Talaria printed."
 )
-_LOCKED = "The token is missing. Open the address that `talaria run` printed."
-_A_YEAR = 365 * 86_400
+_LOCKED = "Your login is missing or has ended. Open the address that `talaria run` printed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,10 @@ class Gate:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name. Browsers store cookies by host; the port separates two homes."""
+        """The cookie's name. Browsers store cookies by host; the port separates two homes.
+
+        Every port of the host receives the cookie, so it holds a login and never the token.
+        """
         return f"talaria_{self.port}"
 
     def knows_host(self, hosts: Sequence[str]) -> bool:
@@ -76,10 +81,10 @@ class Gate:
         return address.is_loopback or name == self.bind
 
 
-def make_guard(gate: Gate) -> Middleware:
+def make_guard(gate: Gate, logins: Logins) -> Middleware:
     """Return the middleware that checks every request first.
 
-    A foreign host or origin gets 403, and a missing token 401.
+    A foreign host or origin gets 403, and a request without token and login 401.
     """
 
     @web.middleware
@@ -93,23 +98,38 @@ def make_guard(gate: Gate) -> Middleware:
         if request.path in OPEN_PATHS:
             return await handler(request)
         if request.path == "/" and "token" in request.query:
-            return _let_in(gate, request.query["token"])
-        given = _bearer(headers.get("Authorization", "")) or request.cookies.get(gate.cookie, "")
-        if not gate.knows_token(given):
+            return await _log_in(gate, logins, request.query["token"])
+        token, secret = _bearer(headers.get("Authorization", "")), request.cookies.get(gate.cookie)
+        if not (gate.knows_token(token) or (secret and await logins.is_open(secret))):
             return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+        if request.path == LOGOUT_PATH and request.method == "POST":
+            return await _log_out(gate, logins, secret)
         return await handler(request)
 
     return guard
 
 
-def _let_in(gate: Gate, token: str) -> web.StreamResponse:
-    """Turn the token of the printed address into a cookie, and remove it from the address bar."""
+async def _log_in(gate: Gate, logins: Logins, token: str) -> web.StreamResponse:
+    """Turn the token of the printed address into a login, and remove it from the address bar."""
     if not gate.knows_token(token):
         return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
     response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
     response.set_cookie(
-        gate.cookie, token, path="/", max_age=_A_YEAR, httponly=True, samesite="Strict"
+        gate.cookie,
+        await logins.begin(),
+        path="/",
+        max_age=SECONDS,
+        httponly=True,
+        samesite="Strict",
     )
+    return response
+
+
+async def _log_out(gate: Gate, logins: Logins, secret: str | None) -> web.StreamResponse:
+    if secret:
+        await logins.end(secret)
+    response = web.Response(status=HTTPStatus.NO_CONTENT)
+    response.del_cookie(gate.cookie, path="/")
     return response
 
 
@@ -124,7 +144,9 @@ def _refuse(status: HTTPStatus, sentence: str) -> web.Response:
 
 
 _BYTES = 32
-_SHAPE = re.compile(r"[A-Za-z0-9_-]{43}")
+_PREFIX = "talaria_"
+"""Lets the token be recognised, and masked, wherever somebody prints it."""
+_SHAPE = re.compile(_PREFIX + r"[A-Za-z0-9_-]{43}")
 """32 bytes as `token_urlsafe` writes them."""
 
 
@@ -140,7 +162,7 @@ def load_token(path: Path) -> str:
 
 def _make_token(path: Path) -> str:
     """Write the token atomically, never readable by other users."""
-    token = secrets.token_urlsafe(_BYTES)
+    token = _PREFIX + secrets.token_urlsafe(_BYTES)
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
     descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

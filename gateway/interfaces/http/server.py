@@ -3,14 +3,14 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
 
 from aiohttp import WSCloseCode, WSMsgType, web
-from aiohttp.typedefs import Middleware
+from aiohttp.typedefs import Handler, Middleware
 
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
@@ -19,8 +19,10 @@ from gateway.bootstrap.factories import make_prompt_cache
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import Declined, Mistaken, StartError
+from gateway.interfaces.http.connections import BoundedSite
 from gateway.interfaces.http.gate import Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
+from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.operations.contract import OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 
@@ -28,17 +30,21 @@ LONGEST_LINE = 8_000_000
 """Bytes of one line, as on the console's socket: a message of a million characters."""
 _HEARTBEAT = 30.0
 _CONNECT = 5.0
+_LOGIN_CHECK = 2.0
+"""Seconds between two looks at whether the login of an open page has ended."""
 
 
 class Bridge:
     """Connects each browser to the console's socket, and closes all of them at the end."""
 
-    def __init__(self, socket: Path) -> None:
+    def __init__(self, socket: Path, cookie: str, logins: Logins) -> None:
         self._socket = socket
+        self._cookie = cookie
+        self._logins = logins
         self._open: set[web.WebSocketResponse] = set()
 
     async def join(self, request: web.Request) -> web.StreamResponse:
-        """Pass lines both ways until either side leaves."""
+        """Pass lines both ways until either side leaves or the login ends."""
         page = web.WebSocketResponse(heartbeat=_HEARTBEAT, max_msg_size=LONGEST_LINE)
         await page.prepare(request)
         self._open.add(page)
@@ -52,12 +58,18 @@ class Bridge:
             await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"the console is not on")
             return page
         try:
-            await _pass_both_ways(page, reader, writer)
+            watch = self._watch_login(request.cookies.get(self._cookie))
+            await _pass_until_over(watch, _pass_down(page, reader), _pass_up(page, writer))
         finally:
             self._open.discard(page)
             writer.close()
             await page.close()
         return page
+
+    async def _watch_login(self, secret: str | None) -> None:
+        """Return when a login has ended; the token of a header never does."""
+        while secret is None or await self._logins.is_open(secret):  # noqa: ASYNC110 - any process
+            await asyncio.sleep(_LOGIN_CHECK)  # may end it
 
     async def close(self, _: web.Application) -> None:
         """Tell every page that the gateway stops; pages reconnect on their own."""
@@ -65,17 +77,15 @@ class Bridge:
             await page.close(code=WSCloseCode.GOING_AWAY, message=b"the gateway is stopping")
 
 
-async def _pass_both_ways(
-    page: web.WebSocketResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
-    down = asyncio.create_task(_pass_down(page, reader))
-    up = asyncio.create_task(_pass_up(page, writer))
+async def _pass_until_over(*work: Coroutine[object, object, None]) -> None:
+    """Run until one of these ends, and cancel the others."""
+    tasks = [asyncio.create_task(one) for one in work]
     try:
-        await asyncio.wait((down, up), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (down, up):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(down, up, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _pass_down(page: web.WebSocketResponse, reader: asyncio.StreamReader) -> None:
@@ -148,6 +158,18 @@ async def harden(_: web.Request, response: web.StreamResponse) -> None:
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
 
 
+@web.middleware
+async def close_afterwards(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Serve one request per connection, so that `BoundedSite` sees each of them begin."""
+    try:
+        response = await handler(request)
+    except web.HTTPException as error:
+        error.force_close()
+        raise
+    response.force_close()
+    return response
+
+
 _GATEWAY = web.AppKey("gateway", Gateway)
 _LARGEST_REQUEST = 64 * 1024
 _LAST_ANSWERS = 2.0
@@ -189,15 +211,16 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
         token = await asyncio.to_thread(load_token, home / HTTP_TOKEN)
     except OSError as error:
         raise StartError(describe_unwritable(home, error)) from error
-    bridge = Bridge(home / CONSOLE_SOCKET)
-    guard = make_guard(Gate(bind=http.bind, port=http.port, token=token))
-    application = _make_application(gateway, guard)
+    logins = Logins(gateway.database, gateway.now)
+    gate = Gate(bind=http.bind, port=http.port, token=token)
+    bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins)
+    application = _make_application(gateway, close_afterwards, make_guard(gate, logins))
     application.router.add_get("/console", bridge.join)
     application.on_shutdown.append(bridge.close)
     Pages().add_to(application)
     async with _running(application) as runner:
         try:
-            await web.TCPSite(runner, http.bind, http.port).start()
+            await BoundedSite(runner, http.bind, http.port).start()
         except OSError as error:
             raise StartError(
                 f"The console page can't listen on {http.bind} port {http.port}:"

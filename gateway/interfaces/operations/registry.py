@@ -6,6 +6,7 @@ from pathlib import Path
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
+from gateway.interfaces.operations.logins import LOGIN_OPERATIONS
 from gateway.interfaces.operations.memory import MEMORY_OPERATIONS
 from gateway.interfaces.operations.people import PEOPLE_OPERATIONS
 from gateway.interfaces.operations.skills import SKILL_OPERATIONS
@@ -27,6 +28,7 @@ async def back_up(context: OperationContext, asked: Answer) -> Answer:
 OPERATIONS: Mapping[str, Operation] = {
     "backup": back_up,
     **PEOPLE_OPERATIONS,
+    **LOGIN_OPERATIONS,
     **MEMORY_OPERATIONS,
     **TURN_OPERATIONS,
     **JOB_OPERATIONS,

@@ -84,14 +84,6 @@ def test_a_home_that_is_used_is_left_byte_for_byte_as_it_is(home: Path) -> None:
     assert bytes_below(home) == before
 
 
-def test_a_home_that_others_can_open_is_a_note(home: Path) -> None:
-    home.mkdir()
-    home.chmod(0o755)
-    found = findings(home, 0)["home"]
-    assert found["state"] == "note"
-    assert f"chmod 700 {home}" in found["text"]
-
-
 @pytest.mark.parametrize(
     ("version", "content", "sentence"),
     [(9999, b"", "was written by a newer Talaria"), (0, b"no database" * 100, "is damaged")],
@@ -200,3 +192,49 @@ async def test_the_environment_of_a_running_gateway_holds_no_token(home: Path) -
             except PermissionError:
                 continue
             assert not any(token.encode() in shown for token in tokens.values())
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def open_home(home: Path) -> Path:
+    home.mkdir()
+    home.chmod(0o755)
+    return home
+
+
+def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:
+    found = findings(open_home(home), 0)["home"]
+    assert (found["state"], mode_of(home)) == ("note", 0o755)
+    assert found["text"].endswith("is open to other users (mode 755); the next start closes it")
+
+
+async def test_a_start_closes_an_open_home_to_others(home: Path) -> None:
+    async with running(open_home(home)):
+        assert mode_of(home) == 0o700
+    assert findings(home, 0)["home"]["state"] == "ok"
+
+
+UNCHANGEABLE = """
+import sys
+from agent_core.subprocesses.seccomp import Denial, deny
+from gateway.__main__ import main
+deny([Denial(call="chmod"), Denial(call="fchmodat")])
+sys.exit(main(["run"]))
+"""
+
+
+@pytest.mark.skipif(not find_protection().seccomp, reason="this kernel has no seccomp")
+def test_a_home_that_stays_open_is_refused(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNCHANGEABLE],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environ(open_home(home)),
+    )
+    assert done.returncode == 2
+    assert f"The home {home} is open to other users (mode 755)" in done.stderr
+    assert list(home.iterdir()) == []

@@ -1,6 +1,7 @@
 """The HTTP server: who gets in, the page and what it may do, and the line behind it."""
 
 import asyncio
+import hashlib
 import json
 import re
 import shutil
@@ -9,17 +10,22 @@ import subprocess
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from adapters.contract import Health
+from gateway.interfaces.http.connections import MOST_CONNECTIONS, BoundedSite
 from gateway.interfaces.http.gate import Gate, load_token
 from tests.architecture.source import ROOT
 from tests.fakes.chat import FakeChat
+from tests.integration.clock import Clock
+from tests.integration.processes import free_port, talaria_beside
 from tests.integration.served import Served, served
 
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
@@ -92,8 +98,9 @@ async def test_the_printed_address_becomes_a_cookie_and_leaves_the_address_bar(
     async with browser.get(harness.page, allow_redirects=False) as response:
         assert (response.status, response.headers["Location"]) == (303, "/")
         cookie = response.headers["Set-Cookie"]
-    assert f"talaria_{harness.address.port}={harness.token}" in cookie
-    for attribute in ("HttpOnly", "SameSite=Strict", "Path=/"):
+    assert cookie.startswith(f"talaria_{harness.address.port}=")
+    assert harness.token not in cookie
+    for attribute in ("HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"):
         assert attribute in cookie
     assert await status(browser, harness, "/") == 200
 
@@ -104,6 +111,146 @@ async def test_a_wrong_token_in_the_address_sets_no_cookie(
     async with browser.get(harness.page.with_query(token="x"), allow_redirects=False) as response:
         assert response.status == 401
         assert "Set-Cookie" not in response.headers
+
+
+def secret_of(browser: aiohttp.ClientSession, harness: Served) -> str:
+    """The secret that the browser holds."""
+    return browser.cookie_jar.filter_cookies(harness.address)[
+        f"talaria_{harness.address.port}"
+    ].value
+
+
+async def log_in(browser: aiohttp.ClientSession, harness: Served) -> str:
+    async with browser.get(harness.page) as response:
+        assert response.status == 200
+    return secret_of(browser, harness)
+
+
+async def test_the_database_holds_no_secret_of_a_login(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    secret = await log_in(browser, harness)
+    database = harness.gateway.settings.home / "state.db"
+    held = database.read_bytes() + database.with_name("state.db-wal").read_bytes()
+    assert hashlib.sha256(secret.encode()).hexdigest().encode() in held
+    assert secret.encode() not in held
+    assert harness.token.encode() not in held
+
+
+async def test_each_login_has_a_secret_of_its_own(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    first, second = await log_in(browser, harness), await log_in(browser, harness)
+    assert first != second
+    assert harness.token not in (first, second)
+
+
+async def test_a_login_ends_after_half_a_day(tmp_path_factory: pytest.TempPathFactory) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with (
+        served(tmp_path_factory.mktemp("h") / "home", now=clock) as harness,
+        aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as browser,
+    ):
+        secret = await log_in(browser, harness)
+        cookie = f"talaria_{harness.address.port}={secret}"
+        clock.pass_unseen(hours=12, seconds=-1)
+        assert await status(browser, harness, "/", Cookie=cookie) == 200
+        clock.pass_unseen(seconds=1)
+        assert await status(browser, harness, "/", Cookie=cookie) == 401
+
+
+async def test_logging_out_ends_the_login_of_this_browser_alone(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    other = await log_in(browser, harness)
+    secret = await log_in(browser, harness)
+    async with browser.post(harness.address / "logout") as response:
+        assert response.status == 204
+    cookie = f"talaria_{harness.address.port}"
+    assert await status(browser, harness, "/", Cookie=f"{cookie}={secret}") == 401
+    assert await status(browser, harness, "/", Cookie=f"{cookie}={other}") == 200
+    async with browser.post(
+        harness.address / "logout", headers={"Origin": "http://127.0.0.1:1"}
+    ) as response:
+        assert response.status == 403
+
+
+async def test_ending_all_logins_closes_the_open_pages(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    await log_in(browser, harness)
+    home = harness.gateway.settings.home
+    async with browser.ws_connect(harness.address / "console") as page:
+        listed = await talaria_beside(home, "logins", "list")
+        assert listed.out.startswith("since ")
+        ended = await talaria_beside(home, "logins", "end")
+        assert ended.out.startswith("1 logged out.")
+        async with asyncio.timeout(45):
+            while (await page.receive()).type is not aiohttp.WSMsgType.CLOSED:
+                pass
+    assert await status(browser, harness, "/") == 401
+    assert (await talaria_beside(home, "logins", "list")).out == "No browser is logged in.\n"
+
+
+@asynccontextmanager
+async def listening(head_seconds: float) -> AsyncIterator[int]:
+    """An application behind a bounded port, and its number."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text="here")
+
+    application = web.Application()
+    application.router.add_get("/", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    port = free_port()
+    await BoundedSite(runner, "127.0.0.1", port, head_seconds=head_seconds).start()
+    try:
+        yield port
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HT"])
+async def test_a_request_whose_head_does_not_end_is_closed(begun: bytes) -> None:
+    async with listening(head_seconds=0.2) as port, asyncio.timeout(45):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(begun)
+        with suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_head_in_pieces_is_answered() -> None:
+    async with listening(head_seconds=45) as port, asyncio.timeout(45):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for piece in (b"GET / HTTP/1.1\r\nHost: x\r", b"\n\r", b"\n"):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0)
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
+async def test_idle_connections_make_room_for_one_that_asks() -> None:
+    async with listening(head_seconds=45) as port, asyncio.timeout(45):
+        idle = [
+            await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 20)
+        ]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert (await reader.read()).endswith(b"here")
+        closed = [await _is_closed(reader) for reader, _ in idle[:20]]
+        assert all(closed)
+        for _, waiting in [*idle, (reader, writer)]:
+            waiting.close()
+
+
+async def _is_closed(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await reader.read() == b""
+    except ConnectionResetError:
+        return True
 
 
 async def test_the_page_comes_with_its_parts_and_may_load_nothing_else(

@@ -9,8 +9,8 @@ const LONGEST_PAUSE = 15000;
 const KEPT = 200; // messages that a reload of this tab finds again
 const STORE = "talk 2"; // the number is that of the form in which they are kept
 
-const [talk, form, words, send, stop, sign, line, greeting] = [
-  "talk", "form", "words", "send", "stop", "sign", "line", "greeting",
+const [talk, form, words, send, stop, sign, line, greeting, leave] = [
+  "talk", "form", "words", "send", "stop", "sign", "line", "greeting", "leave",
 ].map((id) => document.getElementById(id));
 
 const shown = new Map(); // id -> {who, id, text, buttons, isLive, isAside, article, body, choices}
@@ -21,8 +21,10 @@ let signTimer = 0;
 let isWaiting = false;
 let isAsking = false; // the newest message waits for its reader, whose turn still runs
 let painting = null;
+let isLoggedOut = false;
 
 function connect() {
+  if (isLoggedOut) return;
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console`);
   socket.onopen = () => {
     pause = FIRST_PAUSE;
@@ -34,9 +36,22 @@ function connect() {
   socket.onmessage = (event) => hear(JSON.parse(event.data));
   socket.onclose = () => {
     tellLine(false, "not connected, trying again");
+    checkLogin();
     setTimeout(connect, pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   };
+}
+
+function checkLogin() {
+  fetch("/", { method: "HEAD" }).then((answer) => {
+    isLoggedOut = answer.status === 401;
+    if (isLoggedOut) tellLine(false, "logged out: open the address that talaria run printed");
+  }).catch(() => {}); // the gateway is off, and the page goes on trying
+}
+
+function logOut() {
+  sessionStorage.removeItem(STORE);
+  fetch("/logout", { method: "POST" }).then(() => socket.close());
 }
 
 function hear(news) {
@@ -238,6 +253,7 @@ words.addEventListener("keydown", (event) => {
 });
 words.addEventListener("input", fitInput);
 stop.addEventListener("click", () => say("/stop"));
+leave.addEventListener("click", logOut);
 
 recall();
 fitInput();

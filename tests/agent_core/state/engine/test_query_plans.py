@@ -75,7 +75,15 @@ from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.blocks import NewBlock
 from agent_core.state.memory.ledger import Change, Origin, Projection
 from agent_core.state.memory.shares import Share
-from agent_core.state.people import account_links, audit, delivery_targets, owners, people, rooms
+from agent_core.state.people import (
+    account_links,
+    audit,
+    browser_logins,
+    delivery_targets,
+    owners,
+    people,
+    rooms,
+)
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Preferences
@@ -140,6 +148,7 @@ ROOMS = (
     questions,
     redact,
     retention,
+    browser_logins,
     unreachable_chats,
     rooms,
     scrubbing,
@@ -287,6 +296,7 @@ VALUES: dict[str, Any] = {
     "change": Change(operation="add", position=0, before=None, after="a"),
     "chat": "c",
     "code_hash": "h",
+    "secret_hash": "h",
     "code_id": 1,
     "conversation": Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1"),
     "conversation_id": ConversationId(1),

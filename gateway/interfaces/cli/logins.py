@@ -1,0 +1,35 @@
+"""`talaria logins`: shows and ends the logins of browsers to the console page."""
+
+import argparse
+from collections.abc import Mapping
+from datetime import datetime
+
+from gateway.config import load
+from gateway.interfaces.operations.runner import perform
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("list", help="list the browsers that are logged in")
+    verbs.add_parser("end", help="log all browsers out")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb in the running gateway or on its database, and print the result."""
+    home = load(environ).home
+    if arguments.verb == "end":
+        ended = perform(home, "logins.end", {})["ended"]
+        print(f"{ended} logged out. The address that `talaria run` printed logs in again.")
+    else:
+        logins = perform(home, "logins.list", {})["logins"]
+        rows = [
+            f"since {_show(one['created_at'])}, until {_show(one['expires_at'])}" for one in logins
+        ]
+        print("\n".join(rows) or "No browser is logged in.")
+    return 0
+
+
+def _show(moment: int) -> str:
+    """Format milliseconds UTC in the time zone of this machine."""
+    return datetime.fromtimestamp(moment / 1000).astimezone().strftime("%Y-%m-%d %H:%M")

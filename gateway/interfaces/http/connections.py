@@ -1,0 +1,111 @@
+"""A listening port with a limited number of connections, each with limited time for its request."""
+
+import asyncio
+from typing import cast
+
+from aiohttp import web
+
+MOST_CONNECTIONS = 100
+"""Connections at one time; a page opens six, and then keeps one."""
+HEAD_SECONDS = 10.0
+"""Seconds that a client has for the head of its request."""
+_END_OF_HEAD = b"\r\n\r\n"
+
+
+class BoundedSite(web.BaseSite):
+    """A port of an aiohttp application.
+
+    aiohttp itself waits forever for the first request of a connection. When all places are taken,
+    the oldest connection without a request makes room, or else the new one is refused.
+    """
+
+    def __init__(
+        self, runner: web.AppRunner, host: str, port: int, *, head_seconds: float = HEAD_SECONDS
+    ) -> None:
+        super().__init__(runner)
+        self._host = host
+        self._port = port
+        self._head_seconds = head_seconds
+        self._open: dict[_Connection, None] = {}
+
+    @property
+    def name(self) -> str:
+        """The address in aiohttp's lists."""
+        return f"http://{self._host}:{self._port}"
+
+    async def start(self) -> None:
+        """Listen. Raises `OSError`."""
+        await super().start()
+        handlers = self._runner.server
+        assert handlers is not None  # noqa: S101 - the runner was set up
+
+        def accept() -> _Connection:
+            return _Connection(handlers(), self._open, self._head_seconds)
+
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(accept, self._host, self._port)
+
+
+class _Connection(asyncio.Protocol):
+    """Passes everything to aiohttp's protocol, and watches the head of the request."""
+
+    def __init__(
+        self, inner: asyncio.Protocol, opened: dict["_Connection", None], head_seconds: float
+    ) -> None:
+        self._inner = inner
+        self._all = opened
+        self._head_seconds = head_seconds
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._tail = b""
+        self.is_waiting = True
+        """No whole head has come yet."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take a place, or refuse the connection."""
+        self._transport = cast(asyncio.Transport, transport)
+        if len(self._all) >= MOST_CONNECTIONS:
+            oldest = next((one for one in self._all if one.is_waiting), None)
+            (oldest or self).abort()
+        self._all[self] = None
+        self._inner.connection_made(transport)
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._head_seconds, self.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Pass data on; the time for the head ends with its empty line."""
+        if self.is_waiting:
+            recent = self._tail + data
+            self._tail = recent[-len(_END_OF_HEAD) + 1 :]
+            if _END_OF_HEAD in recent:
+                self.is_waiting = False
+                self._stop_timer()
+        self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """Pass the end of the client's data on."""
+        return self._inner.eof_received()
+
+    def pause_writing(self) -> None:
+        """Pass the request to pause on."""
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Pass the end of the pause on."""
+        self._inner.resume_writing()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Give the place back."""
+        self._stop_timer()
+        self._all.pop(self, None)
+        self._inner.connection_lost(error)
+
+    def abort(self) -> None:
+        """Close the connection at once, and give the place back."""
+        self._all.pop(self, None)
+        if self._transport:
+            self._transport.abort()
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
