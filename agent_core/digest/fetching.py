@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import socket
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -127,14 +127,18 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 class Fetcher:
     """Fetches pages. Each host is resolved once, and only the checked addresses are connected to.
 
-    Every redirect is checked again. `allow_private` permits addresses of the local network.
-    `seconds` limits one page.
+    Every redirect is checked again. `allow_hosts` are hosts, each with or without a port, that
+    may have an address of the local network. `seconds` limits one page.
     """
 
     def __init__(
-        self, *, allow_private: bool = False, resolve: Resolve = resolve, seconds: float = SECONDS
+        self,
+        *,
+        allow_hosts: Iterable[str] = (),
+        resolve: Resolve = resolve,
+        seconds: float = SECONDS,
     ) -> None:
-        self._allow_private = allow_private
+        self._allow_hosts = frozenset(host.lower().rstrip(".") for host in allow_hosts)
         self._resolve = resolve
         self._seconds = seconds
 
@@ -174,7 +178,8 @@ class Fetcher:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
             raise FetchFailed("its host name does not resolve") from error
-        if is_checked and not self._allow_private:
+        name = f"[{host}]" if ":" in host else host.rstrip(".")
+        if is_checked and not {name, f"{name}:{port}"} & self._allow_hosts:
             for address in addresses:
                 check_address(address)
         return addresses

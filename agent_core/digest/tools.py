@@ -19,14 +19,14 @@ _FONTS = Path("cache") / "fonts"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestOptions:
     """The digest settings. `github_token` is "" for none; `zone` is for people who have set
-    none.
+    none. `allow_hosts` are hosts of the local network that jobs may fetch from.
     """
 
     home: Path
     zone: str
     github_url: str
     github_token: str
-    allow_private: bool
+    allow_hosts: tuple[str, ...]
     readers: ReaderPool = field(default_factory=ReaderPool)
     """The reader processes, shared by all tools."""
 
@@ -36,7 +36,7 @@ def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tu
     desk = GatherSources(
         sources=kit.home / SOURCES,
         zone=kit.zone,
-        reach=WebAccess(fetcher=Fetcher(allow_private=kit.allow_private), readers=kit.readers),
+        reach=WebAccess(fetcher=Fetcher(allow_hosts=kit.allow_hosts), readers=kit.readers),
         hub=GitHubAccess(url=kit.github_url, token=kit.github_token),
     )
     return (

@@ -92,5 +92,5 @@ def _make_kit(deps: ToolDeps) -> DigestOptions:
         zone=deps.zone,
         github_url=settings.digest.github_url,
         github_token=settings.secrets.github_token or "",
-        allow_private=settings.digest.allow_private,
+        allow_hosts=settings.digest.allow_hosts,
     )

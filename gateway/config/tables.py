@@ -11,6 +11,7 @@ from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.config.types import (
     Accounts,
     FileNames,
+    Hosts,
     Language,
     ListenAddress,
     ServerAddress,
@@ -278,10 +279,11 @@ class DigestSettings(Table, title="Digests"):
         description="The GitHub API that digests read with `GITHUB_TOKEN`. An Enterprise server's"
         " ends in `/api/v3`.",
     )
-    allow_private: bool = Field(
-        default=False,
-        description="Whether jobs may fetch from this machine and its network. Everyone who may"
-        " talk here can then read what is there.",
+    allow_hosts: Hosts = Field(
+        (),
+        description="Hosts of this machine or its network that jobs may fetch from, each with or"
+        ' without a port, for instance `"cloud.lan"` or `"192.168.1.5:8080"`. Everyone who may talk'
+        " here can read what is there.",
     )
 
 

@@ -95,6 +95,22 @@ FileNames = Annotated[
     ],
     _list_shown_as("file names"),
 ]
+Hosts = Annotated[
+    tuple[
+        Annotated[
+            Text,
+            _check(
+                lambda value: (
+                    re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?", value)
+                    is not None
+                ),
+                'a host, with or without a port, such as "cloud.lan" or "192.168.1.5:8080"',
+            ),
+        ],
+        ...,
+    ],
+    _list_shown_as("hosts"),
+]
 Language = Annotated[
     Text,
     _check(

@@ -246,11 +246,8 @@ def _look_at_embeddings(settings: Settings) -> list[Finding]:
 def _look_at_digests(settings: Settings) -> Finding:
     token = settings.secrets.github_token
     hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
-    if settings.digest.allow_private:
-        return _finding(
-            "digests", "note", f"{hub}; jobs may fetch from this machine and its network"
-        )
-    return _finding("digests", "ok", f"{hub}; jobs fetch from the open internet only")
+    hosts = ", ".join(("the open internet", *settings.digest.allow_hosts))
+    return _finding("digests", "ok", f"{hub}; jobs fetch only from {hosts}")
 
 
 def _look_at_confinement() -> Finding:

@@ -37,7 +37,11 @@ class Desk:
         self.dialogue = dialogue
         self.context = context
         self.kit = DigestOptions(
-            home=home, zone=ZONE, github_url="", github_token="", allow_private=True
+            home=home,
+            zone=ZONE,
+            github_url="",
+            github_token="",
+            allow_hosts=("127.0.0.1", "localhost"),
         )
         self.in_room = False
 

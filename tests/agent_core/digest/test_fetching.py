@@ -15,12 +15,14 @@ from agent_core.digest.fetching import (
     Fetcher,
     FetchRequest,
     ForbiddenAddress,
+    Resolve,
     check_address,
     check_url,
 )
 from agent_core.digest.formatting import FetchFailed
 from tests.emulators.sources import Served, Sources
 
+HERE = ("127.0.0.1", "name.test")
 _connects: list[object] = []
 _is_watched = False
 
@@ -139,7 +141,7 @@ async def test_a_name_is_looked_up_once_and_connected_to_as_checked(web: Sources
         return ["127.0.0.1"] if len(asked) == 1 else ["127.0.0.2"]
 
     web.serve("/", "here")
-    page = await Fetcher(allow_private=True, resolve=rebind).fetch(
+    page = await Fetcher(allow_hosts=HERE, resolve=rebind).fetch(
         FetchRequest(url=f"http://name.test:{web.port}/")
     )
     assert page.body == b"here"
@@ -158,7 +160,7 @@ async def test_so_many_redirects_are_followed_and_no_more(web: Sources) -> None:
     for number in range(7):
         web.move(f"/{number}", f"/{number + 1}", status=307)
     web.serve("/7", "end")
-    fetcher = Fetcher(allow_private=True)
+    fetcher = Fetcher(allow_hosts=HERE)
     assert (await fetcher.fetch(FetchRequest(url=f"{web.url}/2"))).body == b"end"
     with pytest.raises(FetchFailed, match="more than 5 times"):
         await fetcher.fetch(FetchRequest(url=f"{web.url}/1"))
@@ -167,10 +169,61 @@ async def test_so_many_redirects_are_followed_and_no_more(web: Sources) -> None:
 async def test_own_headers_are_shown_to_no_other_address(web: Sources) -> None:
     url = web.move("/a", "/b")
     with pytest.raises(FetchFailed, match="redirects"):
-        await Fetcher(allow_private=True).fetch(
-            FetchRequest(url=url, headers={"Authorization": "x"})
-        )
+        await Fetcher(allow_hosts=HERE).fetch(FetchRequest(url=url, headers={"Authorization": "x"}))
     assert [path for path, _ in web.asked] == ["/a"]
+
+
+def resolving(address: str) -> Resolve:
+    """Every name leads to one address."""
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        return [address]
+
+    return resolve
+
+
+@pytest.mark.parametrize("listed", ["cloud.lan", "Cloud.LAN.", "cloud.lan:{port}"])
+@pytest.mark.parametrize("asked", ["cloud.lan", "CLOUD.lan", "cloud.lan."])
+async def test_a_host_that_an_owner_listed_may_be_inside(
+    web: Sources, listed: str, asked: str
+) -> None:
+    web.serve("/", "here")
+    fetcher = Fetcher(allow_hosts=[listed.format(port=web.port)], resolve=resolving("127.0.0.1"))
+    page = await fetcher.fetch(FetchRequest(url=f"http://{asked}:{web.port}/"))
+    assert page.body == b"here"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://other.lan:{port}/",
+        "http://127.0.0.1:{port}/",
+        "http://a.cloud.lan:{port}/",
+        "http://cloud.lan.example:{port}/",
+        "http://cloud.lan:1/",
+        "http://cloud.lan/",
+        "http://cloud.lan:{port}@127.0.0.1:{port}/",
+    ],
+)
+async def test_a_listed_host_opens_no_other_host_and_no_other_port(
+    web: Sources, connects: list[object], url: str
+) -> None:
+    fetcher = Fetcher(
+        allow_hosts=[f"cloud.lan:{web.port}", "nas.lan:80"], resolve=resolving("127.0.0.1")
+    )
+    with pytest.raises(FetchFailed):
+        await fetcher.fetch(FetchRequest(url=url.format(port=web.port)))
+    assert connects == []
+
+
+async def test_a_listed_host_sends_nobody_on_to_another_one_inside(
+    web: Sources, connects: list[object]
+) -> None:
+    url = web.move("/", f"http://other.lan:{web.port}/secret").replace("127.0.0.1", "cloud.lan")
+    fetcher = Fetcher(allow_hosts=["cloud.lan"], resolve=resolving("127.0.0.1"))
+    with pytest.raises(FetchFailed, match=r"127\.0\.0\.1 is not a public address"):
+        await fetcher.fetch(FetchRequest(url=url))
+    assert connects == [("127.0.0.1", web.port)]
 
 
 async def test_a_trusted_server_may_be_anywhere(web: Sources) -> None:
@@ -184,7 +237,7 @@ async def test_what_is_packed_is_unpacked(web: Sources, encoding: str) -> None:
     body = b"hello " * 50_000
     packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
     web.pages["/"] = Served(body=packed, headers={"Content-Encoding": encoding})
-    page = await Fetcher(allow_private=True).fetch(FetchRequest(url=web.url))
+    page = await Fetcher(allow_hosts=HERE).fetch(FetchRequest(url=web.url))
     assert page.body == body
 
 
@@ -199,19 +252,19 @@ async def test_what_is_packed_is_unpacked(web: Sources, encoding: str) -> None:
 async def test_too_much_is_not_read(web: Sources, served: Served) -> None:
     web.pages["/"] = served
     with pytest.raises(FetchFailed, match="larger than 3 MB"):
-        await Fetcher(allow_private=True).fetch(FetchRequest(url=web.url))
+        await Fetcher(allow_hosts=HERE).fetch(FetchRequest(url=web.url))
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
 async def test_what_is_packed_otherwise_is_refused(web: Sources, encoding: str) -> None:
     web.pages["/"] = Served(body=b"x", headers={"Content-Encoding": encoding})
     with pytest.raises(FetchFailed, match="not requested"):
-        await Fetcher(allow_private=True).fetch(FetchRequest(url=web.url))
+        await Fetcher(allow_hosts=HERE).fetch(FetchRequest(url=web.url))
 
 
 async def test_broken_packing_and_an_absent_page_are_told(web: Sources) -> None:
     web.pages["/"] = Served(body=b"no gzip", headers={"Content-Encoding": "gzip"})
-    fetcher = Fetcher(allow_private=True)
+    fetcher = Fetcher(allow_hosts=HERE)
     with pytest.raises(FetchFailed, match="encoding is broken"):
         await fetcher.fetch(FetchRequest(url=web.url))
     with pytest.raises(FetchFailed, match="status 404"):
@@ -234,7 +287,7 @@ async def silent() -> AsyncIterator[int]:
 
 
 async def test_a_server_that_never_answers_is_given_up(silent: int) -> None:
-    fetcher = Fetcher(allow_private=True, seconds=0.1)
+    fetcher = Fetcher(allow_hosts=HERE, seconds=0.1)
     with pytest.raises(FetchFailed, match=r"longer than 0\.1 s"):
         await fetcher.fetch(FetchRequest(url=f"http://127.0.0.1:{silent}/"))
     assert fetching.SECONDS == 15.0

@@ -272,7 +272,7 @@ async def test_many_long_sources_fit_into_one_result(desk: Desk, web: Sources) -
 
 
 async def test_notifications_are_read_page_by_page_with_the_token(desk: Desk, web: Sources) -> None:
-    desk.kit = replace(desk.kit, github_url=web.url, github_token="ghp_right", allow_private=False)
+    desk.kit = replace(desk.kit, github_url=web.url, github_token="ghp_right", allow_hosts=())
     web.notify("Fix it")
     web.notify("Why?", kind="Discussion", api=None)
     web.notify("Broken", kind="Issue", api="issues/7")

@@ -121,6 +121,14 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[model]\nname = "a\\u0000"', "a text without NUL characters."),
         ('[log]\nlevel = "loud"', 'one of "debug", "info", "warning", "error", but is "loud".'),
         ('[access]\nallow = "*"', 'must be a list of texts, but is "*".'),
+        (
+            '[digest]\nallow_hosts = ["http://nas"]',
+            "must be a host, with or without a port, such as",
+        ),
+        (
+            '[digest]\nallow_hosts = ["10.0.0.0/8"]',
+            "must be a host, with or without a port, such as",
+        ),
         ("[access]\nallow = [1]", "must be a list of texts, but is a list."),
         ('[access]\nallow = ["bob"]', 'for instance "telegram:123456789"'),
         ('[access]\nallow = ["telegram:@bob"]', "not the name"),

@@ -130,7 +130,7 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
         harness_of = HOUSE | {
             "GITHUB_TOKEN": web.token,
             "TALARIA_DIGEST__GITHUB_URL": web.url,
-            "TALARIA_DIGEST__ALLOW_PRIVATE": str(is_open).lower(),
+            "TALARIA_DIGEST__ALLOW_HOSTS": "127.0.0.1" if is_open else "",
         }
         async with running(tmp_path, model, now=clock, **harness_of) as harness:
             job = await makes(harness)
