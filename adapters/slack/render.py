@@ -13,8 +13,10 @@ TEXT_LIMIT = 12_000
 MOST_BUTTONS = 25
 _BUTTONS_A_BLOCK = 5
 _EVENT_TYPE = "talaria"
-_GIST = 300
-"""Characters that a notification shows of a message built from blocks."""
+_FALLBACK = 4000
+"""Bytes of the text beside blocks, escaped; chat.update refuses more (msg_too_long). Notifications,
+screen readers, search and other programs read that text.
+"""
 _STEP_TITLE = 256
 _NEWEST_STEPS = 3
 """Steps listed below the text where Slack does not show them itself."""
@@ -115,8 +117,27 @@ def _shown(message: OutboundMessage) -> str:
 
 
 def _blocks(words: str, buttons: Sequence[Button]) -> Json:
-    summary = words[:_GIST].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {"text": summary, "blocks": [{"type": "markdown", "text": words}, *actions_of(buttons)]}
+    blocks = [{"type": "markdown", "text": words}, *actions_of(buttons)]
+    return {"text": _fallback(words), "blocks": blocks}
+
+
+def _fallback(words: str) -> str:
+    """Return the words as plain text, cut with an ellipsis where Slack takes no more."""
+    whole = _escape(words)
+    if len(whole.encode()) <= _FALLBACK:
+        return whole
+    kept: list[str] = []
+    left = _FALLBACK - len("…".encode())
+    for letter in map(_escape, words):
+        left -= len(letter.encode())
+        if left < 0:
+            break
+        kept.append(letter)
+    return "".join(kept) + "…"
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _button(button: Button) -> Json:

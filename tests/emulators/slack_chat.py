@@ -115,7 +115,7 @@ def rewrite(world: World, message: SlackMessage, parameters: Json) -> None:
     """Give a message of the bot new words. Raises `Refusal`."""
     markdown = markdown_of(parameters, "text", "blocks")
     text = str(parameters.get("text") or "")
-    if len(text) > UPDATE_TEXT_LIMIT:
+    if len(text.encode()) > UPDATE_TEXT_LIMIT:
         raise Refusal("msg_too_long")
     blocks = blocks_of(parameters)
     if not text.strip() and not markdown.strip() and not blocks:

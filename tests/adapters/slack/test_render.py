@@ -1,5 +1,6 @@
 """What is owed becomes what Slack's calls take, and nothing that they refuse."""
 
+import html
 from typing import Any
 
 import pytest
@@ -148,3 +149,20 @@ def test_a_home_is_never_empty_and_never_too_long() -> None:
     long = view_of(queued("\n\n".join(["word " * 900] * 80), buttons=(YES,)))
     check(long["blocks"], limit=100)
     assert long["blocks"][-1]["type"] == "actions"
+
+
+@pytest.mark.parametrize(
+    "words", ["short & <sweet>", "a" * 4000, "<" * 1000, "é" * 2000, "a & b " * 650, "x" * 1300]
+)
+def test_the_text_beside_blocks_is_whole_where_it_fits(words: str) -> None:
+    fallback = update_of(queued(words))["text"]
+    assert len(fallback.encode()) <= 4000
+    assert html.unescape(fallback) == words or len(html.escape(words, quote=False).encode()) > 4000
+
+
+@pytest.mark.parametrize("words", ["a" * 4001, "<" * 1001, "é" * 2001, "&€🙂" * 3000])
+def test_a_longer_one_is_cut_between_letters_and_says_so(words: str) -> None:
+    fallback = update_of(queued(words))["text"]
+    assert 3980 <= len(fallback.encode()) <= 4000
+    assert words.startswith(html.unescape(fallback.removesuffix("…")))
+    assert fallback.endswith("…")
