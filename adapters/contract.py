@@ -15,7 +15,11 @@ class Pace:
     """The send rates that a platform accepts. 0 means no limit."""
 
     chat_interval: float
-    """Minimum seconds between two new messages in one chat."""
+    """Average seconds between two new messages in one direct chat."""
+    room_interval: float = 0
+    """The same in a group or channel, threads included."""
+    burst: int = 1
+    """New messages that a chat takes at once after a quiet time."""
     edit_interval: float
     """Minimum seconds between two edits of a live message."""
     per_second: float

@@ -32,6 +32,10 @@ from adapters.toolkit import Backoff, BoundedDict, ConnectionHealth, split_markd
 _log = logging.getLogger(__name__)
 
 _SEEN = "eyes"
+_INTERVAL, _BURST = 1.05, 5
+"""One message a second in a channel, and "short bursts" (docs: rate limits, chat.postMessage); with
+a margin for a message that the network delivers sooner than the one before.
+"""
 _DEAF = 4.0
 """Heartbeats of silence after which a connection counts as dead."""
 
@@ -66,7 +70,9 @@ class SlackAdapter:
         """The port of HTTP mode, while it listens."""
         is_limited = settings.messages_per_second > 0
         self.pace = Pace(
-            chat_interval=1.0 if is_limited else 0.0,
+            chat_interval=_INTERVAL if is_limited else 0.0,
+            room_interval=_INTERVAL if is_limited else 0.0,
+            burst=_BURST,
             edit_interval=settings.edit_interval,
             per_second=settings.messages_per_second,
         )

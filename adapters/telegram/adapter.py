@@ -30,6 +30,11 @@ from adapters.toolkit import (
 _log = logging.getLogger(__name__)
 
 _EYES = "👀"
+_CHAT_INTERVAL, _ROOM_INTERVAL, _BURST = 1.05, 3.05, 5
+"""One message a second in a chat, 20 a minute in a group, and "short bursts" (Bots FAQ: how can I
+message all of my bot's subscribers at once). Telegram gives no number for those. The margin is for
+a message that the network delivers sooner than the one before.
+"""
 _DESCRIPTION_LIMIT = 256
 """Maximum characters of a command's description (Bot API, BotCommand)."""
 
@@ -52,7 +57,9 @@ class TelegramAdapter:
         )
         is_limited = settings.messages_per_second > 0
         self.pace = Pace(
-            chat_interval=1.0 if is_limited else 0.0,
+            chat_interval=_CHAT_INTERVAL if is_limited else 0.0,
+            room_interval=_ROOM_INTERVAL if is_limited else 0.0,
+            burst=_BURST,
             edit_interval=settings.edit_interval,
             per_second=settings.messages_per_second,
         )

@@ -9,7 +9,7 @@ from typing import Self
 
 from adapters.abilities import CanFind, CountsTogether
 from adapters.contract import ChatAdapter, Pace
-from adapters.ids import PlatformMessageId
+from adapters.ids import Address, PlatformMessageId
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import Place, name_queue, read_chat
 
@@ -19,13 +19,18 @@ _PATIENCE = 5.0
 
 
 class RateLimiter:
-    """Makes senders wait by a platform's `Pace`, in order of arrival."""
+    """Makes senders wait by a platform's `Pace`, in order of arrival.
+
+    A chat has one bucket for all its threads (GCRA): a quiet one takes a burst at once, and then
+    the average. A platform's own pause empties the bucket.
+    """
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
         self._patient = asyncio.Lock()
         self._next_free = 0.0
         self._chats: OrderedDict[str, float] = OrderedDict()
+        """For each chat, when its bucket is full again, in monotonic seconds."""
 
     async def give_way(self) -> None:
         """Return when no other sender waits, or after a while; one caller at a time.
@@ -42,24 +47,41 @@ class RateLimiter:
     async def wait(self, chat: str) -> None:
         """Return when a new message may go to this chat."""
         now = time.monotonic()
-        start = now
-        if self._pace.chat_interval:
-            start = max(start, self._chats.get(chat, 0.0))
+        address = read_chat(chat)
+        interval = self._interval_of(address)
+        start = max(now, self._earliest(address))
         if self._pace.per_second:
             start = max(start, self._next_free)
             # A second's worth may go at once after a lull; the average stays at the limit.
             self._next_free = max(self._next_free, now - 1.0) + 1.0 / self._pace.per_second
-        if self._pace.chat_interval:
-            self._chats[chat] = start + self._pace.chat_interval
-            self._chats.move_to_end(chat)
-            if len(self._chats) > _MOST_CHATS:
-                self._chats.popitem(last=False)
+        if interval:
+            self._fill(address, max(self._chats.get(address.chat_id, 0.0), start) + interval)
         if start > now:
             await asyncio.sleep(start - now)
 
+    def note_limited(self, chat: str, retry_after: float) -> None:
+        """Follow a platform that asks for a pause of `retry_after` seconds in a chat."""
+        address = read_chat(chat)
+        interval = self._interval_of(address)
+        if interval:
+            self._fill(address, time.monotonic() + retry_after + (self._pace.burst - 1) * interval)
+
     def is_free(self, chat: str) -> bool:
         """Return whether a new message may go to this chat now."""
-        return self.has_room() and self._chats.get(chat, 0.0) <= time.monotonic()
+        return self.has_room() and self._earliest(read_chat(chat)) <= time.monotonic()
+
+    def _interval_of(self, address: Address) -> float:
+        return self._pace.chat_interval if address.is_direct else self._pace.room_interval
+
+    def _earliest(self, address: Address) -> float:
+        full_at = self._chats.get(address.chat_id, 0.0)
+        return full_at - (self._pace.burst - 1) * self._interval_of(address)
+
+    def _fill(self, address: Address, full_at: float) -> None:
+        self._chats[address.chat_id] = full_at
+        self._chats.move_to_end(address.chat_id)
+        if len(self._chats) > _MOST_CHATS:
+            self._chats.popitem(last=False)
 
     def has_room(self) -> bool:
         """Return whether indicators and live edits delay no message now."""

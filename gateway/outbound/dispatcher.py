@@ -252,6 +252,7 @@ class OutboxDispatcher:
                 return None
             await self._send(channel, row)
         except RateLimited as error:
+            channel.rate_limiter.note_limited(row.chat, error.retry_after)
             await self._postpone(row, error)
             return Pause(error.retry_after, is_firm=True)
         except Unreachable as error:

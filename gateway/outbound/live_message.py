@@ -61,6 +61,7 @@ class LiveMessageEditor:
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
             live.shown = state
         except RateLimited as error:
+            channel.rate_limiter.note_limited(live.outgoing.chat, error.retry_after)
             live.is_over = live.row is None
             return error.retry_after
         except (AdapterError, StoreError) as error:

@@ -183,7 +183,8 @@ async def test_what_was_taken_moves_the_marks(rig: Rig, inlet: FakeInlet) -> Non
     positions = [event.position for event in events]
     assert all(positions)
     assert positions == sorted(set(positions))
-    assert {event.channel: event.position for event in events} == await inlet.marks()
+    reached = {event.channel: event.position for event in events}
+    assert reached.items() <= (await inlet.marks()).items()
 
 
 # Out

@@ -16,7 +16,7 @@ import uvloop
 from aiohttp import web
 
 from tests.emulators.telegram_deeds import Deeds
-from tests.emulators.telegram_faults import Fault
+from tests.emulators.telegram_faults import ChatLimit, Fault
 from tests.emulators.telegram_parameters import read_parameters
 from tests.emulators.telegram_texts import Json, Refusal, whole
 from tests.emulators.telegram_world import BotMessage, World
@@ -56,6 +56,8 @@ class TelegramEmulator:
         """Called with method and parameters before a call is applied."""
         self.after: Hook | None = None
         """Called when it is applied and before the answer leaves."""
+        self.chat_limit: ChatLimit | None = None
+        """How fast a chat takes new messages; None for no limit."""
         self._port = port
         self._faults: dict[str, list[tuple[Fault, int | None]]] = {}
         self._allowed: list[str] | None = None
@@ -250,6 +252,8 @@ class TelegramEmulator:
         if fault is not None and fault.moment != "lose":
             return await self._break(request, fault)
         name = method.lower()
+        if self.chat_limit and name in ("sendmessage", "senddocument"):
+            self.chat_limit.take(str(parameters.get("chat_id")))
         if name == "getupdates":
             result: Any = await self._get_updates(parameters)
         elif name in self._methods:

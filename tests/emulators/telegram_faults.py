@@ -1,7 +1,11 @@
 """Ways in which the emulated Bot API can fail, made by name."""
 
-from dataclasses import dataclass
+import math
+import time
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from tests.emulators.telegram_texts import Refusal
 
 Moment = Literal["answer", "drop", "lose", "hang"]
 
@@ -56,6 +60,28 @@ def refused(description: str, status: int = 400, **parameters: Any) -> Fault:
 def garbage() -> Fault:
     """200 with something that is no JSON."""
     return Fault(moment="answer", status=200, body="It works!")
+
+
+@dataclass(kw_only=True)
+class ChatLimit:
+    """A bucket for each chat: `burst` messages at once, then one every `interval` seconds."""
+
+    burst: int
+    interval: float = 1.0
+    refused: int = 0
+    _full_at: dict[str, float] = field(default_factory=dict)
+
+    def take(self, chat_id: str) -> None:
+        """Count a new message. Raises `Refusal` with the whole seconds to wait."""
+        now = time.monotonic()
+        full_at = max(self._full_at.get(chat_id, now), now)
+        wait = full_at - (self.burst - 1) * self.interval - now
+        if wait > 0:
+            self.refused += 1
+            seconds = math.ceil(wait)
+            text = f"Too Many Requests: retry after {seconds}"
+            raise Refusal(429, text, retry_after=seconds)
+        self._full_at[chat_id] = full_at + self.interval
 
 
 DROP = Fault(moment="drop")

@@ -202,9 +202,11 @@ async def test_the_menu_is_published(api: TelegramEmulator, inlet: FakeInlet) ->
 async def test_the_pace_is_telegrams_unless_it_is_lifted(api: TelegramEmulator) -> None:
     options = {"token": api.token, "base_url": api.base_url}
     assert create(options).pace.per_second == 30
-    assert create(options).pace.chat_interval == 1
+    pace = create(options).pace
+    assert (pace.chat_interval, pace.room_interval, pace.burst) == (1.05, 3.05, 5)
     lifted = create(options | {"messages_per_second": "0", "edit_interval": "0.2"}).pace
-    assert (lifted.per_second, lifted.chat_interval, lifted.edit_interval) == (0, 0, 0.2)
+    assert (lifted.per_second, lifted.chat_interval, lifted.room_interval) == (0, 0, 0)
+    assert lifted.edit_interval == 0.2
 
 
 # What breaks

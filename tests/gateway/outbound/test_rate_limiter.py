@@ -1,9 +1,17 @@
-"""The pacer: a least interval a chat, a most a second over all."""
+"""The rate limiter: a burst and an average for each chat, an average over all."""
 
 import asyncio
 
+import pytest
+
 from adapters.contract import Pace
+from adapters.ids import Address
+from gateway.conversion import name_chat
 from gateway.outbound.channel import RateLimiter
+
+
+def chat(name: str, thread: str | None = None, *, is_direct: bool = True) -> str:
+    return name_chat(Address(chat_id=name, thread_id=thread, is_direct=is_direct))
 
 
 def passed(started: float) -> float:
@@ -14,23 +22,52 @@ async def test_without_limits_nobody_waits() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=0))
     async with asyncio.timeout(1):
         for _ in range(1000):
-            await rate_limiter.wait("a")
+            await rate_limiter.wait(chat("a"))
 
 
 async def test_a_chat_waits_for_its_interval_and_others_do_not() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0.05, edit_interval=0, per_second=0))
     started = asyncio.get_running_loop().time()
-    await rate_limiter.wait("a")
-    await rate_limiter.wait("b")
-    await rate_limiter.wait("a")
+    await rate_limiter.wait(chat("a"))
+    await rate_limiter.wait(chat("b"))
+    await rate_limiter.wait(chat("a"))
     assert passed(started) >= 0.04
+
+
+@pytest.mark.parametrize(("is_direct", "interval"), [(True, 0.05), (False, 0.1)])
+async def test_a_quiet_chat_takes_a_burst_and_then_the_average(
+    is_direct: bool, interval: float
+) -> None:
+    pace = Pace(chat_interval=0.05, room_interval=0.1, burst=5, edit_interval=0, per_second=0)
+    rate_limiter = RateLimiter(pace)
+    started, moments = asyncio.get_running_loop().time(), []
+    for number in range(8):  # the threads of a chat share its bucket
+        await rate_limiter.wait(chat("a", f"thread {number}", is_direct=is_direct))
+        moments.append(passed(started))
+    assert moments[4] < interval
+    assert moments[7] >= 2.9 * interval
+    assert not rate_limiter.is_free(chat("a", is_direct=is_direct))
+    assert rate_limiter.is_free(chat("b", is_direct=is_direct))
+
+
+async def test_a_pause_that_the_platform_asks_for_empties_the_bucket() -> None:
+    pace = Pace(chat_interval=0.05, burst=5, edit_interval=0, per_second=0)
+    rate_limiter = RateLimiter(pace)
+    started = asyncio.get_running_loop().time()
+    rate_limiter.note_limited(chat("a"), 0.2)
+    await rate_limiter.wait(chat("b"))
+    assert passed(started) < 0.1
+    await rate_limiter.wait(chat("a"))
+    assert passed(started) >= 0.19
+    await rate_limiter.wait(chat("a"))
+    assert passed(started) >= 0.24, "no burst follows"
 
 
 async def test_over_all_chats_the_average_stays_at_the_limit() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=100))
     started = asyncio.get_running_loop().time()
     for number in range(115):
-        await rate_limiter.wait(f"chat {number}")
+        await rate_limiter.wait(chat(f"chat {number}"))
     # A second's worth goes at once, the rest at the limit.
     assert passed(started) >= 0.1
 
@@ -38,8 +75,8 @@ async def test_over_all_chats_the_average_stays_at_the_limit() -> None:
 async def test_courtesy_has_no_room_while_messages_wait() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=1))
     assert rate_limiter.has_room()
-    await rate_limiter.wait("a")
-    waiting = asyncio.create_task(rate_limiter.wait("b"))
+    await rate_limiter.wait(chat("a"))
+    waiting = asyncio.create_task(rate_limiter.wait(chat("b")))
     await asyncio.sleep(0)
     assert not rate_limiter.has_room()
     waiting.cancel()
@@ -48,13 +85,13 @@ async def test_courtesy_has_no_room_while_messages_wait() -> None:
 async def test_what_nobody_waits_for_lets_answers_go_first() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=50))
     for number in range(52):  # a second's worth may go at once
-        await rate_limiter.wait(f"chat {number}")
+        await rate_limiter.wait(chat(f"chat {number}"))
     order: list[str] = []
 
     async def send(name: str, *, is_patient: bool) -> None:
         if is_patient:
             await rate_limiter.give_way()
-        await rate_limiter.wait(name)
+        await rate_limiter.wait(chat(name))
         order.append(name)
 
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
