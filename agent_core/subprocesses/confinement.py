@@ -102,10 +102,13 @@ def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -
     _limit(resource.RLIMIT_DATA, limits.memory)
     _limit(resource.RLIMIT_FSIZE, limits.file)
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    _limit(resource.RLIMIT_NPROC, running + limits.processes)  # the kernel exempts root
+    # A brake on the fastest of bombs: whoever counts the tree stops it, and says so, at half of it.
+    _limit(resource.RLIMIT_NPROC, running + 2 * limits.processes)  # the kernel exempts root
     _limit(resource.RLIMIT_CORE, 0)
     if sys.platform != "linux":
         return
+    # A hidden parent hides this copy of it, too, until `exec`; its own files are closed to it then.
+    ctypes.CDLL(None).prctl(_SET_DUMPABLE, 1, 0, 0, 0)
     _expect_the_end()
     for capability in _REACHING:
         ctypes.CDLL(None).prctl(_DROP_CAPABILITY, capability, 0, 0, 0)
