@@ -225,8 +225,7 @@ class Agent:
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
         own = find_own_messages(history, compaction, turn.id)
-        journal.resume(own.open_calls, results, is_waiting=turn.waiting_since is not None)
-        journal.note_sources(stored.message for stored in history)
+        journal.resume(own.open_calls, results, history, is_waiting=turn.waiting_since is not None)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -282,7 +281,6 @@ class Agent:
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
                 evidence=turn.evidence,
-                sources=turn.journal.sources,
                 own_count=turn.own_count,
                 earlier_answers=turn.earlier_answers,
                 prompt_hash=turn.prompt.hash,

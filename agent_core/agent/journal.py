@@ -131,13 +131,15 @@ class TurnJournal:
         self,
         calls: tuple[ToolCallPart, ...],
         results: dict[CallId, ToolResult],
+        session: Iterable[StoredMessage] = (),
         *,
         is_waiting: bool = False,
     ) -> None:
         """Take over the open calls of an earlier process, with the results it recorded.
 
-        `is_waiting` means that it waited for a model.
+        `session` are all messages of the session. `is_waiting` means that it waited for a model.
         """
+        self.note_sources(stored.message for stored in session)
         self._is_waiting = is_waiting
         self._open_calls = calls
         self._results = dict(results)

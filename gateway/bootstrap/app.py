@@ -21,7 +21,7 @@ from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core, Extensions, make_core
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
-from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
+from gateway.bootstrap.toolboxes import make_tool_deps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
@@ -107,7 +107,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    toolboxes = _make_toolboxes(core, user_prompts)
+    toolboxes = make_toolboxes(make_tool_deps(core, user_prompts), core.extensions.tools)
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
@@ -254,21 +254,6 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
         timings=core.extensions.timings.delivery,
     )
     return notifier, dispatcher
-
-
-def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
-    deps = ToolDeps(
-        settings=core.settings,
-        database=core.database,
-        memory=core.memory,
-        user_prompts=user_prompts,
-        external_memory=core.external_memory,
-        zone=core.zone,
-        secret_mask=core.secret_mask,
-        forget_people=core.identity.forget_known,
-        wake_jobs=core.wakeup.set,
-    )
-    return make_toolboxes(deps, core.extensions.tools)
 
 
 def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:

@@ -18,6 +18,7 @@ from agent_core.memory import (
 from agent_core.schedule import ScheduleTool
 from agent_core.state.engine.database import Database
 from agent_core.tools import AskTool, SecretMask, SettingsTool, Tool, Toolbox
+from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import load_reranker
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
@@ -42,6 +43,21 @@ class ToolDeps:
     secret_mask: SecretMask
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
+
+
+def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
+    """Take the services of tools from the core."""
+    return ToolDeps(
+        settings=core.settings,
+        database=core.database,
+        memory=core.memory,
+        user_prompts=user_prompts,
+        external_memory=core.external_memory,
+        zone=core.zone,
+        secret_mask=core.secret_mask,
+        forget_people=core.identity.forget_known,
+        wake_jobs=core.wakeup.set,
+    )
 
 
 def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:

@@ -7,7 +7,7 @@ from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolResult
-from agent_core.transcript import Message, ToolCallPart, ToolResultPart
+from agent_core.transcript import Message, ToolCallPart, ToolResultPart, UntrustedSource
 
 Kind = Literal["answer", "begin", "result", "input", "outage", "conclude"]
 
@@ -17,6 +17,7 @@ class FakeJournal:
 
     def __init__(self, open_calls: Sequence[ToolCallPart] = ()) -> None:
         self.kinds: list[Kind] = []
+        self.sources: tuple[UntrustedSource, ...] = ()
         self.answers: list[ModelAnswer] = []
         self.results: dict[CallId, ToolResult] = {}
         self.inputs: list[tuple[Message, ...]] = []

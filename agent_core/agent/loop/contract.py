@@ -19,6 +19,10 @@ class Journal(Protocol):
     Raises what its store raises; the loop lets that pass and ends without a last event.
     """
 
+    @property
+    def sources(self) -> tuple[UntrustedSource, ...]:
+        """The untrusted sources of the session so far, also of messages that are not shown."""
+
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Record an answer that does not end the turn; its calls run after this."""
 
@@ -96,8 +100,7 @@ class Reserve(Protocol):
 class TurnInput:
     """A turn to run or to resume. `ToolContext` explains the ids.
 
-    `messages` is the transcript; its last `own_count` messages were added by this turn. `sources`
-    are the untrusted ones of the whole session, also of messages that a compaction removed.
+    `messages` is the transcript; its last `own_count` messages were added by this turn.
     `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the
     calls of the last message, `results` holds those that an earlier process recorded, and `started`
     those that it began without recording a result. `waiting_since` is the beginning of an outage
@@ -119,7 +122,6 @@ class TurnInput:
     own_count: int = 0
     earlier_answers: tuple[str, ...] = ()
     prompt_hash: str = ""
-    sources: tuple[UntrustedSource, ...] = ()
     waiting_since: int | None = None
 
 

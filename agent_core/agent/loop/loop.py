@@ -25,19 +25,12 @@ from agent_core.agent.loop.messages import (
 from agent_core.agent.loop.model_caller import ModelCaller, TextDiscarded
 from agent_core.agent.loop.model_policy import Outage
 from agent_core.agent.loop.tool_executor import run_tools
-from agent_core.agent.prompt.sources import find_sources
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
 from agent_core.tools import ToolContext, ToolResult
-from agent_core.transcript import (
-    Message,
-    ToolCallPart,
-    UntrustedSource,
-    repair_message,
-    user_message,
-)
+from agent_core.transcript import Message, ToolCallPart, repair_message, user_message
 
 _MOST_REFUSALS = 3
 """Refusals of one request for its length, each followed by a compaction, before giving up."""
@@ -70,8 +63,6 @@ class Loop:
         """Answers whose usage is recorded at the turn's end, as they are not in the transcript."""
         self._answers: list[str] = []
         self._display = Display(())
-        self._sources: tuple[UntrustedSource, ...] = ()
-        """The untrusted sources in the input that this loop has recorded."""
         self._call_ids: set[CallId] | None = None
         self._answer: ModelAnswer | None = None
         self._asked_again = False
@@ -353,7 +344,7 @@ class Loop:
             call_id=call.call_id,
             now=self._deps.now(),
             evidence=turn.evidence,
-            sources=tuple(dict.fromkeys((*turn.sources, *self._sources))),
+            sources=self._journal.sources,
         )
 
     def _all_call_ids(self, turn: TurnInput) -> set[CallId]:
@@ -372,7 +363,6 @@ class Loop:
         if added:
             await self._journal.record_input(added, steers)
             self._messages += added
-            self._sources += find_sources(added)
             self._next_input = []
 
     def _conclude(

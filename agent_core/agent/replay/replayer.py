@@ -141,6 +141,8 @@ class _RecordedTools(Toolbox):
 class _RecordJournal:
     """Counts the replayed messages; writes nothing."""
 
+    sources = ()
+
     def __init__(self, script: ReplayScript) -> None:
         self._script = script
 

@@ -10,6 +10,7 @@ import pytest
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.people import delivery_targets
+from agent_core.tools import SecretMask
 from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
 from gateway.errors import Declined
 from gateway.jobs.resources import make_rules
@@ -209,6 +210,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             user_prompts=gateway.user_prompts,
             external_memory=gateway.external_memory,
             zone="UTC",
+            secret_mask=SecretMask(()),
             forget_people=gateway.identity.forget_known,
             wake_jobs=gateway.scheduling.wake,
         )
