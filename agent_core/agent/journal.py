@@ -22,6 +22,8 @@ from agent_core.transcript import (
     UntrustedSource,
 )
 
+_MOST_SOURCES = 20
+"""Untrusted sources that are named; a long session may have hundreds."""
 _STOPPED = "The turn was cut short before this call gave a result."
 
 
@@ -99,7 +101,8 @@ class TurnJournal:
 
     def note_sources(self, added: Iterable[Message]) -> None:
         """Note the untrusted sources in messages of the turn's session."""
-        self.sources = tuple(dict.fromkeys((*self.sources, *find_sources(added))))
+        noted = tuple(dict.fromkeys((*self.sources, *find_sources(added))))
+        self.sources = noted[-_MOST_SOURCES:]
 
     def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:
         """Append messages of the turn to the transcript, within the caller's transaction."""

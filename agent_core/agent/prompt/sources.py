@@ -28,31 +28,43 @@ _LINES: tuple[tuple[str, SourceKind], ...] = (
 
 def find_sources(messages: Iterable[Message]) -> tuple[UntrustedSource, ...]:
     """List the untrusted sources in messages, oldest first, each once."""
+    # This runs over the whole session before each turn, and most messages quote nobody.
     found: dict[UntrustedSource, None] = {}
     for message in messages:
-        if message.role != "assistant":
-            for part in message.parts:
-                found.update(dict.fromkeys(_read_part(part)))
+        if message.role == "assistant":
+            continue
+        for part in message.parts:
+            if isinstance(part, TextPart) and not (part.is_fact and _quotes(part.text)):
+                continue
+            found.update(dict.fromkeys(_read_part(part)))
     return tuple(found)
 
 
+def _quotes(facts: str) -> bool:
+    return QUOTED in facts or FORWARDED in facts or ATTACHED in facts  # twice as fast as any()
+
+
 def _read_part(part: Part) -> Iterable[UntrustedSource]:
-    if type(part) is TextPart:
-        return _read_facts(part.text) if part.is_fact else ()
-    if type(part) is ToolResultPart:
+    if isinstance(part, TextPart):
+        return _read_facts(part.text)
+    if isinstance(part, ToolResultPart):
         return part.sources
-    if type(part) is DocumentPart:
+    if isinstance(part, DocumentPart):
         return (make_source("file", part.name),)
-    return (make_source("picture"),) if type(part) is ImagePart else ()
+    return (make_source("picture"),) if isinstance(part, ImagePart) else ()
 
 
 def _read_facts(facts: str) -> Iterator[UntrustedSource]:
     """Read the lines that quote somebody. Nobody's words can imitate one: each is one JSON line."""
-    # This runs over all facts before each turn, and most of them quote nobody.
-    if not any(start in facts for start, _ in _LINES):
-        return
     for line in facts.split("\n"):
         for start, kind in _LINES:
             if line.startswith(start):
-                name, _ = json.JSONDecoder().raw_decode(line.removeprefix(start))
-                yield make_source(kind, name)
+                yield make_source(kind, _read_name(line.removeprefix(start)))
+
+
+def _read_name(text: str) -> str:
+    try:
+        name, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:  # its words were forgotten since
+        return ""
+    return str(name)

@@ -91,3 +91,8 @@ def test_no_quote_hides_its_own_line_or_makes_another(
 
 def test_sources_survive_the_database_form() -> None:
     assert load_parts(dump_parts((RESULT,))) == (RESULT,)
+
+
+def test_a_forgotten_quote_is_still_a_source() -> None:
+    facts = "<facts>\nAnswers a message by [forgotten]\n</facts>"
+    assert find_sources([user_message("hi", facts=facts)]) == ("quote:",)
