@@ -206,7 +206,8 @@ class Toolbox:
             raise ValueError(f"two tools have the same name: {', '.join(twice)}")
         self._timeout = timeout
         self._prompter = prompter
-        self._mask = mask or SecretMask()
+        self.mask = mask or SecretMask()
+        """Hides secrets in what a turn stores."""
         self._checks: dict[str, Validate] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
         """The specs of the tools, in their order."""
@@ -214,9 +215,7 @@ class Toolbox:
     def restrict_to(self, names: Collection[str]) -> "Toolbox":
         """A toolbox with only the tools of these names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
-        return Toolbox(
-            chosen, timeout=self._timeout, prompter=self._prompter, mask=self._mask
-        )
+        return Toolbox(chosen, timeout=self._timeout, prompter=self._prompter, mask=self.mask)
 
     def effect(self, name: str) -> Effect:
         """The effect of repeating a call; `read` for an unknown tool."""
@@ -287,7 +286,7 @@ class Toolbox:
                 return _fail(_describe_timeout(tool, patience))
             reason = error.strerror or str(error) or type(error).__name__
             return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
-        return replace(result, text=_bound(self._mask.hide(result.text)))
+        return replace(result, text=_bound(self.mask.hide(result.text)))
 
     async def _propose(
         self,

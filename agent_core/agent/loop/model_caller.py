@@ -16,7 +16,7 @@ from agent_core.errors import (
 )
 from agent_core.events import ModelFault
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
-from agent_core.transcript import Message
+from agent_core.transcript import Message, TextPart
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,8 @@ class ModelCaller:
                     if isinstance(piece, ModelAnswer):
                         reserved.finalize(piece.model, piece.usage)
                         self._deps.faulty.discard(request.model)
-                        yield replace(piece, fingerprint=fingerprint)
+                        message = self._hide_secrets(piece.message)
+                        yield replace(piece, message=message, fingerprint=fingerprint)
                         return
                     streamed += len(piece.text)
                     yield piece
@@ -100,6 +101,15 @@ class ModelCaller:
                 )
             self._choose_next(failure, failures)
             yield TextDiscarded()
+
+    def _hide_secrets(self, message: Message) -> Message:
+        """Hide secrets in the words of an answer, before it is stored and sent back."""
+        hide = self._deps.toolbox.mask.hide
+        parts = tuple(
+            replace(part, text=hide(part.text)) if isinstance(part, TextPart) else part
+            for part in message.parts
+        )
+        return replace(message, parts=parts)
 
     def _is_news(self, model: str, failure: ModelError) -> bool:
         """True for a fault that only an owner can end, the first time that a turn meets it."""

@@ -41,6 +41,9 @@ async def test_an_answer_shows_no_secret_nor_the_beginning_of_one(tmp_path: Path
         await chat.says("repeat my keys")
         await chat.sees_text("Your keys are [hidden] and [hidden] now.")
         await harness.at_rest()
+        for secret in (OWN, FOREIGN):
+            assert await count(harness, "messages", f"parts || text LIKE '%{secret}%'") == 0
+            assert await count(harness, "outbox", f"body LIKE '%{secret}%'") == 0
     assert OWN[:12] not in all_texts(chat)
     assert FOREIGN[:12] not in all_texts(chat)
 
