@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from adapters.errors import (
 )
 from adapters.ids import PlatformMessageId
 from agent_core.errors import StoreError
+from agent_core.ids import OutboxId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -44,7 +46,8 @@ class DeliveryTimings:
     first_pause: float = 1.0
     longest_pause: float = 60.0
     finish: float = 2.0
-    """Before an unsure message is looked for: it may still be on its way."""
+    """Before an unsure message is looked for, and a final edit follows an unsure one: what was
+    requested before may still be on its way."""
     group_sent: float = 0.02
     """For which the record of a sent message waits for others to share its commit. After a crash
     in this time the message is unsure, and looked for."""
@@ -89,12 +92,15 @@ class OutboxDispatcher:
         self.command_formatter = composer.command_formatter
         self.mask = composer.mask
         self._channels = {name: Channel.to(adapter) for name, adapter in self.adapters.items()}
-        self._live_messages = LiveMessageEditor(database, now)
+        self._live_messages = LiveMessageEditor(database, now, finish=timings.finish)
         self._reconciler = Reconciler(database, composer, now)
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
         self._paused: dict[Chat, asyncio.Event | None] = {}
         """Queues that wait for their next attempt, and the event that ends a wait that may end."""
         self._unreachable: dict[Chat, str] = {}
+        self._inherited: frozenset[OutboxId] = frozenset()
+        """Messages that an earlier process may have been editing."""
+        self._started = float("-inf")
         self._is_open = True
         self._queues = ChannelQueues(self.adapters)
         self.indicators = Indicators(
@@ -107,6 +113,8 @@ class OutboxDispatcher:
     async def start(self) -> None:
         """Deliver the messages of earlier processes, oldest first. Raises `StoreError`."""
         self._unreachable = await self._database.read(unreachable_chats.list_all)
+        self._inherited = await self._database.read(outbox.list_edited)
+        self._started = time.monotonic()
         await self._database.write("outbox.doubt", outbox.mark_interrupted)
         self.enqueue(await self._database.read(outbox.list_open))
 
@@ -282,9 +290,11 @@ class OutboxDispatcher:
             )
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
-        if row.message_id is not None and await self._edit(channel.adapter, row, row.message_id):
-            await self._mark_sent(row, row.message_id)
-            return
+        if row.message_id is not None:
+            await self._let_edits_finish(row)
+            if await self._edit(channel.adapter, row, row.message_id):
+                await self._mark_sent(row, row.message_id)
+                return
         file = await self._composer.load_file(row)
         if row.answers is None and row.question_id is None:  # nobody waits for it
             await channel.rate_limiter.give_way()
@@ -299,6 +309,11 @@ class OutboxDispatcher:
             return  # it was decided otherwise since it was queued
         message = self._composer.build(fresh, fresh.body, file)
         await self._mark_sent(fresh, await channel.adapter.send(message))
+
+    async def _let_edits_finish(self, row: OutboxRow) -> None:
+        """Wait until no edit of an earlier process is on its way: it would replace the answer."""
+        if row.id in self._inherited:
+            await asyncio.sleep(max(self._started + self._timings.finish - time.monotonic(), 0))
 
     async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
         """Edit a message that the platform has; False if it must be sent again.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.abilities import CanEdit
-from adapters.errors import AdapterError, RateLimited, Unsure
+from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import Step
 from agent_core.errors import StoreError
@@ -38,14 +38,17 @@ class LiveMessage:
 class LiveMessageEditor:
     """Sends and edits live messages; the worker of their chat calls it, which keeps the order."""
 
-    def __init__(self, database: Database, now: Callable[[], int]) -> None:
+    def __init__(self, database: Database, now: Callable[[], int], *, finish: float) -> None:
+        """An edit without an answer may be applied for `finish` more seconds."""
         self._database = database
         self._now = now
+        self._finish = finish
 
     async def show_live(self, channel: Channel, live: LiveMessage) -> float | None:
-        """Show the present text; return the seconds of pause that the platform asks for.
+        """Show the present text; return the seconds for which the chat has to wait then.
 
-        Never raises: a text that can't be shown now appears once it is final.
+        The platform asks for a pause, or an edit got no answer: applied late, it would replace the
+        final text. Never raises: a text that can't be shown now appears once it is final.
         """
         text, steps, adapter = live.text, live.steps, channel.adapter
         state = (text, steps, live.buttons)
@@ -67,6 +70,8 @@ class LiveMessageEditor:
         except (AdapterError, StoreError) as error:
             _log.info("a live message was not shown: %s", error)
             live.is_over = True
+            is_unsure = isinstance(error, Unreachable | Unsure)
+            return self._finish if is_unsure and live.row is not None else None
         return None
 
     async def _open(self, channel: Channel, live: LiveMessage, body: str) -> None:

@@ -176,6 +176,11 @@ class SlackEmulator:
         """Calls within seconds by method, for instance {"chat.postMessage": (1, 1.0)}; none yet."""
         return self._endpoints.limits
 
+    @property
+    def late(self) -> int:
+        """Calls whose connection broke and that are still to be applied."""
+        return self._endpoints.late
+
     def unacked(self) -> list[str]:
         """The newest envelope of everything that was never confirmed; "" if none was sent yet."""
         return [(p.envelope_ids or [""])[-1] for p in self.delivery.unacked()]

@@ -17,6 +17,8 @@ class FaultKind(StrEnum):
     """Nothing is applied; 429. Detail: retry_after, in whole seconds."""
     SLOW = "slow"
     """The call is applied, and answered later. Detail: seconds."""
+    LATE = "late"
+    """The connection breaks, and the call is applied afterwards. Detail: seconds."""
     UNWELL = "unwell"
     """Nothing is applied; a page of a server in trouble. Detail: status."""
 
@@ -26,6 +28,7 @@ DROP = FaultKind.DROP
 ERROR = FaultKind.ERROR
 LIMIT = FaultKind.LIMIT
 SLOW = FaultKind.SLOW
+LATE = FaultKind.LATE
 UNWELL = FaultKind.UNWELL
 
 

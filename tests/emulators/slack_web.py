@@ -16,7 +16,7 @@ from tests.emulators import (
     slack_streams,
     slack_surfaces,
 )
-from tests.emulators.slack_faults import DROP, ERROR, LIMIT, LOSE, SLOW, UNWELL, Fault
+from tests.emulators.slack_faults import DROP, ERROR, LATE, LIMIT, LOSE, SLOW, UNWELL, Fault
 from tests.emulators.slack_shapes import Json, Refusal
 from tests.emulators.slack_sockets import Sockets
 from tests.emulators.slack_world import World
@@ -68,6 +68,8 @@ class Endpoints:
         self.closed: dict[str, str] = {}
         """Methods that this workspace refuses for now, and with which code."""
         self.response_urls: dict[str, slack_chat.ResponseUrl] = {}
+        self.late = 0
+        """Calls that are still to be applied, see `slack_faults.LATE`."""
         self.limits: dict[str, tuple[int, float]] = {}
         """By method: calls within seconds; chat.postMessage is counted by channel."""
         self.closing = asyncio.Event()
@@ -102,6 +104,9 @@ class Endpoints:
                 return self._break(request, fault)
             if not self._fits(method, parameters):
                 return self._break(request, Fault(kind=LIMIT))
+            if fault is not None and fault.kind is LATE:
+                self._postpone(fault.seconds, method, token, parameters)
+                return self._break(request, fault)
             answer = {"ok": True} | self._perform(method, token, parameters)
         except Refusal as refusal:
             return _refused(refusal)
@@ -114,6 +119,17 @@ class Endpoints:
                 async with asyncio.timeout(fault.seconds):
                     await self.closing.wait()
         return web.json_response(answer)
+
+    def _postpone(self, seconds: float, method: str, token: str, parameters: Json) -> None:
+        self.late += 1
+
+        def perform() -> None:
+            self.late -= 1
+            with contextlib.suppress(Refusal):
+                self._perform(method, token, parameters)
+            self._stir()
+
+        asyncio.get_running_loop().call_later(seconds, perform)
 
     def _perform(self, method: str, token: str, parameters: Json) -> Json:
         app = self.world.app

@@ -304,3 +304,24 @@ async def test_a_stream_whose_beginning_got_no_answer_before_a_restart_is_found_
         await harness.until(lambda: "Here is your bread." in texts(room.anna, room.id))
         await harness.at_rest()
         assert texts(room.anna, room.id) == ["Here is your bread."]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_an_edit_that_slack_applies_late_does_not_replace_the_whole_answer(
+    deployment: Stage, is_restarted: bool
+) -> None:
+    """The gateway, or its connection, ends while an edit of the growing answer is on its way."""
+    anna, slack = slack_of(deployment), deployment.slack
+    deployment.model.pace, deployment.model.deltas = 0.03, 40
+    deployment.plan(TALE, TALE)
+    slack.fail("chat.update", kind=slack_faults.LATE, seconds=1.5)
+    async with deployment.open(TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
+        await harness.notes(anna.says("tell me a tale"))
+        await harness.until(lambda: slack.late)
+        if not is_restarted:
+            await harness.until(lambda: not slack.late)
+            await harness.until(lambda: texts(anna) == [TALE], timeout=20)
+    deployment.model.pace = 0
+    async with deployment.open() as harness:
+        await harness.until(lambda: not slack.late)
+        await harness.until(lambda: texts(anna) == [TALE], timeout=20)

@@ -269,6 +269,15 @@ def list_open(connection: Connection) -> list[OutboxRow]:
     return [read_row(row) for row in rows]
 
 
+def list_edited(connection: Connection) -> frozenset[OutboxId]:
+    """List the messages that an earlier process may have been editing when it ended."""
+    rows = connection.execute(
+        "SELECT id FROM outbox WHERE is_live = 1"
+        f" UNION SELECT id FROM outbox WHERE {_IS_OPEN} AND message_id IS NOT NULL"
+    ).fetchall()
+    return frozenset(OutboxId(row[0]) for row in rows)
+
+
 def mark_sending(
     connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None
 ) -> OutboxRow | None:
