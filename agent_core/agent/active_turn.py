@@ -106,8 +106,6 @@ class ActiveTurn:
     """The job run that it belongs to, if any."""
     spent: Total | None = None
     """Usage by earlier processes; it counts against the turn's limits."""
-    waiting_since: int | None = None
-    """The beginning of an outage of the model during which an earlier process ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

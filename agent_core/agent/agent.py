@@ -225,7 +225,7 @@ class Agent:
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
         own = find_own_messages(history, compaction, turn.id)
-        journal.resume(own.open_calls, results, history, is_waiting=turn.waiting_since is not None)
+        journal.resume(own.open_calls, results, history, waiting_since=turn.waiting_since)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -244,7 +244,6 @@ class Agent:
             evidence=_join_text(own.messages),
             job_turn=job_turn,
             spent=spent,
-            waiting_since=turn.waiting_since,
         )
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
@@ -284,7 +283,7 @@ class Agent:
                 own_count=turn.own_count,
                 earlier_answers=turn.earlier_answers,
                 prompt_hash=turn.prompt.hash,
-                waiting_since=turn.waiting_since,
+                waiting_since=turn.journal.waiting_since,
             )
         )
 

@@ -60,7 +60,8 @@ class TurnJournal:
         self._last_messages: list[Message] = []
         self._unbilled: list[ModelAnswer] = []
         self._unrecorded: list[ModelAnswer] = []
-        self._is_waiting = False
+        self.waiting_since: int | None = None
+        """The beginning of the outage that the turn waits out."""
         self._begin: Work | None = None
         self._was_attempted = False
         self._added: list[StoredMessage] = []
@@ -136,14 +137,14 @@ class TurnJournal:
         results: dict[CallId, ToolResult],
         session: Iterable[StoredMessage] = (),
         *,
-        is_waiting: bool = False,
+        waiting_since: int | None = None,
     ) -> None:
         """Take over the open calls of an earlier process, with the results it recorded.
 
         `session` are all messages of the session. `is_waiting` means that it waited for a model.
         """
         self.note_sources(stored.message for stored in session)
-        self._is_waiting = is_waiting
+        self.waiting_since = waiting_since
         self._open_calls = calls
         self._results = dict(results)
 
@@ -164,12 +165,12 @@ class TurnJournal:
             messages.append(connection, self.shelf, [answer.message], now=now)
             turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
             self._bill(connection, answer, now)
-            if self._is_waiting:
+            if self.waiting_since is not None:
                 turns.end_wait(connection, turn_id=self.shelf.turn_id)
 
         self._unrecorded = [answer]
         await self._write("turns.answer", work)
-        self._unrecorded, self._is_waiting = [], False
+        self._unrecorded, self.waiting_since = [], None
         self._open_calls = answer.message.calls
         self._results = {}
 
@@ -228,7 +229,7 @@ class TurnJournal:
 
     async def record_outage(self, since: int) -> None:
         """Record that the turn waits for a model."""
-        turn_id, self._is_waiting = self.shelf.turn_id, True
+        turn_id, self.waiting_since = self.shelf.turn_id, since
         await finish_write(
             self._write("turns.outage", lambda c: turns.wait(c, turn_id=turn_id, since=since))
         )

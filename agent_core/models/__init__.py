@@ -23,17 +23,29 @@ from agent_core.models.contract import (
 )
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.models.images import MOST_PIXELS, choose
+from agent_core.models.model_table import (
+    SOURCE,
+    ModelFacts,
+    ModelTable,
+    Price,
+    load_table,
+    reduce_table,
+)
 from agent_core.models.router import ModelRouter, split_name
 
 __all__ = [
     "MOST_PIXELS",
+    "SOURCE",
     "Cost",
     "CountsTokens",
     "Fingerprints",
     "Model",
     "ModelAnswer",
+    "ModelFacts",
     "ModelRequest",
     "ModelRouter",
+    "ModelTable",
+    "Price",
     "Prices",
     "StopReason",
     "TextDelta",
@@ -43,6 +55,8 @@ __all__ = [
     "estimate_input",
     "estimate_messages",
     "find_window",
+    "load_table",
     "parse_price",
+    "reduce_table",
     "split_name",
 ]

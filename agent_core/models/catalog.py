@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from agent_core.models.contract import Fingerprint, ModelRequest, Usage
 from agent_core.models.images import IMAGE_TOKENS, UNSEEN
+from agent_core.models.model_table import ModelTable, Price, load_table
+from agent_core.models.router import split_name
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import (
     ImagePart,
@@ -87,31 +89,16 @@ def _size(text: str) -> int:
     return size + _EXTRA * (len(text.encode(errors="surrogatepass")) - len(text))
 
 
-WINDOWS_AS_OF = "2026-11-21"
-WINDOWS_SOURCE = "the descriptions that the providers gave of their models, as known on `AS_OF`"
-
-WINDOWS: Mapping[str, int] = {
-    "claude-opus-5-5": 1_000_000,
-    "claude-sonnet-5-5": 1_000_000,
-    "claude-haiku-5-5": 1_000_000,
-    "claude-fable-5-2": 1_000_000,
-    "gpt-5-mini": 400_000,
-    "gpt-5": 400_000,
-    "stand-in": 1_000_000,
-}
-"""Input and output tokens together."""
-
 UNKNOWN = 128_000
 """Assumed for unlisted models. A model with a smaller window refuses the request, and the
 conversation is compacted then.
 """
 
-_WINDOW_DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
-
 
 def find_window(model: str) -> int:
-    """The context window of a model, whose name may carry a release date."""
-    return WINDOWS.get(model) or WINDOWS.get(_WINDOW_DATE.sub("", model), UNKNOWN)
+    """The context window of a model, whose name may carry a provider and a release date."""
+    facts = load_table().find(model)
+    return (facts and facts.window) or UNKNOWN
 
 
 Cost = Callable[[str, Usage], int | None]
@@ -136,36 +123,6 @@ def bill(
     )
 
 
-AS_OF = "2026-11-20"
-SOURCE = "Anthropic's list prices of the 5.5 generation, as known on `AS_OF`"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """Micro-dollars per million tokens: 4 dollars are 4_000_000.
-
-    Above `long_from` input tokens, all of a request costs `long_factor` times as much. `cached` is
-    the price of cached input; None for a tenth of `input`. `as_of` is the day of the price, as
-    YYYY-MM-DD.
-    """
-
-    input: int
-    output: int
-    cached: int | None = None
-    long_from: int | None = None
-    long_factor: int = 1
-    as_of: str = AS_OF
-
-
-PRICES: Mapping[str, Price] = {
-    "claude-opus-5-5": Price(input=4_000_000, output=20_000_000),
-    "claude-sonnet-5-5": Price(input=2_000_000, output=10_000_000),
-    "claude-haiku-5-5": Price(input=100_000, output=500_000, long_from=100_000, long_factor=5),
-    "claude-fable-5-2": Price(input=8_000_000, output=40_000_000),
-    # Talaria's own stand-in costs nothing, which is not the same as an unknown price.
-    "stand-in": Price(input=0, output=0),
-}
-
 _READ_PERCENT = 10
 _WRITE_PERCENT = {"5m": 125, "1h": 200}
 _DATE = re.compile(r"-\d{8}$")
@@ -175,38 +132,39 @@ _FORM = '"MODEL in=0.25 out=2.00 date=2026-11-01", in US dollars for a million t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """The price table with the owner's additions and overrides."""
+    """The price table, and the owner's own prices, which win."""
 
     cache_ttl: str = "5m"
     own: Mapping[str, Price] = field(default_factory=dict)
+    table: ModelTable = field(default_factory=load_table)
 
     def find(self, model: str) -> Price | None:
-        """The price of a model, whose name may carry a release date (`…-20260901`)."""
-        names = (model, _DATE.sub("", model))
-        for table in (self.own, PRICES):
-            for name in names:
-                if name in table:
-                    return table[name]
-        return None
+        """The price of a model, whose name may carry a provider and a release date."""
+        plain = split_name(model)[1]
+        own = self.own.get(model) or self.own.get(plain) or self.own.get(_DATE.sub("", plain))
+        if own:
+            return own
+        facts = self.table.find(model)
+        return facts.price if facts else None
 
     def cost(self, model: str, usage: Usage) -> int | None:
-        """The cost of a call in micro-dollars, rounded up; None without a known price.
-
-        A cache write costs 1.25 times as much as fresh input, or twice with a `cache_ttl` of "1h".
-        """
+        """The cost of a call in micro-dollars, rounded up; None without a known price."""
         price = self.find(model)
         if price is None:
             return None
-        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-        is_long = price.long_from is not None and prompt > price.long_from
-        read = price.input * _READ_PERCENT if price.cached is None else price.cached * 100
-        hundredths = (
-            usage.input_tokens * price.input * 100
-            + usage.cache_read_tokens * read
-            + usage.cache_write_tokens * price.input * _WRITE_PERCENT[self.cache_ttl]
-            + usage.output_tokens * price.output * 100
-        ) * (price.long_factor if is_long else 1)
-        return -(-hundredths // 100_000_000)
+        if price.long and price.long_from is not None and usage.read_tokens > price.long_from:
+            price = price.long
+        written = price.written_1h if self.cache_ttl == "1h" else price.written
+        if written is None:
+            written = price.input * _WRITE_PERCENT[self.cache_ttl] // 100
+        cached = price.input * _READ_PERCENT // 100 if price.cached is None else price.cached
+        millionths = (
+            usage.input_tokens * price.input
+            + usage.cache_read_tokens * cached
+            + usage.cache_write_tokens * written
+            + usage.output_tokens * price.output
+        )
+        return -(-millionths // 1_000_000)
 
 
 def parse_price(text: str) -> tuple[str, Price]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot
-from agent_core.schedule.resources import JobResources, find_fault
+from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
 from agent_core.schedule.triggers import Cron, Every, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -208,6 +208,7 @@ def _await(timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int) 
 def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -> None:
     """Check the options. Raises `InvalidJob`."""
     fault = find_fault(options, rules.means, in_room=in_room)
+    fault = fault or find_unpriced(options, rules.means)
     if fault:
         raise InvalidJob(fault)
     thinks = options.model or options.tools or options.skills or options.day_micro_dollars

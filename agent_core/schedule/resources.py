@@ -31,13 +31,26 @@ def no_skill(name: str) -> str:
 class JobResources:
     """Names by kind. `tools` are for jobs of one person, `room_tools` for those of a room.
 
-    `fault_of_skill` explains why a skill is unavailable; "" if it is available.
+    `fault_of_skill` explains why a skill is unavailable; "" if it is available. `is_priced` takes a
+    model, or "" for the default one.
     """
 
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     room_tools: tuple[str, ...] = ()
     fault_of_skill: Callable[[str], str] = no_skill
+    is_priced: Callable[[str], bool] = lambda model: True
+
+
+def find_unpriced(options: Options, means: JobResources) -> str:
+    """Explain why a daily limit in dollars can't be kept; "" if it can."""
+    if not options.day_micro_dollars or means.is_priced(options.model):
+        return ""
+    model = f"of {options.model}" if options.model else "of the model"
+    return (
+        f"the price {model} is unknown, so a daily limit in dollars can't be kept; an owner can set"
+        " the price in cost.prices"
+    )
 
 
 def find_fault(options: Options, means: JobResources, *, in_room: bool) -> str:

@@ -14,6 +14,7 @@ from gateway.commands import (
     JobCommands,
     MemoryAccess,
     MemoryCommands,
+    ModelCommands,
     PeopleCommands,
     PrivacyCommands,
     ProvenanceCommands,
@@ -25,7 +26,9 @@ from gateway.commands import (
 )
 from gateway.config import Settings
 from gateway.inbound import RouterDeps
+from gateway.jobs import make_rules
 from gateway.people import DataExport, DataForget
+from gateway.texts.models import ModelLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,23 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
             exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
         ),
         SettingsCommands(database=database, report=report, zone_of=deps.zone_of),
+        ModelCommands(
+            database=database,
+            models=_list_models(extra.settings),
+            rules=make_rules(extra.settings),
+            hears=bool(extra.settings.media.transcription),
+        ),
         RoomCommands(deps.rooms, deps.consent),
     )
     return bind({name: run for group in groups for name, run in group.handlers().items()})
+
+
+def _list_models(settings: Settings) -> list[ModelLine]:
+    """List the models that can be chosen, with their prices and what they see."""
+    prices = settings.prices
+    lines = []
+    for name in settings.model.named:
+        facts = prices.table.find(name)
+        sees_images = facts.sees_images if facts else None
+        lines.append(ModelLine(name=name, price=prices.find(name), sees_images=sees_images))
+    return lines

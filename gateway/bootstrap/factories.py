@@ -22,12 +22,19 @@ from agent_core.memory import (
     Pseudonyms,
     SharedMemory,
 )
-from agent_core.models import Model, ModelRouter, Prices, parse_price
+from agent_core.models import Model, ModelRouter
 from agent_core.recall import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
 from gateway.bootstrap.timings import Timings
-from gateway.config import CONSOLE_SOCKET, DATABASE, Settings, describe_unwritable, make_home, now
+from gateway.config import (
+    CONSOLE_SOCKET,
+    DATABASE,
+    Settings,
+    describe_unwritable,
+    make_home,
+    now,
+)
 from gateway.errors import StartError
 from gateway.people import LOCAL_PLATFORM
 
@@ -87,8 +94,12 @@ async def check_model(model: Model, settings: Settings) -> None:
 
 
 def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
-    """Build the daily quotas; `zone` is the deployment's time zone."""
+    """Build the daily quotas; `zone` is the deployment's time zone.
+
+    Raises `StartError` if a limit in dollars is set that can't be kept.
+    """
     cost = settings.cost
+    _check_limits(settings)
     return Quotas(
         rules=QuotaRules(
             person=DailyLimit(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
@@ -96,13 +107,20 @@ def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
             cheap_from=cost.cheap_from_percent,
             zone=zone,
         ),
-        prices=Prices(
-            cache_ttl=settings.model.cache_ttl,
-            own=dict(parse_price(text) for text in cost.prices),
-        ),
+        prices=settings.prices,
         database=database,
         now=now,
     )
+
+
+def _check_limits(settings: Settings) -> None:
+    """Refuse limits in dollars that are set explicitly, where the model has no known price."""
+    model = settings.model.name
+    if settings.dollar_limits and not settings.prices.find(model):
+        raise StartError(
+            f"{settings.dollar_limits[0]} is set, but the price of {model} is unknown, so no limit"
+            " in dollars can be kept. Set its price in cost.prices, or limit tokens instead."
+        )
 
 
 def _micro(dollars: float) -> int:

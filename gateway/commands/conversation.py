@@ -6,7 +6,7 @@ from dataclasses import replace
 from agent_core.memory import ExternalMemory
 from agent_core.state.conversations import messages, sessions, turns, usage
 from agent_core.state.conversations.sessions import Session
-from agent_core.state.conversations.usage import Total
+from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
 from agent_core.state.queues.outbox import OutboxRow
@@ -14,6 +14,7 @@ from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.conversion import Place, QueuedMessage
 from gateway.texts import general, memory
+from gateway.texts import usage as usage_texts
 from gateway.turns import AttachmentStage, Lanes
 
 _DAY = 86_400_000
@@ -43,7 +44,7 @@ class StatusReport:
     async def describe(self, call: Call) -> str:
         """Return the status text. Raises `StoreError`."""
 
-        def look(connection: Connection) -> tuple[Session | None, int, Total, int]:
+        def look(connection: Connection) -> tuple[Session | None, int, Total, QuotaUsage, int]:
             session = sessions.find_open(connection, conversation_id=call.conversation.id)
             said = (
                 messages.count_spoken(
@@ -52,15 +53,16 @@ class StatusReport:
                 if session
                 else 0
             )
-            total = usage.total_since(connection, person_id=call.person.id, since=call.now - _DAY)
+            own, since = call.person.id, call.now - _DAY
             return (
                 session,
                 said,
-                total,
+                usage.total_since(connection, person_id=own, since=since),
+                usage.charged_since(connection, person_id=own, since=since),
                 dead_letters.count_dead_of(connection, person_id=call.person.id),
             )
 
-        session, said, total, dead = await self._database.read(look)
+        session, said, total, charged, dead = await self._database.read(look)
         status = general.Status(
             model=self._model,
             title=session.title if session else "",
@@ -70,7 +72,7 @@ class StatusReport:
             input_tokens=total.input_tokens,
             cache_read_tokens=total.cache_read_tokens,
             output_tokens=total.output_tokens,
-            micro_dollars=total.micro_dollars,
+            cost=usage_texts.describe_charged(charged),
             undelivered=dead,
             memory=await self._describe_external(),
         )

@@ -1,11 +1,13 @@
-"""Commands for a person's settings: settings, verbose, and an app's home page."""
+"""Commands for a person's settings: settings, verbose, model, and an app's home page."""
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import set_language, use_language
-from agent_core.state.conversations.questions import Choice
+from agent_core.schedule import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
@@ -25,12 +27,18 @@ from gateway.commands.conversation import StatusReport
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
+from gateway.texts import jobs as job_texts
+from gateway.texts import models as model_texts
 from gateway.texts.jobs import list_coming
+from gateway.texts.models import ModelLine
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from gateway.texts.usage import describe_cap
 
 _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
+_DEFAULT = "default"
+_MOST_BUTTONS = 20
+"""No platform shows more than 25."""
 _NEXT_JOBS = 5
 """Number of jobs on a home page."""
 
@@ -204,3 +212,118 @@ def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
     else:
         weekend = stand_for(f"{command} {DAYS_OFF} weekend", general.WEEKENDS_OFF())
     return (*levels, night, weekend)
+
+
+_DIGEST = 8
+"""Characters of a model's digest in a button, whose key holds no capitals, dots or slashes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """The model that a command is about: a job's if there is one, else the caller's own."""
+
+    job: Job | None
+    model: str
+
+
+class ModelCommands:
+    """Shows and changes the model of a person or of a job."""
+
+    def __init__(
+        self, *, database: Database, models: Sequence[ModelLine], rules: JobRules, hears: bool
+    ) -> None:
+        """`models` can be chosen, the default first; `hears` says that voice notes are read."""
+        self._database = database
+        self._models = models
+        self._rules = rules
+        self._hears = hears
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"model": self._model}
+
+    async def _model(self, call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT())
+        words = call.argument.split()
+        number = None
+        if words[:1] == ["job"]:
+            number = words[1].removeprefix("#") if len(words) > 1 else ""
+            words = words[2:]
+        try:
+            current = await self._database.read(lambda c: self._find(c, call, number))
+            if not words:
+                return self._show(current)
+            wanted = self._read(" ".join(words))
+            job = self._redraft(current.job, wanted, call.now) if current.job else None
+        except InvalidJob as reason:
+            return Reply(text=job_texts.describe_unfit(str(reason)))
+        except LookupError as reason:
+            return Reply(text=str(reason))
+        shown = self._show(_Choice(job=job, model=wanted))
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            if current.job is None:
+                people.set_model(connection, person_id=call.person.id, model=wanted)
+            else:
+                fresh = self._find(connection, call, number).job
+                assert fresh is not None  # noqa: S101 - a job was asked for, or it raises
+                jobs.change(connection, self._redraft(fresh, wanted, call.now))
+            return shown.text, []
+
+        return Reply(effect=effect, buttons=shown.buttons)
+
+    def _find(self, connection: Connection, call: Call, number: str | None) -> _Choice:
+        """Return the present choice. Raises `LookupError` with a sentence."""
+        if number is None:
+            person = people.find(connection, person_id=call.person.id) or call.person
+            return _Choice(job=None, model=person.model)
+        found = jobs.list_of_person(connection, person_id=call.person.id)
+        job = next((one for one in found if str(one.id) == number), None)
+        if job is None:
+            raise LookupError(model_texts.JOB_UNKNOWN())
+        if job.kind != "prompt":
+            raise LookupError(model_texts.JOB_NO_MODEL())
+        return _Choice(job=job, model=job.options.model)
+
+    def _read(self, words: str) -> str:
+        """Return the model of a name or digest, "" for the default. Raises `LookupError`."""
+        if words.casefold() == _DEFAULT:
+            return ""
+        for line in self._models:
+            if words.casefold() in (line.name.casefold(), _digest(line.name)):
+                return line.name
+        raise LookupError(model_texts.UNKNOWN())
+
+    def _redraft(self, job: Job, model: str, now: int) -> Job:
+        request = JobRequest(options=replace(job.options, model=model))
+        return redraft_job(job, request, rules=self._rules, now=now)
+
+    def _show(self, choice: _Choice) -> Reply:
+        default = self._models[0].name
+        known = [line.name for line in self._models]
+        is_default = choice.model not in known
+        model = default if is_default else choice.model
+        listed = model_texts.list_models(self._models, hears=self._hears)
+        command = f"model job {choice.job.id}" if choice.job else "model"
+        if choice.job:
+            text = model_texts.describe_job_model(
+                choice.job.title, model, listed, is_default=is_default
+            )
+        else:
+            text = model_texts.describe_own(model, listed, is_default=is_default)
+        buttons = [
+            stand_for(
+                f"{command} {_digest(name)}",
+                name,
+                "good" if name == choice.model else "plain",
+            )
+            for name in known[:_MOST_BUTTONS]
+        ]
+        style: Style = "good" if is_default else "plain"
+        reset = stand_for(f"{command} {_DEFAULT}", model_texts.DEFAULT(), style)
+        return Reply(text=text, buttons=(*buttons, reset))
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]

@@ -15,6 +15,7 @@ from gateway.config.paths import DATABASE as DATABASE
 from gateway.config.paths import HTTP_TOKEN as HTTP_TOKEN
 from gateway.config.paths import LOG as LOG
 from gateway.config.paths import MEMORIES as MEMORIES
+from gateway.config.paths import MODEL_TABLE as MODEL_TABLE
 from gateway.config.paths import SKILLS as SKILLS
 from gateway.config.paths import describe_unwritable as describe_unwritable
 from gateway.config.paths import explain_length as explain_length

@@ -16,6 +16,7 @@ CHAT_HISTORY = "chat_history"
 BACKUPS = "backups"
 MEMORIES = "memories"
 SKILLS = "skills"
+MODEL_TABLE = "models.json"
 LOG = Path("logs", "talaria.log")
 
 LONGEST_SOCKET_PATH = 103

@@ -13,10 +13,11 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from agent_core.models import split_name
+from agent_core.models import Prices, load_table, parse_price, split_name
 from gateway.config import sources
 from gateway.config.credentials import Secrets
 from gateway.config.model_tables import CostSettings, ModelSettings
+from gateway.config.paths import MODEL_TABLE
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.tables import (
     AccessSettings,
@@ -79,6 +80,26 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     log: LogSettings = LogSettings()
     people: PeopleSettings = PeopleSettings()
+
+    @property
+    def prices(self) -> Prices:
+        """The prices of models: the owner's own, then those of the newest table."""
+        return Prices(
+            cache_ttl=self.model.cache_ttl,
+            own=dict(parse_price(text) for text in self.cost.prices),
+            table=load_table(self.home / MODEL_TABLE),
+        )
+
+    @property
+    def dollar_limits(self) -> tuple[str, ...]:
+        """The names of the limits in dollars that are set explicitly."""
+        tables = {"cost": self.cost, "turns": self.turns}
+        limits = (("cost", "person_day_usd"), ("cost", "house_day_usd"), ("turns", "max_cost_usd"))
+        return tuple(
+            f"{table}.{name}"
+            for table, name in limits
+            if name in tables[table].model_fields_set and getattr(tables[table], name)
+        )
 
     @classmethod
     def settings_customise_sources(

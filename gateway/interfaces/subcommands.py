@@ -13,6 +13,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "people": "Manage people, their accounts and their data",
     "turns": "Inspect and replay turns, list undelivered messages",
     "jobs": "Manage scheduled jobs",
+    "models": "List models with their prices, and update the prices",
     "skills": "Manage skills",
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",

@@ -154,8 +154,7 @@ _STATUS_LINES = {
 _STATUS_WAITING = Text("Waiting messages: {waiting:,}")
 _STATUS_MODEL = Text("Model: {model}")
 _STATUS_USAGE = Text(
-    "Last 24 hours: {read:,} tokens read ({share:.0%} from the cache), {written:,} written,"
-    " ${dollars:.4f}"
+    "Last 24 hours: {read:,} tokens read ({share:.0%} from the cache), {written:,} written, {cost}"
 )
 _STATUS_UNDELIVERED = Plural(
     "{n:,} message wasn't delivered; /retry sends it again.",
@@ -310,7 +309,7 @@ class Status:
     input_tokens: int
     cache_read_tokens: int
     output_tokens: int
-    micro_dollars: int
+    cost: str
     undelivered: int
     memory: str = ""
     """The state of the external memory, if there is one."""
@@ -327,7 +326,7 @@ def describe_status(status: Status) -> str:
             read=status.input_tokens,
             share=share,
             written=status.output_tokens,
-            dollars=status.micro_dollars / 1_000_000,
+            cost=status.cost,
         ),
     ]
     if status.waiting:

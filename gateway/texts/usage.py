@@ -103,6 +103,9 @@ _WITHOUT_PRICE = Text("{money} and {tokens} without a price")
 _TOKENS = Text("{count:,} tokens")
 _TOKENS_OF = Text("{count:,} of {limit:,} tokens")
 _CENTS, _FRACTIONS = Text("${amount:,.2f}"), Text("${amount:,.4f}")
+_MICRO = Text("${amount:,.6f}")
+_LEAST_FRACTION = 100
+"""Micro-dollars; below that, four decimals are all zero."""
 _TODAY_AT = Text("today at {time} ({zone})")
 _TOMORROW_AT = Text("tomorrow at {time} ({zone})")
 _DATE_AT = Text("on {date} at {time} ({zone})")
@@ -199,12 +202,14 @@ def describe_usage(report: UsageReport) -> str:
     person, reader = report.person, report.reader
     lines = [_TODAY(spent=_of_limit(person.spent, person.limit))]
     lines += [_line(line) for line in report.today]
-    lines.append(_MONTH(spent=_charged(report.month)))
+    lines.append(_MONTH(spent=describe_charged(report.month)))
     lines.append(_RESET(moment=_moment(person.day.end, reader)))
     if report.deployment:
         deployment = report.deployment
         lines += ["", _EVERYONE(spent=_of_limit(deployment.spent, deployment.limit))]
-        lines += [f"- {quote_name(name)}: {_charged(charged)}" for name, charged in report.people]
+        lines += [
+            f"- {quote_name(name)}: {describe_charged(charged)}" for name, charged in report.people
+        ]
     known = [f"{model} {as_of}" for model, as_of in report.priced if as_of]
     unknown = [model for model, as_of in report.priced if not as_of]
     if known or unknown:
@@ -218,7 +223,6 @@ def describe_usage(report: UsageReport) -> str:
 
 
 def _line(line: UsageLine) -> str:
-    is_unknown = line.charged.unpriced_tokens and not line.charged.micro_dollars
     purpose = _PURPOSES.get(line.purpose)
     return _USAGE_LINE(
         line.calls,
@@ -226,7 +230,7 @@ def _line(line: UsageLine) -> str:
         model=line.model,
         read=line.input_tokens,
         written=line.output_tokens,
-        cost=_PRICE_UNKNOWN() if is_unknown else _charged(line.charged),
+        cost=describe_charged(line.charged),
     )
 
 
@@ -241,17 +245,22 @@ def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
     return _WITHOUT_PRICE(money=money, tokens=tokens)
 
 
-def _charged(charged: QuotaUsage) -> str:
+def describe_charged(charged: QuotaUsage) -> str:
+    """Describe a cost: the money, and the tokens of calls whose price is unknown."""
     money = _amount("money", charged.micro_dollars)
     if not charged.unpriced_tokens:
         return money
+    if not charged.micro_dollars:
+        return _PRICE_UNKNOWN()
     return _WITHOUT_PRICE(money=money, tokens=_amount("tokens", charged.unpriced_tokens))
 
 
 def _amount(unit: str, amount: int) -> str:
     if unit == "tokens":
         return _TOKENS(count=amount)
-    return (_CENTS if amount % 10_000 == 0 else _FRACTIONS)(amount=amount / 1_000_000)
+    if amount % 10_000 == 0:
+        return _CENTS(amount=amount / 1_000_000)
+    return (_FRACTIONS if amount >= _LEAST_FRACTION else _MICRO)(amount=amount / 1_000_000)
 
 
 def _moment(at: int, reader: Reader) -> str:

@@ -3,13 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing, suppress
-from functools import partial
+from contextlib import aclosing
 
 from agent_core.agent import ActiveTurn
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.events import Host, ModelFault, ModelOutage, Steer, TurnEnded
-from agent_core.ids import InboxId
+from agent_core.events import ModelFault, ModelOutage, TurnEnded
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions, turns
@@ -27,46 +25,15 @@ from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import find_job_turn
-from gateway.texts import general, outages
+from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.crash_backoff import is_abandoned
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
+from gateway.turns.host import TurnHost
 from gateway.turns.presenter import Presenter, Shown
 
 _log = logging.getLogger(__name__)
-
-
-class _TurnHost(Host):
-    """The lane as the agent sees it: a source of steers that may drain."""
-
-    def __init__(self, handle: TurnHandle, deps: TurnDeps) -> None:
-        self._handle = handle
-        self._deps = deps
-        self._handed_out: list[QueuedMessage] = []
-
-    def take_steers(self) -> Sequence[Steer]:
-        if self._handle.place is None:
-            return []
-        taken = self._handle.lane.take_steers(self._handle.place, self._handle.asker)
-        self._handed_out += taken
-        zone_of, now = self._deps.zone_of, self._deps.now()
-        return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
-
-    def is_draining(self) -> bool:
-        return self._handle.lane.draining.is_set()
-
-    async def pause(self, seconds: float) -> None:
-        async with self._handle.released():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds * self._deps.outage_pace):
-                    await self._handle.lane.draining.wait()
-
-    def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
-        """Put the messages back into the lane that the turn has not made its own."""
-        left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
-        self._handle.lane.put_back(left)
-        self._handed_out = []
 
 
 class TurnRunner:
@@ -278,7 +245,7 @@ class TurnRunner:
         Raises `StoreError` only if nothing of it was written. A turn on disk is never begun a
         second time, whatever the store refuses.
         """
-        host = _TurnHost(handle, self._deps)
+        host = TurnHost(handle, self._deps)
         while True:
             handle.active, handle.phase = active, Phase.RUNNING
             try:
@@ -314,7 +281,7 @@ class TurnRunner:
         return await self._database.retry_while_unavailable(load, f"turn {active.id}")
 
     async def _play(
-        self, active: ActiveTurn, shown: Shown, host: Host, handle: TurnHandle
+        self, active: ActiveTurn, shown: Shown, host: TurnHost, handle: TurnHandle
     ) -> tuple[TurnEnded, Sequence[str]]:
         """Run a turn and show it; return its ending and the names of the tools it called."""
         ended = TurnEnded(ending="stopped", text="")
@@ -338,9 +305,9 @@ class TurnRunner:
                     if isinstance(event, TurnEnded):
                         ended = event
                     elif isinstance(event, ModelFault):
-                        await self._report_fault(event)
+                        await host.report_fault(event)
                     elif isinstance(event, ModelOutage):
-                        self._show_outage(active, event, presenter)
+                        host.show_outage(active, event, presenter)
         except TimeoutError:
             if not handle.stop.is_requested():
                 if handle.stop.is_stale():
@@ -354,24 +321,6 @@ class TurnRunner:
             presenter.close()
             handle.presenter = None
         return ended, presenter.tools
-
-    async def _report_fault(self, fault: ModelFault) -> None:
-        """Tell the owners, and nobody else, why a model can't answer. Raises `StoreError`."""
-        notice = partial(outages.describe_fault, fault)
-        now = self._now()
-        rows = await self._database.write(
-            "turns.fault", lambda c: self._deps.notify_owners(c, notice, now)
-        )
-        self._dispatcher.enqueue(rows)
-
-    def _show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
-        """Show that a turn waits for its model, and let another job run have its slot."""
-        now, zone = self._now(), self._deps.zone_of(active.person)
-        presenter.show_outage(
-            outages.describe_outage(outage, zone, now), (now - outage.since) / 1000
-        )
-        if active.job_turn:
-            self._deps.outcomes.wakeup.set()
 
     async def _fail(self, active: ActiveTurn, reason: str) -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""

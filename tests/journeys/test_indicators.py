@@ -132,10 +132,10 @@ async def test_what_goes_wrong_is_one_calm_sentence_with_the_number_of_the_turn(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
-    async with deployment.open(TALARIA_MODEL__RETRIES="0") as harness:
+    async with deployment.open(TALARIA_MODEL__PATIENCE="0") as harness:
         deployment.plan(OVERLOADED)
         reported = await harness.hears(anna, "hello")
-        assert reported.startswith("I couldn't reach the model")
+        assert reported.startswith("The model stayed overloaded")
         assert reported.endswith("/retry tries again.")
         assert "\n" not in reported
         assert await harness.hears(anna, "/retry") == "echo: hello"

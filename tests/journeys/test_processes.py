@@ -117,7 +117,7 @@ async def test_a_wrong_token_ends_the_start_and_the_right_one_loses_nothing(stag
 async def test_a_model_that_does_not_exist_ends_the_start_in_one_sentence(stage: Stage) -> None:
     starts = {
         "claude-nonesuch": {"TALARIA_MODEL__NAME": "claude-nonesuch"},
-        "claude-neverwas": {"TALARIA_MODEL__FALLBACK": "claude-neverwas"},
+        "claude-neverwas": {"TALARIA_MODEL__FALLBACKS": "claude-neverwas"},
     }
     homes = (stage.home / "1", stage.home / "2")  # short: the path of a socket has its limit
     ends = await asyncio.gather(

@@ -150,7 +150,7 @@ async def test_nothing_said_while_telegram_was_away_is_lost(stage: Stage) -> Non
 
 
 async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stage: Stage) -> None:
-    async with stage.open(TALARIA_MODEL__RETRIES="0") as harness:
+    async with stage.open(TALARIA_MODEL__PATIENCE="0") as harness:
         assert await harness.ask(ANNA, "one") == "echo: one"
         port = stage.model.port
         await stage.model.stop()

@@ -167,7 +167,7 @@ async def test_what_failed_for_one_is_not_tried_again_by_another(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
-    async with deployment.open(TALARIA_MODEL__RETRIES="0") as harness:
+    async with deployment.open(TALARIA_MODEL__PATIENCE="0") as harness:
         await share(harness, room)
         deployment.plan(OVERLOADED)
         root = await room.anna.says("make tea", room=room.id)

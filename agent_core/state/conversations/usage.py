@@ -125,6 +125,14 @@ def total_of_turn(connection: Connection, *, turn_id: TurnId) -> Total:
     return _total(connection, "turn_id = :turn_id", {"turn_id": turn_id})
 
 
+def charged_of_turn(connection: Connection, *, turn_id: TurnId) -> QuotaUsage:
+    """Sum the usage of a turn so far that counts against quotas."""
+    row = connection.execute(
+        f"SELECT {_CHARGED} FROM usage WHERE turn_id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return QuotaUsage(micro_dollars=row[0], unpriced_tokens=row[1])
+
+
 def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> QuotaUsage:
     """Sum the usage of a person since a moment that counts against quotas."""
     row = connection.execute(

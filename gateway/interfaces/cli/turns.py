@@ -80,7 +80,7 @@ def _describe(turn: Mapping[str, Any]) -> list[str]:
         (
             f"{cost['calls']} model calls, {cost['input_tokens']:,} tokens read"
             f" ({cost['cache_read_tokens']:,} from the cache), {cost['output_tokens']:,} written,"
-            f" ${cost['micro_dollars'] / 1_000_000:.4f}; attempts: {turn['attempts']}"
+            f" {turn['price']}; attempts: {turn['attempts']}"
         ),
     ]
     return lines

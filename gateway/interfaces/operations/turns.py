@@ -27,6 +27,7 @@ from agent_core.state.queues import dead_letters
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
+from gateway.texts.usage import describe_charged
 
 
 async def list_turns(context: OperationContext, asked: Answer) -> Answer:
@@ -60,6 +61,7 @@ async def show_turn(context: OperationContext, asked: Answer) -> Answer:
                 for step in turns.list_steps(connection, turn_id=turn.id)
             ],
             "cost": asdict(usage.total_of_turn(connection, turn_id=turn.id)),
+            "price": describe_charged(usage.charged_of_turn(connection, turn_id=turn.id)),
         }
 
     found = await context.database.read(look)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from agent_core.models.catalog import PRICES, Price, Prices, parse_price
+from agent_core.models.catalog import Prices, parse_price
 from agent_core.models.contract import Usage
+from agent_core.models.model_table import Price, load_table
 
 cost = Prices().cost
 MILLION = 1_000_000
@@ -16,11 +17,17 @@ def test_a_million_tokens_cost_the_list_price() -> None:
     assert cost("claude-fable-5-2", usage) == 48 * MILLION
 
 
-def test_the_cache_reads_for_a_tenth_and_writes_for_more() -> None:
+def test_the_cache_reads_for_less_and_writes_for_more() -> None:
     model = "claude-opus-5-5"
-    assert cost(model, Usage(cache_read_tokens=MILLION)) == 400_000
+    assert cost(model, Usage(cache_read_tokens=MILLION)) == 200_000
     assert cost(model, Usage(cache_write_tokens=MILLION)) == 5 * MILLION
     assert Prices(cache_ttl="1h").cost(model, Usage(cache_write_tokens=MILLION)) == 8 * MILLION
+
+
+def test_the_cache_of_a_model_without_prices_for_it_reads_for_a_tenth() -> None:
+    model = "claude-fable-5-2"
+    assert cost(model, Usage(cache_read_tokens=MILLION)) == 800_000
+    assert cost(model, Usage(cache_write_tokens=MILLION)) == 10 * MILLION
 
 
 def test_haiku_costs_five_times_as_much_above_a_long_prompt() -> None:
@@ -43,10 +50,22 @@ def test_a_dated_name_has_its_models_price_and_an_unknown_name_none() -> None:
     assert cost("stand-in", usage) == 0
 
 
-@pytest.mark.parametrize("model", PRICES)
-def test_no_price_is_negative_or_upside_down(model: str) -> None:
-    price = PRICES[model]
-    assert 0 <= price.input <= price.output
+def test_no_price_is_negative_or_upside_down() -> None:
+    for name, facts in load_table().models.items():
+        assert 0 <= facts.price.input <= facts.price.output, name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["openai:gpt-5-mini", "gpt-5-mini", "gpt-5-mini-2025-08-07"],
+)
+def test_a_name_with_its_provider_has_the_price_of_the_model(name: str) -> None:
+    assert cost(name, Usage(input_tokens=MILLION)) == 250_000
+
+
+def test_a_local_model_of_an_open_name_has_no_price() -> None:
+    for name in ("qwen3:8b", "llama3:latest", "openai/gpt-oss-20b", "gpt-oss-20b"):
+        assert cost(name, Usage(input_tokens=1)) is None
 
 
 def test_a_price_that_the_owner_sets_is_read_with_its_date() -> None:
@@ -56,7 +75,7 @@ def test_a_price_that_the_owner_sets_is_read_with_its_date() -> None:
     prices = Prices(own={name: price})
     spent = Usage(input_tokens=MILLION, cache_read_tokens=MILLION, output_tokens=MILLION)
     assert prices.cost("gpt-5-mini", spent) == 2_275_000
-    assert prices.cost("gpt-5", spent) is None
+    assert prices.cost("openai:gpt-5-mini", spent) == 2_275_000
 
 
 def test_without_a_price_for_the_cache_it_costs_as_much_as_fresh_input() -> None:

@@ -15,7 +15,7 @@ from tests.agent_core.agent.compaction.seeing import view
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.integration.harness import Harness, running
 
-LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
+LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}
 
 
 @dataclass(frozen=True, slots=True)

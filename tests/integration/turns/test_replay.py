@@ -21,7 +21,7 @@ from tests.fakes.model import ask, call, finish, say
 from tests.integration.harness import running
 from tests.integration.turns.test_prompt_purity import Talker, dialogue
 
-LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
+LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}
 
 
 def read_all(connection: Connection) -> list[TurnRecord]:

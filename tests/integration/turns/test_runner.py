@@ -6,12 +6,15 @@ from pathlib import Path
 from agent_core.errors import ModelBusy, ModelDenied
 from agent_core.state.conversations import turns
 from agent_core.state.queues import outbox
+from gateway.bootstrap.timings import Timings
 from gateway.texts import general
+from gateway.turns import PresenterTimings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import Harness, running
 
-NO_RETRIES = {"TALARIA_MODEL__RETRIES": "0"}
+NO_PATIENCE = {"TALARIA_MODEL__PATIENCE": "0"}
+SHORT_WAIT = Timings(outage_pace=0.5, display=PresenterTimings(first_outage=0.01))
 
 
 def heard(model: FakeModel, request: int = -1) -> list[str]:
@@ -215,7 +218,7 @@ async def test_new_starts_afresh_and_memory_of_the_conversation_stays_findable(
 
 async def test_a_model_that_fails_is_told_and_retry_tries_again(tmp_path: Path) -> None:
     model = FakeModel([ModelBusy("overloaded")], say("Now it works."))
-    async with running(tmp_path, model, **NO_RETRIES) as harness:
+    async with running(tmp_path, model, **NO_PATIENCE) as harness:
         await harness.chat.says("do it")
         await harness.chat.sees_text("/retry")
         await harness.at_rest()
@@ -227,11 +230,12 @@ async def test_a_model_that_fails_is_told_and_retry_tries_again(tmp_path: Path) 
 
 
 async def test_a_refused_key_is_named_in_one_sentence(tmp_path: Path) -> None:
-    model = FakeModel([ModelDenied("the key is wrong")])
-    async with running(tmp_path, model) as harness:
+    model = FakeModel([ModelDenied("the key is wrong")], say("Now it works."))
+    async with running(tmp_path, model, timings=SHORT_WAIT) as harness:
         await harness.chat.says("hello")
-        shown = await harness.chat.sees_text("rejected the configured key")
-        assert "Traceback" not in shown.text
+        shown = await harness.chat.sees_text("I can't use my model at the moment")
+        assert "the key is wrong" not in shown.text
+        await harness.chat.sees_text("Now it works.")
 
 
 async def test_two_people_never_hear_of_each_other(tmp_path: Path) -> None:

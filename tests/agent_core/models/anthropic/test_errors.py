@@ -10,7 +10,7 @@ import anthropic.types
 import httpx2
 import pytest
 
-from agent_core.errors import ModelBusy, ModelDenied, ModelError, ModelInterrupted
+from agent_core.errors import ModelDenied, ModelError, ModelInterrupted, ModelUnreachable
 from agent_core.models.anthropic.client import WIRE_ERRORS, translate_error
 
 FROM_OTHER_ENDPOINTS = {
@@ -86,7 +86,7 @@ def test_no_class_of_the_transport_is_unmapped() -> None:
         error = found.__new__(found, "said")
         assert isinstance(error, WIRE_ERRORS), found
         if issubclass(found, httpx2.TransportError):
-            assert type(translate_error(error, False, 0)) is ModelBusy
+            assert type(translate_error(error, False, 0)) is ModelUnreachable
             assert type(translate_error(error, True, 0)) is ModelInterrupted
 
 

@@ -6,7 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from agent_core.errors import ModelBusy, ModelError, ModelInterrupted
+from agent_core.errors import ModelError, ModelInterrupted, ModelUnreachable
 from agent_core.models.openai.client import WIRE_ERRORS, translate_error
 
 FROM_OTHER_ENDPOINTS = {
@@ -78,5 +78,5 @@ def test_no_class_of_the_transport_is_unmapped() -> None:
         error = found.__new__(found, "said")
         assert isinstance(error, WIRE_ERRORS), found
         if issubclass(found, httpx2.TransportError):
-            assert type(translate_error(error, False, 0)) is ModelBusy
+            assert type(translate_error(error, False, 0)) is ModelUnreachable
             assert type(translate_error(error, True, 0)) is ModelInterrupted

@@ -1,0 +1,69 @@
+"""The gateway as a running turn sees it: steers, pauses, and reports on models."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+
+from agent_core.agent import ActiveTurn
+from agent_core.events import Host, ModelFault, ModelOutage, Steer
+from agent_core.ids import InboxId
+from gateway import conversion
+from gateway.conversion import QueuedMessage
+from gateway.texts import outages
+from gateway.turns.finalizer import TurnDeps
+from gateway.turns.handle import TurnHandle
+from gateway.turns.presenter import Presenter
+
+
+class TurnHost(Host):
+    """The lane as the agent sees it: a source of steers that may drain, and a place to wait in."""
+
+    def __init__(self, handle: TurnHandle, deps: TurnDeps) -> None:
+        self._handle = handle
+        self._deps = deps
+        self._handed_out: list[QueuedMessage] = []
+
+    def take_steers(self) -> Sequence[Steer]:
+        """Take the messages since the last call out of the lane."""
+        if self._handle.place is None:
+            return []
+        taken = self._handle.lane.take_steers(self._handle.place, self._handle.asker)
+        self._handed_out += taken
+        zone_of, now = self._deps.zone_of, self._deps.now()
+        return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
+
+    def is_draining(self) -> bool:
+        """Return whether the process is shutting down."""
+        return self._handle.lane.draining.is_set()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait while another turn has the place of this one."""
+        async with self._handle.released():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds * self._deps.outage_pace):
+                    await self._handle.lane.draining.wait()
+
+    def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
+        """Put the messages back into the lane that the turn has not made its own."""
+        left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
+        self._handle.lane.put_back(left)
+        self._handed_out = []
+
+    async def report_fault(self, fault: ModelFault) -> None:
+        """Tell the owners, and nobody else, why a model can't answer. Raises `StoreError`."""
+        deps, now = self._deps, self._deps.now()
+        notice = partial(outages.describe_fault, fault)
+        rows = await deps.database.write(
+            "turns.fault", lambda c: deps.notify_owners(c, notice, now)
+        )
+        deps.dispatcher.enqueue(rows)
+
+    def show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
+        """Show that a turn waits for its model, and let another job run have its slot."""
+        now, zone = self._deps.now(), self._deps.zone_of(active.person)
+        presenter.show_outage(
+            outages.describe_outage(outage, zone, now), (now - outage.since) / 1000
+        )
+        if active.job_turn:
+            self._deps.outcomes.wakeup.set()

@@ -1,0 +1,81 @@
+"""`talaria models`, and limits in dollars on models without a price."""
+
+import json
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from agent_core.ids import PersonId
+from agent_core.schedule import InvalidJob, JobOwner, JobRequest, draft_job
+from agent_core.schedule.triggers import read_every
+from agent_core.state.jobs.jobs import Options
+from gateway.config import load
+from gateway.jobs import make_rules
+from tests.integration.processes import talaria, talaria_beside
+
+LOCAL = {
+    "TALARIA_MODEL__PROVIDER": "openai",
+    "TALARIA_MODEL__NAME": "qwen3:8b",
+    "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
+}
+
+
+def complete() -> str:
+    """A complete table in which a model has another price than in the package's."""
+    entry = {"litellm_provider": "openai", "mode": "chat", "output_cost_per_token": 9e-06}
+    many = {f"model-{number}": entry | {"input_cost_per_token": 1e-06} for number in range(60)}
+    return json.dumps(many | {"gpt-5-mini": entry | {"input_cost_per_token": 7e-06}})
+
+
+OPENAI = {"OPENAI_API_KEY": "key", "TALARIA_MODEL__CHOICES": "openai:my-own"}
+
+
+def test_prices_come_with_the_package_and_unknown_ones_say_so(tmp_path: Path) -> None:
+    done = talaria(tmp_path, "models", "list", **OPENAI)
+    assert "gpt-5-mini: $0.25 in, $2.00 out for a million tokens" in done.out
+    assert "openai:my-own: price unknown" in done.out
+
+
+async def test_an_update_replaces_the_prices(tmp_path: Path) -> None:
+    async def serve(_: web.Request) -> web.Response:
+        return web.Response(text=complete())
+
+    application = web.Application()
+    application.router.add_get("/table.json", serve)
+    async with TestServer(application) as server:
+        address = str(server.make_url("/table.json"))
+        done = await talaria_beside(tmp_path, "models", "update", "--from", address)
+    assert done.code == 0, done.err
+    assert "61 prices were written" in done.out
+    assert "gpt-5-mini: $7.00 in" in talaria(tmp_path, "models", "list", **OPENAI).out
+    own = {"TALARIA_COST__PRICES": "gpt-5-mini in=1 out=2 date=2026-11-01"}
+    assert "gpt-5-mini: $1.00 in" in talaria(tmp_path, "models", "list", **OPENAI, **own).out
+
+
+def test_a_failed_update_keeps_the_prices(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    done = talaria(tmp_path, "models", "update", "--from", str(wrong))
+    assert done.code == 1
+    assert "The prices were not updated" in done.err
+    assert not (tmp_path / "models.json").exists()
+
+
+@pytest.mark.parametrize("name", ["PERSON_DAY_USD", "HOUSE_DAY_USD"])
+def test_a_daily_limit_in_dollars_without_a_price_is_refused(tmp_path: Path, name: str) -> None:
+    limit = {f"TALARIA_COST__{name}": "0.00001"}
+    done = talaria(tmp_path, "run", **LOCAL, **limit)
+    assert done.code == 2
+    assert f"cost.{name.lower()} is set, but the price of qwen3:8b is unknown" in done.err
+
+
+def test_a_daily_limit_of_a_job_without_a_price_is_refused(tmp_path: Path) -> None:
+    rules = make_rules(load({"TALARIA_HOME": str(tmp_path), **LOCAL}))
+    wish = JobRequest(
+        body="weather", timing=read_every(3600, 0), options=Options(day_micro_dollars=10)
+    )
+    whose = JobOwner(person_id=PersonId(1), room_id=None, actor="test")
+    with pytest.raises(InvalidJob, match="price of the model is unknown"):
+        draft_job(wish, whose, zone="UTC", rules=rules, now=0)
