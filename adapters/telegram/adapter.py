@@ -9,7 +9,7 @@ from typing import Any
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Rejected, Unreachable, Unsure
-from adapters.ids import Address, EventId, PlatformMessageId
+from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.telegram.api import Api, too_large
 from adapters.telegram.errors import AnotherPoller
@@ -114,8 +114,13 @@ class TelegramAdapter:
             raise too_large(most_bytes)
         return await self._api.fetch_file(attachment.file_id, most_bytes=most_bytes)
 
+    async def find_creator(self, address: Address) -> PlatformUserId | None:
+        """Return the account that created the group. Raises `AdapterError`."""
+        creator = await self._api.find_creator(chat_of(address))
+        return None if creator is None else PlatformUserId(str(creator))
+
     async def count_people(self, address: Address) -> int | None:
-        """Count the members of a group without this bot; None for public groups."""
+        """Count the members of a group without this bot; None where others can read along."""
         if address.is_direct:
             return 1
         members = await self._api.count_members(chat_of(address))

@@ -34,7 +34,12 @@ _FILE_TIMEOUT = 120.0
 _CONNECTIONS = 16
 """Concurrent calls. Telegram accepts about 30 messages a second, each taking some 50 ms."""
 
-_UPDATES = ("message", "edited_message", "callback_query")
+_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "chat_member")
+"""Reactions and most joins reach only a bot that is an administrator (Bot API, Update)."""
+_OPEN = ("username", "active_usernames", "linked_chat_id")
+"""Fields of a chat that people can read without being members: a public group, or one that shows
+the comments of a channel.
+"""
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _UNCHANGED = "message is not modified"
 _TOO_BIG = "file is too big"
@@ -221,15 +226,29 @@ class Api:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def count_members(self, chat_id: int) -> int | None:
-        """Count a group's members, including the bot; None for a public group."""
+        """Count a group's members, including the bot; None where others can read along."""
         try:
             # Raw, because the SDK's own method fails on a chat that lacks a field it knows.
             chat = await self._calls.post(f"{self._bot.base_url}/getChat?chat_id={chat_id}")
-            if not isinstance(chat, dict) or chat.get("username") or chat.get("active_usernames"):
+            if not isinstance(chat, dict) or any(chat.get(field) for field in _OPEN):
                 return None
             return await self._bot.get_chat_member_count(chat_id=chat_id)
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
+
+    async def find_creator(self, chat_id: int) -> int | None:
+        """Return the user who created a group; None if they are anonymous or gone."""
+        url = f"{self._bot.base_url}/getChatAdministrators?chat_id={chat_id}"
+        try:
+            members = await self._calls.post(url)
+        except TelegramError as error:
+            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
+        for member in members if isinstance(members, list) else ():
+            if isinstance(member, dict) and member.get("status") == "creator":
+                user = member.get("user")
+                creator = user.get("id") if isinstance(user, dict) else None
+                return creator if isinstance(creator, int) else None
+        return None
 
 
 def too_large(most_bytes: int) -> Rejected:

@@ -1,11 +1,11 @@
-"""Parses one stored update into a message or a button press; pure."""
+"""Parses one stored update into a message, a button press or a presence; pure."""
 
 import json
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import ButtonPress, Inbound, InboundMessage, Quote, Sender
+from adapters.messages import ButtonPress, Inbound, InboundMessage, Presence, Quote, Sender
 from adapters.telegram.media import cut, name_of, read_attachments, slice_of
 from adapters.telegram.payloads import read_key
 from adapters.toolkit import (
@@ -58,21 +58,26 @@ def receive(payload: str) -> Inbound | None:
         message = part(update, key)
         if message is not None:
             return _read(message, me, is_edit=key == "edited_message")
+    for key in ("message_reaction", "chat_member"):
+        change = part(update, key)
+        if change is not None:
+            return _read_presence(change, me)
     query = part(update, "callback_query")
     return _read_press(query, at=number_in(envelope, "at")) if query is not None else None
 
 
-def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | None:
+def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | Presence | None:
     chat = part(message, "chat")
     if chat is None:
         raise ValueError("a message without a chat")
     sender = part(message, "from")
-    if sender is None or sender.get("is_bot") or message.get("is_automatic_forward"):
-        return None
+    if sender is None or chat.get("type") == "channel":
+        return None  # posts of channels
     has_text = "text" in message or "caption" in message
     attachments = read_attachments(message)
-    if chat.get("type") == "channel" or not (has_text or attachments):
-        return None  # channel posts; somebody joined, a message was pinned, and so on
+    is_foreign = sender.get("is_bot") or message.get("is_automatic_forward")
+    if is_foreign or not (has_text or attachments):
+        return _read_presence(message, me)  # somebody joined, a message was pinned, and so on
     quote = _read_quote(message, me)
     words = _read_words(message, me)
     is_for_us = words.is_named or (quote is not None and quote.is_ours)
@@ -90,6 +95,27 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
         room_title=None if is_direct else plain_name(words_in(chat, "title")),
         forwarded_from=_origin_of(part(message, "forward_origin")),
         sent_at=number_in(message, "date") * 1000,
+    )
+
+
+def _read_presence(change: Json, me: BotIdentity) -> Presence | None:
+    """Return the accounts that an update shows in a group: authors, members, other bots.
+
+    A reaction in the name of a channel has an `actor_chat` instead of a `user`.
+    """
+    chat = part(change, "chat")
+    if chat is None:
+        raise ValueError("a change without a chat")
+    shown = [part(change, key) for key in ("from", "user", "actor_chat", "left_chat_member")]
+    shown += [
+        part(part(change, "new_chat_member") or {}, "user"),
+        *parts(change, "new_chat_members"),
+    ]
+    numbers = dict.fromkeys(number_in(account, "id") for account in shown if account is not None)
+    user_ids = tuple(PlatformUserId(str(one)) for one in numbers if one != me.user_id)
+    address = _address_of(chat, change)
+    return (
+        Presence(address=address, user_ids=user_ids) if user_ids and not address.is_direct else None
     )
 
 
@@ -200,6 +226,7 @@ def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
         author=name_of(author_of),
         text=chosen_text or _summary(answered),
         is_ours=author_of.get("id") == me.user_id,
+        sent_at=number_in(answered, "date") * 1000 if "date" in answered else 0,
     )
 
 

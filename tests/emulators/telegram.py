@@ -81,6 +81,7 @@ class TelegramEmulator:
             "setmessagereaction": self.deeds.react,
             "getchatmembercount": self.deeds.count_members,
             "getchat": self.deeds.notify_chat,
+            "getchatadministrators": self.deeds.list_administrators,
             "answercallbackquery": self.deeds.answer_press,
         }
 

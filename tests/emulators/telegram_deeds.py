@@ -69,6 +69,17 @@ class Deeds:
         chat = self._world.chat(parameters.get("chat_id"))
         return 2 if chat["type"] == "private" else self._world.members.get(chat["id"], 3)
 
+    def list_administrators(self, parameters: Json) -> list[Json]:
+        """getChatAdministrators: the creator, and the bot."""
+        chat = self._world.chat(parameters.get("chat_id"))
+        if chat["type"] == "private":
+            raise Refusal(400, "Bad Request: there are no administrators in the private chat")
+        creator = self._world.users.get(self._world.creators.get(chat["id"], 0))
+        founders = [{"status": "creator", "user": creator, "is_anonymous": False}]
+        return (founders if creator else []) + [
+            {"status": "administrator", "user": self._world.bot}
+        ]
+
     def notify_chat(self, parameters: Json) -> Json:
         """getChat, with few of its many fields."""
         return self._world.chat(parameters.get("chat_id"))

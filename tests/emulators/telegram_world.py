@@ -63,6 +63,8 @@ class World:
         """What can be fetched of the files, by file_id."""
         self.members: dict[int, int] = {}
         """How many are in a group, the bot too; 3 where nothing is said."""
+        self.creators: dict[int, int] = {}
+        """Who created a group."""
         self.reactions: dict[tuple[int, int], list[str]] = {}
         """The bot's, by chat and message."""
         self.answered: list[str] = []

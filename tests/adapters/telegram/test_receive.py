@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.ids import Address
-from adapters.messages import InboundMessage, Quote, Sender
+from adapters.messages import InboundMessage, Presence, Quote, Sender
 from adapters.telegram.receive import BotIdentity, pack, receive
 from tests.adapters.telegram.updates import (
     ANNA,
@@ -19,6 +19,7 @@ from tests.adapters.telegram.updates import (
     message,
     read,
     read_message,
+    read_presence,
 )
 
 
@@ -132,14 +133,14 @@ def test_opening_a_topic_is_not_answered_by_every_message_in_it() -> None:
 def test_an_answer_quotes_what_it_answers() -> None:
     answered = {"message_id": 4, "from": BOT, "chat": GROUP, "date": 1, "text": "One. Two."}
     assert read_message("why?", reply_to_message=answered).quote == Quote(
-        author="Talaria", text="One. Two.", is_ours=True
+        author="Talaria", text="One. Two.", is_ours=True, sent_at=1000
     )
     chosen = {"text": "Two.", "position": 5}
     quote = read_message("why?", reply_to_message=answered, quote=chosen).quote
-    assert quote == Quote(author="Talaria", text="Two.", is_ours=True)
+    assert quote == Quote(author="Talaria", text="Two.", is_ours=True, sent_at=1000)
     voice = {"message_id": 4, "from": ANNA, "chat": GROUP, "date": 1, "voice": {"file_id": "v"}}
     quote = read_message("hm", reply_to_message=voice).quote
-    assert quote == Quote(author="Anna Lee", text="[voice]", is_ours=False)
+    assert quote == Quote(author="Anna Lee", text="[voice]", is_ours=False, sent_at=1000)
 
 
 def test_an_answer_to_another_chat_quotes_it_too() -> None:
@@ -202,11 +203,6 @@ def test_what_is_not_text_is_an_attachment(
         {"channel_post": message("news", chat={"id": -1, "type": "channel"})},
         {"message": message("news", chat={"id": -1, "type": "channel"})},
         {"message": message("beep", **{"from": BOT})},
-        {"message": message("beep", **{"from": BOT | {"id": 7}}, chat=GROUP)},
-        {"message": message("auto", is_automatic_forward=True, chat=GROUP)},
-        {"message": message(new_chat_members=[ANNA], chat=GROUP)},
-        {"message": message(pinned_message=message("x"), chat=GROUP)},
-        {"message": message(migrate_to_chat_id=-100778, chat=GROUP)},
         {"message": {"message_id": 5, "chat": GROUP, "date": 1, "text": "nobody"}},
         {"my_chat_member": {"chat": GROUP}},
         {"something_of_next_year": [1, 2]},
@@ -323,3 +319,44 @@ def test_reading_again_later_gives_the_same_even_under_a_new_name() -> None:
     found = receive(stored)
     assert found is not None
     assert found.is_addressed
+
+
+BEN = {"id": 22, "is_bot": False, "first_name": "Ben"}
+
+
+@pytest.mark.parametrize(
+    ("update", "user_ids"),
+    [
+        ({"message": message(chat=GROUP, new_chat_members=[BEN, BOT])}, ("11", "22")),
+        ({"message": message(chat=GROUP, left_chat_member=BEN)}, ("11", "22")),
+        ({"message": message(chat=GROUP, new_chat_title="Pals")}, ("11",)),
+        ({"message": message("Hi", chat=GROUP, **{"from": BOT | {"id": 7}})}, ("7",)),
+        ({"message": message("News", chat=GROUP, is_automatic_forward=True)}, ("11",)),
+        (
+            {"message_reaction": {"chat": GROUP, "message_id": 5, "user": BEN, "new_reaction": []}},
+            ("22",),
+        ),
+        ({"message_reaction": {"chat": GROUP, "message_id": 5, "actor_chat": {"id": -9}}}, ("-9",)),
+        (
+            {
+                "chat_member": {
+                    "chat": GROUP,
+                    "from": ANNA,
+                    "new_chat_member": {"status": "member", "user": BEN},
+                }
+            },
+            ("11", "22"),
+        ),
+    ],
+)
+def test_who_joins_or_reacts_is_noticed(
+    update: dict[str, object], user_ids: tuple[str, ...]
+) -> None:
+    found = read_presence({"update_id": 9, **update})
+    assert found == Presence(address=Address(chat_id="-100777", is_direct=False), user_ids=user_ids)
+
+
+def test_nobody_is_noticed_in_a_direct_chat_or_where_only_the_bot_came() -> None:
+    assert read_presence({"update_id": 9, "message": message(new_chat_members=[BEN])}) is None
+    alone = message(chat=GROUP, new_chat_members=[BOT], **{"from": BOT})
+    assert read_presence({"update_id": 9, "message": alone}) is None

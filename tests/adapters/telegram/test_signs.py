@@ -95,14 +95,33 @@ async def test_everybody_but_the_bot_is_counted(api: TelegramEmulator, inlet: Fa
         assert await adapter.count_people(HERE) == 1
 
 
-@pytest.mark.parametrize("names", [{"username": "friends"}, {"active_usernames": ["friends"]}])
-async def test_who_reads_a_public_group_can_not_be_told(
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"username": "friends"},
+        {"active_usernames": ["friends"]},
+        {"linked_chat_id": -1_002_000_000_001},
+    ],
+)
+async def test_who_reads_a_public_group_or_one_of_a_channel_can_not_be_told(
     api: TelegramEmulator, inlet: FakeInlet, names: dict[str, object]
 ) -> None:
     async with running(api, inlet) as adapter:
         api.world.members[ROOM] = 2
         api.world.chats[ROOM] |= names
         assert await adapter.count_people(THERE) is None
+
+
+async def test_the_creator_of_a_group_is_known_unless_they_hide(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        assert await adapter.find_creator(THERE) is None
+        api.world.creators[ROOM] = ANNA
+        assert await adapter.find_creator(THERE) == str(ANNA)
+        api.fail("getChatAdministrators", kind=faults.http(502))
+        with pytest.raises(Unreachable):
+            await adapter.find_creator(THERE)
 
 
 @pytest.mark.parametrize("method", ["getChat", "getChatMemberCount"])
