@@ -27,7 +27,7 @@ from adapters.discord.render import TEXT_LIMIT, measure, render
 from adapters.discord.session import Connection
 from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
-from adapters.ids import Address, PlatformMessageId
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.toolkit import Backoff, ConnectionHealth, MemberCounts, split_markdown
 
@@ -218,6 +218,14 @@ class DiscordAdapter:
         `AdapterError`.
         """
         return await lookup.fetch(self._connected(), attachment, most_bytes=most_bytes)
+
+    async def find_creator(self, address: Address) -> PlatformUserId | None:
+        """Return the owner of the server: a channel itself has no creator. Raises
+        `AdapterError`.
+        """
+        api = self._connected()
+        creator = await channel_directory.find_creator(api, self._directory, address)
+        return PlatformUserId(creator) if creator else None
 
     async def count_people(self, address: Address) -> int | None:
         """Count the people besides the bot who can read the address, at most. Raises

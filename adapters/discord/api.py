@@ -12,7 +12,7 @@ from adapters.discord.session import Call, Connection
 from adapters.discord.snowflakes import newest_in, number_of
 from adapters.errors import Unreachable, Unsure
 from adapters.messages import OutboundFile
-from adapters.toolkit import Json, inside, number_in, parts, plain_name, words_in
+from adapters.toolkit import Json, inside, parts, plain_name, words_in
 
 _PAGE = 100
 _CHANNEL = "/channels/{channel_id}"
@@ -113,8 +113,15 @@ class Api:
                 return words_in(role, "id")
         return ""
 
-    async def count_members(self, guild_id: str) -> int:
-        """Count a server's members, including bots."""
+    async def find_creator(self, guild_id: str) -> str:
+        """Return the owner of a server."""
+        return words_in(await self._get("/guilds/{guild_id}", guild_id=guild_id), "owner_id")
+
+    async def count_members(self, guild_id: str) -> int | None:
+        """Count a server's members, including bots; None if Discord leaves the number out.
+
+        The number of the gateway connection is only a lower bound: it may be hours old.
+        """
         guild = await self._call(
             "GET",
             "/guilds/{guild_id}",
@@ -123,7 +130,8 @@ class Api:
         )
         known = self._client.get_guild(int(guild_id))
         reported = (known.member_count or 0) if known else 0
-        return max(number_in(guild, "approximate_member_count", default=0), reported)
+        count = guild.get("approximate_member_count")
+        return max(count, reported) if isinstance(count, int) and count > 0 else None
 
     async def read_history(self, channel_id: str, after: str) -> AsyncIterator[list[Json]]:
         """Yield a channel's messages after one message, oldest first, in pages."""

@@ -67,6 +67,11 @@ class ChannelDirectory:
         """Return the hundred messages before one, oldest first. Raises `AdapterError`."""
         return await self._api().read_newest(place.channel_id, before=before)
 
+    @property
+    def bot(self) -> str:
+        """The bot's user id. Raises `Unreachable`."""
+        return self._api().bot
+
     def is_ours(self, message: Json) -> bool:
         """Tell whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
         return inside(message, "author").get("id") == self._api().bot
@@ -78,11 +83,6 @@ class ChannelDirectory:
     def is_complete(self) -> bool:
         """Tell whether all servers of the bot are listed. Raises `Unreachable`."""
         return self._api().has_every_guild()
-
-    @property
-    def bot(self) -> str:
-        """The bot's user id. Raises `Unreachable`."""
-        return self._api().bot
 
     def may_concern_us(self, data: object, *, is_direct: bool) -> bool:
         """Tell whether an unreadable message may be addressed to the bot.
@@ -226,8 +226,17 @@ async def count(
     if not guild_id:
         return None
 
-    async def ask() -> int:
-        return max(await api.count_members(guild_id) - 1, 0)
+    async def ask() -> int | None:
+        members = await api.count_members(guild_id)
+        return None if members is None else members - 1
 
     people = await member_counts.count(guild_id, ask)
     return people or None
+
+
+async def find_creator(api: Api, directory: ChannelDirectory, address: Address) -> str:
+    """Return the owner of an address's server, "" outside of servers. Raises `AdapterError`."""
+    if address.ticket is not None or address.is_direct:
+        return ""
+    guild_id = (await directory.place(address.chat_id)).guild_id
+    return await api.find_creator(guild_id) if guild_id else ""

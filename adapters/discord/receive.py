@@ -1,4 +1,4 @@
-"""Parses one stored event into a message or a button press; pure."""
+"""Parses one stored event into a message, a button press or a presence; pure."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from adapters.discord.media import read_attachments, snapshots
 from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
 from adapters.discord.snowflakes import id_in, name_of, spell, time_of
 from adapters.ids import PlatformMessageId, PlatformUserId
-from adapters.messages import ButtonPress, InboundMessage, Quote, Sender
+from adapters.messages import ButtonPress, Inbound, InboundMessage, Presence, Quote, Sender
 from adapters.toolkit import (
     Json,
     inside,
@@ -98,7 +98,19 @@ def is_written(message: Json) -> bool:
     return number_in(message, "type", default=0) in _WRITTEN
 
 
-def receive(payload: str) -> InboundMessage | ButtonPress | None:
+def find_author(message: Json, bot: str) -> str:
+    """Return the user who wrote a message or caused it by joining; "" for us and webhooks.
+
+    Raises `ValueError`.
+    """
+    author = part(message, "author")
+    if author is None or message.get("webhook_id"):
+        return ""
+    user = id_in(author, "id")
+    return "" if user == bot else user
+
+
+def receive(payload: str) -> Inbound | None:
     """Parse a packed event; None if it concerns no conversation.
 
     Raises `ValueError` on an event that cannot be parsed.
@@ -112,6 +124,10 @@ def receive(payload: str) -> InboundMessage | ButtonPress | None:
     interaction = part(envelope, "interaction")
     if interaction is not None:
         return _read_interaction(interaction, context)
+    presence = part(envelope, "presence")
+    if presence is not None and context.place is not None:
+        user_ids = (PlatformUserId(id_in(presence, "user")),)
+        return Presence(address=context.place.address(), user_ids=user_ids)
     if part(envelope, "mark") is None:
         raise ValueError("there is nothing in it")
     return None
@@ -186,7 +202,12 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
         return None
     words = spell(words_in(answered, "content"), _names(answered, context), frozenset())
     words = words or summary_of(read_attachments(answered, "", ""))
-    return Quote(author=name_of(author), text=words, is_ours=author.get("id") == context.bot)
+    return Quote(
+        author=name_of(author),
+        text=words,
+        is_ours=author.get("id") == context.bot,
+        sent_at=time_of(id_in(answered, "id")) if "id" in answered else 0,
+    )
 
 
 def _read_interaction(interaction: Json, context: Context) -> InboundMessage | ButtonPress | None:

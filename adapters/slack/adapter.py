@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, Unreachable, Unsure
-from adapters.ids import Address, PlatformMessageId
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.slack.api import Api, Place
 from adapters.slack.errors import StreamOpen
@@ -27,7 +27,7 @@ from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, up
 from adapters.slack.settings import SlackSettings, read_settings
 from adapters.slack.status_indicator import StatusIndicator
 from adapters.slack.streams import Streams
-from adapters.toolkit import Backoff, BoundedDict, ConnectionHealth, split_markdown
+from adapters.toolkit import Backoff, BoundedDict, ConnectionHealth, split_markdown, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -193,6 +193,12 @@ class SlackAdapter:
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
         """Download a file that somebody sent. Raises `AdapterError`."""
         return await self._files.fetch(attachment, most_bytes=most_bytes)
+
+    async def find_creator(self, address: Address) -> PlatformUserId | None:
+        """Return the account that created the channel. Raises `AdapterError`."""
+        room = await self._api.fetch_room(channel_of(address))
+        creator = words_in(room, "creator")
+        return PlatformUserId(creator) if creator else None
 
     async def count_people(self, address: Address) -> int | None:
         """Count the people besides the bot who can read the address. Raises `AdapterError`."""

@@ -11,7 +11,9 @@ from adapters.slack.mrkdwn import mentions_in
 from adapters.slack.places import is_im, is_ts, mark_of
 from adapters.toolkit import Json, inside, parts, text_in, words_in
 
-Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop", "unreadable"]
+Kind = Literal[
+    "message", "edit", "command", "press", "shortcut", "home", "stop", "presence", "unreadable"
+]
 
 BUTTON = "t:"
 """The prefix of our buttons' action ids; the button's key follows."""
@@ -29,7 +31,9 @@ _ABOUT_A_FILE = (
     *("id", "name", "title", "mimetype", "size", "mode", "subtype", "file_access"),
     *("url_private", "url_private_download", "is_external"),
 )
-_ABOUT_A_SHARE = ("text", "fallback", "author_name", "author_id", "is_share", "is_msg_unfurl")
+_ABOUT_A_SHARE = (
+    *("text", "fallback", "author_name", "author_id", "ts", "is_share", "is_msg_unfurl"),
+)
 _ABOUT_A_COMMAND = ("user_id", "user_name", "channel_id", "channel_name", "text", "response_url")
 
 
@@ -198,6 +202,8 @@ def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
             return _edit(event, me, ours)
         case "message" | "app_mention":
             return sort_message(event, me, ours, text_in(event, "channel"))
+        case "member_joined_channel" | "reaction_added":
+            return _presence(event, me)
         case "app_home_opened" if event.get("tab") == "home":
             user = id_in(event, "user")
             return SlackEvent(kind="home", event_id=event_id, event={"user": user}, user=user)
@@ -210,6 +216,24 @@ def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
             )
         case _:
             return None
+
+
+def _presence(event: Json, me: BotIdentity) -> SlackEvent | None:
+    """Classify a join or a reaction; one event for each person and channel is enough."""
+    item = inside(event, "item")
+    if event.get("type") == "reaction_added" and "channel" not in item:
+        return None  # of a file
+    user = id_in(event, "user")
+    channel = id_in(item if "channel" in item else event, "channel")
+    if user == me.user_id:
+        return None
+    return SlackEvent(
+        kind="presence",
+        event_id=EventId(f"presence/{channel}/{user}"),
+        event={"user": user, "channel": channel},
+        user=user,
+        channel=channel,
+    )
 
 
 def _edit(event: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:

@@ -1,10 +1,18 @@
-"""Parses one stored event into a message or a button press; pure."""
+"""Parses one stored event into a message, a button press or a presence; pure."""
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import Attachment, ButtonPress, Inbound, InboundMessage, Quote, Sender
+from adapters.messages import (
+    Attachment,
+    ButtonPress,
+    Inbound,
+    InboundMessage,
+    Presence,
+    Quote,
+    Sender,
+)
 from adapters.slack.events import BUTTON
 from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
-from adapters.slack.places import HOME_MESSAGE, home_of, is_im, milliseconds
+from adapters.slack.places import HOME_MESSAGE, home_of, is_im, is_ts, milliseconds
 from adapters.toolkit import (
     Json,
     inside,
@@ -44,6 +52,10 @@ def receive(payload: str) -> Inbound | None:
             thread = words_in(event, "thread_ts") or None
             address = Address(chat_id=channel, thread_id=thread, is_direct=is_im(channel))
             return _said("/stop", address, event, people, envelope)
+        case "presence":
+            channel, user = text_in(event, "channel"), PlatformUserId(text_in(event, "user"))
+            address = Address(chat_id=channel, is_direct=is_im(channel))
+            return Presence(address=address, user_ids=(user,))
         case kind:
             raise ValueError(f'an event of the unknown kind "{kind}"')
 
@@ -158,6 +170,7 @@ def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
             author=names.get(author) or username or author or "an app",
             text=quoted,
             is_ours=author == text_in(bot, "user_id"),
+            sent_at=milliseconds(ts),
         ),
         sent_at=milliseconds(words_in(event, "at") or ts),
     )
@@ -239,5 +252,6 @@ def _shared(event: Json, people: Json, me: str) -> Quote | None:
                 author=plain_name(author),
                 text=read_mrkdwn(text, names=_names(people), me=""),
                 is_ours=shared.get("author_id") == me,
+                sent_at=milliseconds(ts) if is_ts(ts := words_in(shared, "ts")) else 0,
             )
     return None

@@ -211,7 +211,8 @@ class Rest:
         guild = self._reach_guild(call)
         shown = self.world.show_guild(guild)
         inside = ("channels", "threads", "members", "member_count", "presences", "voice_states")
-        hidden = inside if "with_counts" in call.query else (*inside, *_COUNTS)
+        has_counts = "with_counts" in call.query and not self.world.hides_counts
+        hidden = inside if has_counts else (*inside, *_COUNTS)
         return {key: value for key, value in shown.items() if key not in hidden}
 
     def _members(self, call: Call) -> list[Json]:

@@ -99,6 +99,8 @@ class World:
         self.guilds: dict[int, Guild] = {}
         self.messages: dict[int, Message] = {}
         self.blocked_by: set[int] = set()
+        self.hides_counts = False
+        """Leave the numbers of members out, as Discord may."""
         self.portal = PRIVILEGED
         """Privileged intents that are switched on."""
         self.notify: Callable[[Event], None] = lambda _: None

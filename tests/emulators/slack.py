@@ -289,6 +289,14 @@ class SlackEmulator:
             | {"item_user": message.user, "event_ts": self._now()}
         )
 
+    async def joins(self, number: int, channel: str) -> None:
+        """A person joins a channel."""
+        self.world.channels[channel].members.append(self.user(number))
+        self._emit(
+            {"type": "member_joined_channel", "user": self.user(number), "channel": channel}
+            | {"channel_type": "G", "team": self.world.app.team_id, "event_ts": self._now()}
+        )
+
     async def presses(
         self, number: int, channel: str, ts: str, action_id: str, *, option: str | None = None
     ) -> None:

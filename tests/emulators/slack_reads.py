@@ -133,7 +133,9 @@ def describe(world: World, channel: Channel) -> Json:
     }
     if channel.kind == "im":
         return about | {"user": channel.members[0], "is_open": True}
-    return about | {"name": channel.name, "is_member": is_member, "topic": {"value": ""}}
+    about |= {"name": channel.name, "is_member": is_member, "topic": {"value": ""}}
+    founder = next((one for one in channel.members if one != world.app.bot_user_id), None)
+    return about | ({"creator": founder} if founder else {})
 
 
 def _channels(world: World, parameters: Json, *, only_own: bool) -> Json:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.places import Place
-from adapters.discord.receive import Context, is_for_us, pack
+from adapters.discord.receive import Context, find_author, is_for_us, pack
 from adapters.discord.snowflakes import id_in, newest_in, number_of, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.ids import EventId
@@ -18,7 +18,7 @@ from adapters.toolkit import Backoff, Json, make_unreadable, words_in
 
 _log = logging.getLogger(__name__)
 
-HeardKind = Literal["message", "edit", "interaction", "mark", "unreadable"]
+HeardKind = Literal["message", "edit", "interaction", "mark", "presence", "unreadable"]
 
 NOISE = 50
 """Other people's messages after which a channel's read position advances, so that a restart does
@@ -147,6 +147,8 @@ def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
             event_id = f"{bot}/{name}/{words_in(heard.data, 'edited_timestamp')}"
         case "interaction":
             event_id = f"{bot}/i/{name}"
+        case "presence":  # one of each person and channel is enough
+            event_id = f"{bot}/presence/{heard.channel}/{id_in(heard.data, 'user')}"
         case _:
             event_id = f"{bot}/mark/{heard.channel}/{name}"
     return RawEvent(
@@ -251,12 +253,19 @@ class Catchup:
         events: list[RawEvent] = []
         noise = 0
         context = Context(bot="")
+        shown: set[str] = set()
         for message in page:
             try:
                 context = self._directory.read(message, place, role=role)
                 noise = 0 if is_for_us(message, context) else noise + 1
                 if not noise:
                     events.append(_event("message", message, context, place))
+                    continue
+                author = find_author(message, context.bot)
+                if author and author not in shown:
+                    shown.add(author)
+                    bare = {"id": id_in(message, "id"), "user": author}
+                    events.append(_event("presence", bare, context, place))
             except ValueError as error:
                 if self._directory.may_concern_us(message, is_direct=place.is_direct):
                     events.append(make_event(park(message, error), is_in_order=True))

@@ -22,12 +22,12 @@ from adapters.discord.ingest.catchup import (
 )
 from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_listing
 from adapters.discord.interactions import Acknowledgements
-from adapters.discord.receive import BUTTON, PRESS, is_for_us, is_written
+from adapters.discord.receive import BUTTON, PRESS, find_author, is_for_us, is_written
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import id_in, number_of, snowflake_at
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
-from adapters.toolkit import Backoff, Json, inside, words_in
+from adapters.toolkit import Backoff, BoundedDict, Json, inside, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -38,14 +38,17 @@ _LONGEST_PAUSE = 5.0
 _AHEAD = 3600.0
 """Seconds by which Discord's clock is certainly not ahead of ours."""
 _COMMAND = 2
+_PLACED = ("message", "edit", "presence")
+"""Kinds that name a channel only by its id."""
 
 
 class EventPipeline:
     """A queue with one worker.
 
     It stores only messages addressed to the bot: other people's words do not belong in the
-    database. A channel where the bot was addressed stores a bare read position after every 50
-    messages of others, so that catch-up stays short.
+    database. It stores once who writes or reacts in a channel. A channel where the bot was
+    addressed stores a bare read position after every 50 messages of others, so that catch-up stays
+    short.
     """
 
     def __init__(
@@ -59,6 +62,8 @@ class EventPipeline:
         self._acknowledgements = acknowledgements
         self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
+        self._present: BoundedDict[tuple[str, str], None] = BoundedDict()
+        """Channels and the people who were noticed in them."""
         self._slots = asyncio.Semaphore(_READ_AT_ONCE)
         self._rest = Rest(directory, self._backlog)
         self._queue: deque[HeardEvent | GuildListing | None] = deque()
@@ -160,6 +165,9 @@ class EventPipeline:
 
     def _sort(self, name: str, data: Json) -> HeardEvent | None:
         """Classify an event; None if it does not concern the bot. Raises `ValueError`."""
+        if name == "MESSAGE_REACTION_ADD":
+            bare = {"id": id_in(data, "message_id"), "guild_id": words_in(data, "guild_id")}
+            return self._notice(bare, id_in(data, "channel_id"), id_in(data, "user_id"))
         id_in(data, "id")  # each of them has one, by which it is known
         if name == "INTERACTION_CREATE":
             if not _is_ours(data):
@@ -181,10 +189,24 @@ class EventPipeline:
 
     def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> HeardEvent | None:
         """Skip an event, or turn it into a read position after many others. Raises `ValueError`."""
-        if kind == "edit" or not self._backlog.note_noise(channel):
+        if kind == "edit":
             return None
+        is_mark = self._backlog.note_noise(channel)
+        present = self._notice(data, channel, find_author(data, self._directory.bot))
+        if present or not is_mark:
+            return present
         context, bare = self._directory.guess(data, channel), {"id": id_in(data, "id")}
         return HeardEvent(kind="mark", channel=channel, data=bare, context=context)
+
+    def _notice(self, data: Json, channel: str, user: str) -> HeardEvent | None:
+        """Report a person in a channel of a server, once in each channel. Raises `ValueError`."""
+        is_known = (channel, user) in self._present or user in ("", self._directory.bot)
+        if is_known or not words_in(data, "guild_id"):
+            return None
+        self._present.put((channel, user), None)
+        bare = {"id": id_in(data, "id"), "user": user}
+        context = self._directory.guess(data, channel)
+        return HeardEvent(kind="presence", channel=channel, data=bare, context=context)
 
     def _list(self, data: Any) -> None:
         try:
@@ -204,7 +226,7 @@ class EventPipeline:
         """Build the event to store; one that cannot be built is parked, without the others."""
         is_in_order = not self._backlog.is_behind(heard.channel)
         try:
-            if heard.context.place is None and heard.kind in ("message", "edit"):
+            if heard.context.place is None and heard.kind in _PLACED:
                 place = await self._directory.place_of(heard.data, heard.channel)
                 heard = replace(heard, context=replace(heard.context, place=place))
             return make_event(heard, is_in_order=is_in_order)

@@ -2,7 +2,8 @@
 
 from adapters.discord.ingest.catchup import NOISE
 from adapters.discord.ingest.unmarked import REST
-from adapters.messages import InboundMessage
+from adapters.ids import PlatformUserId
+from adapters.messages import InboundMessage, Presence
 from tests.adapters.discord.rig import (
     ANNA,
     BEN,
@@ -34,9 +35,9 @@ async def test_only_what_is_said_to_the_bot_is_handed_over(
         await api.says(9, "I am a bot", channel=channel, mentions=[api.user_id])
         await api.notes(ANNA, 7, channel=channel)
         await api.says(ANNA, "in private")
-        await inlet.receives(4)
+        await inlet.receives(6)
         assert said(adapter, inlet) == ["named", "by role", "as an answer", "in private"]
-        assert len(inlet.handed_over) == 4
+        assert len(inlet.handed_over) == 6, "Anna and the other bot are noticed, once each"
 
 
 async def test_an_answer_in_a_thread_or_a_post_of_a_forum_stays_there(
@@ -82,7 +83,7 @@ async def test_what_others_say_moves_the_mark_of_a_room_now_and_then(
             if _ == NOISE - 1:
                 marked = last
         await api.says(ANNA, "there?")
-        await inlet.receives(2)
+        await inlet.receives(4)
         assert inlet.positions[str(known)] == str(marked).zfill(20)
         assert set(await inlet.marks()) == {str(known), direct(api).chat_id, REST}
 
@@ -114,6 +115,58 @@ async def test_people_and_places_are_counted_and_never_too_few(
         assert await adapter.count_people(room(channel)) == 2, "that another came shows at once"
         await api.joins(BEN, guild, is_there=False)
         assert await adapter.count_people(room(channel)) == 2, "that one went shows later"
+
+
+async def test_a_number_that_discord_leaves_out_is_unknown(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet) as adapter:
+        assert await adapter.count_people(room(channel)) == 1
+        api.world.hides_counts = True
+        assert await adapter.count_people(room(channel)) is None
+
+
+async def test_the_owner_of_a_server_is_its_creator(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    async with running(api, inlet) as adapter:
+        anna = str(api.user(ANNA))
+        assert await adapter.find_creator(room(channel)) == anna
+        assert await adapter.find_creator(direct(api)) is None
+
+
+async def test_people_who_write_aside_react_or_join_are_noticed_once(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    async with running(api, inlet) as adapter:
+        for _ in range(3):
+            aside = await api.says(ANNA, "to nobody", channel=channel)
+        await api.reacts(BEN, aside, "🎉")
+        await api.reacts(BEN, aside, "👍")
+        await api.says(ANNA, "hello", channel=channel, mentions=[api.user_id])
+        events = await inlet.receives(3)
+        found = [adapter.receive(event) for event in events]
+        assert found[:2] == [
+            Presence(address=room(channel), user_ids=(PlatformUserId(str(api.user(number))),))
+            for number in (ANNA, BEN)
+        ]
+        assert isinstance(found[2], InboundMessage)
+
+
+async def test_people_who_wrote_aside_during_an_absence_are_noticed(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    async with running(api, inlet):
+        await api.says(ANNA, "hello", channel=channel, mentions=[api.user_id])
+        await inlet.receives(1)
+    for _ in range(2):
+        await api.says(BEN, "is anybody here?", channel=channel)
+    async with running(api, inlet) as adapter:
+        events = await inlet.receives(2)
+        ben = PlatformUserId(str(api.user(BEN)))
+        assert adapter.receive(events[1]) == Presence(address=room(channel), user_ids=(ben,))
 
 
 async def test_a_new_channel_and_server_are_known_at_once(

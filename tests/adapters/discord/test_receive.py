@@ -143,11 +143,11 @@ def test_an_edit_has_the_moment_of_the_edit() -> None:
 def test_a_reply_carries_what_it_answers() -> None:
     ours = written("*Sure* <@200>?", author=bot(), mentions=[person()])
     found = read(written("yes", type=19, referenced_message=ours), seen())
-    assert found.quote == Quote(author="talaria", text="*Sure* @Anna?", is_ours=True)
+    assert found.quote == Quote(author="talaria", text="*Sure* @Anna?", is_ours=True, sent_at=BEGAN)
     file = {"id": "1", "filename": "cat.png", "url": "https://cdn.discordapp.com/x"}
     theirs = written("", author=person(BEN, "Ben"), attachments=[file])
     found = read(written("nice", type=19, referenced_message=theirs), seen())
-    assert found.quote == Quote(author="Ben", text="[cat.png]", is_ours=False)
+    assert found.quote == Quote(author="Ben", text="[cat.png]", is_ours=False, sent_at=BEGAN)
     assert read(written("gone", type=19, referenced_message=None), seen()).quote is None
 
 

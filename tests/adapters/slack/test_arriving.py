@@ -6,8 +6,8 @@ import pytest
 
 from adapters.abilities import MenuEntry
 from adapters.errors import ChatGone, RateLimited, Rejected
-from adapters.ids import Address
-from adapters.messages import Button, OutboundMessage
+from adapters.ids import Address, PlatformUserId
+from adapters.messages import Button, OutboundMessage, Presence
 from tests.adapters.slack.rig import ANNA, BERT, called, read, read_press, running, to, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
@@ -80,9 +80,9 @@ async def test_everything_is_acknowledged_also_what_is_of_no_concern(
         await adapter.send(to(room, "our own words"))
         await slack.deletes(room, said)
         slack.invites_bot(room)
-        await inlet.receives(1)
+        await inlet.receives(2)
         await slack.wait_for(lambda: not slack.unacked() and len(slack.acks) >= 5)
-        assert len(inlet.taken) == 1
+        assert len(inlet.taken) == 2, "a message between people, and who reacted"
 
 
 async def test_order_is_kept_over_several_sockets(slack: SlackEmulator, inlet: FakeInlet) -> None:
@@ -264,3 +264,21 @@ async def test_slacks_own_stop_says_stop(slack: SlackEmulator, inlet: FakeInlet)
         first, second = await inlet.receives(2)
         assert read(second).text == "/stop"
         assert read(second).address == read(first).address
+
+
+async def test_who_joins_or_reacts_in_a_channel_is_noticed_once(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    channel = slack.channel("mine", members=(ANNA,), kind="group")
+    async with running(slack, inlet) as adapter:
+        said = await slack.says(ANNA, "hello", channel=channel, mention=True)
+        await slack.joins(BERT, channel)
+        for _ in range(2):
+            await slack.reacts(BERT, channel, said, "tada")
+        _, event = await inlet.receives(2)
+        await until(lambda: not slack.unacked())
+        assert adapter.receive(event) == Presence(
+            address=Address(chat_id=channel, is_direct=False),
+            user_ids=(PlatformUserId(slack.user(BERT)),),
+        )
+        assert len(inlet.taken) == 2

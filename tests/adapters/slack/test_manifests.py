@@ -18,6 +18,8 @@ HEARS = {
     "message.groups": "groups:history",
     "message.im": "im:history",
     "message.mpim": "mpim:history",
+    "member_joined_channel": "channels:read",
+    "reaction_added": "reactions:read",
 }
 """Events that `events` reads, and the scope without which Slack sends none."""
 CALLS = {

@@ -168,6 +168,13 @@ async def test_that_another_came_is_noticed_at_once_and_that_one_went_later(
         assert await adapter.count_people(address) == 2
 
 
+async def test_the_creator_of_a_channel_is_known(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    channel = slack.channel("mine", members=(ANNA, BERT), kind="group")
+    async with running(slack, inlet) as adapter:
+        address = Address(chat_id=channel, is_direct=False)
+        assert await adapter.find_creator(address) == slack.user(ANNA)
+
+
 async def test_who_is_not_connected_yet_never_says_that_a_message_is_missing(
     slack: SlackEmulator,
 ) -> None:

@@ -254,7 +254,9 @@ def shortcut(**fields: Any) -> dict[str, Any]:
 
 def test_the_shortcut_asks_about_the_message_that_it_quotes() -> None:
     found = read_message(shortcut())
-    assert found.quote == Quote(author="U2", text="At **noon**, @Anna Lee", is_ours=False)
+    assert found.quote == Quote(
+        author="U2", text="At **noon**, @Anna Lee", is_ours=False, sent_at=1_763_000_000_000
+    )
     assert found.address == Address(
         chat_id="C1", thread_id=TS, is_direct=False, ticket="https://hooks"
     )

@@ -42,7 +42,7 @@ async def test_rooms_and_threads_are_read_and_only_what_is_for_the_bot_is_taken(
     await api.says(ANNA, "missed in the room", channel=channel, role_mention=True)
     await api.says(ANNA, "missed in the thread", channel=thread, mentions=[api.user_id])
     async with running(api, inlet) as adapter:
-        events = (await inlet.receives(4))[2:]
+        events = [one for one in (await inlet.receives(5))[2:] if one.channel]
         found = {adapter.receive(event).address: event for event in events}  # type: ignore[union-attr]
         assert set(found) == {room(channel), room(channel, thread)}
         assert {event.channel for event in events} == {str(channel), str(thread)}
@@ -61,7 +61,7 @@ async def test_a_history_of_many_pages_is_read_to_its_end(
     async with running(api, inlet) as adapter:
         await until(lambda: len(said(adapter, inlet)) == 5)
         assert said(adapter, inlet) == ["before", *(f"missed {n}" for n in (79, 159, 239, 319))]
-        positions = [e.position for e in inlet.taken.values()]
+        positions = [e.position for e in inlet.taken.values() if e.channel]
         assert positions == sorted(positions)
 
 
