@@ -134,9 +134,18 @@ def _give_letters(
 def _format_hit(query: Query, hit: Ranked, letters: Mapping[SessionId, str], view: View) -> str:
     message = hit.message
     letter = letters.get(message.session_id)
-    text = excerpt(message.text, find_match(query, message.text))
+    text = _excerpt_hit(query, hit)
     text = _format_message(message, text, SNIPPET_LIMIT, f", {letter}" if letter else "", view)
     return f"{'-' if hit.holds else '+'} {text}"
+
+
+def _excerpt_hit(query: Query, hit: Ranked) -> str:
+    """Cut an excerpt out of the passage of a hit; dots stand for what is left out around it."""
+    whole = hit.message.text.strip()
+    text = excerpt(hit.text, find_match(query, hit.text))
+    before = "…" if hit.place and text[0] != "…" else ""
+    after = "…" if not whole.endswith(hit.text) and text[-1] != "…" else ""
+    return f"{before}{text[: SNIPPET_LIMIT - len(before) - len(after)]}{after}"
 
 
 def _format_message(message: FoundMessage, text: str, limit: int, more: str, view: View) -> str:

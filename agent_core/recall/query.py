@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from agent_core.errors import ToolArgumentError
-from agent_core.state.search.search import Term
+from agent_core.state.search.search import Speaker, Term
 from agent_core.state.tokenizer import (
     ENGLISH,
     UNINDEXED,
@@ -88,6 +88,17 @@ _DAY = re.compile(
     rf"\b(?:(\d\d?)(?:st|nd|rd|th)?(?: of)? (?=({'|'.join(_MONTHS)})\b)"
     rf"|({'|'.join(_MONTHS)}) (\d\d?)(?:st|nd|rd|th)?\b)"
 )
+_OWN = re.compile(
+    r"\b(?:i|me|my|mine|we|us|our|ours|ich|mich|mir|mein\w*|wir|uns|unser\w*"
+    r"|je|moi|mon|mes|nous|notre|nos|yo|mis|nosotr[oa]s|nuestr[oa]s?)\b|[私僕俺]"
+)
+_YOURS = re.compile(r"\b(?:you|your|du|dein\w*|tu|vous|votre|usted)\b|あなた")
+_REQUEST = re.compile(
+    r"\b(?:can|could|would|will|do|should) you\b|\b(?:kannst|konntest|wurdest|magst) du\b"
+    r"|(?<!did )\byou (?:suggest|recommend|think|help|show|tell|explain)\b"
+    r"|\b(?:peux|pourrais|pouvez|pourriez)-(?:tu|vous)\b"
+)
+"""A question for an answer now, not for one from before."""
 _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|month|year|time))\b")
 
 
@@ -106,6 +117,8 @@ class Query:
     days: frozenset[tuple[int, int]] = frozenset()
     """Days as (month, day)."""
     asks_when: bool = False
+    about: Speaker | None = None
+    """The side whose messages are asked about, if the query tells."""
 
 
 def read_query(text: str) -> Query:
@@ -138,7 +151,15 @@ def read_query(text: str) -> Query:
         days=_list_days(folded),
         years=frozenset(int(year) for year in _YEAR.findall(folded)),
         asks_when=bool(_ASKS_WHEN.search(folded)),
+        about=_find_side(folded),
     )
+
+
+def _find_side(folded: str) -> Speaker | None:
+    """Return the side that a query asks about: "you told me" is about the assistant."""
+    if _YOURS.search(folded) and not _REQUEST.search(folded):
+        return "assistant"
+    return "user" if _OWN.search(folded) else None
 
 
 def _list_months(folded: str, content: Iterable[str]) -> frozenset[int]:

@@ -1,48 +1,56 @@
 """The ranking of search hits, by their own words and those of their neighbours. Pure.
 
-A message is scored as if it contained a share of its neighbours' words, because an answer seldom
-repeats the words of its question. The weights were tuned on five of the ten LoCoMo conversations
-and tested on the other five: docs/measurements.md, `bench/retrieval`. Small changes of a weight
-change the result little.
+A message is scored by its best passage, as if that contained a share of its neighbours' words,
+because an answer seldom repeats the words of its question. The weights were tuned on the odd
+conversations of LoCoMo, BEAM and invented sets, and tested on the even ones: see
+docs/measurements.md and `bench/retrieval`. Small changes of a weight change the result little.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
 from agent_core.ids import MessageId, SessionId
 from agent_core.recall.query import Query
-from agent_core.state.search.passages import FoundMessage
+from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import UNINDEXED, cut, stem
 
 Clock = Callable[[int], datetime]
 """Converts milliseconds to local time."""
 
-NEAR, FAR = 0.24, 0.22
-"""The share of a neighbour's word, at a distance of one and of two messages."""
-ANSWER = 1.0
+NEAR, FAR = 0.2, 0.16
+"""The share of a neighbour's word, at a distance of one and of two passages."""
+ANSWER = 0.8
 """The same share for the words of a question directly before a message."""
-QUESTION = 0.8
-"""The factor for a message that is itself a question."""
+DILUTION = 0.2
+"""The length penalty on both shares: a word of a long neighbour says less."""
+QUESTION, SHORT = 0.6, 4
+"""The factor for a message that is itself a question, and the words from where on a longer one,
+which mostly tells something before it asks, suffers less.
+"""
 _SHARES = {-2: FAR, -1: NEAR, 1: NEAR, 2: FAR}
 SATURATION = 1.0
 """The saturation of repeated words, as in BM25 (k1)."""
-LENGTH, USUAL, FLOOR = 0.2, 30, 12
+LENGTH, USUAL, FLOOR = 0.9, 20, 16
 """The length penalty (b in BM25), the usual length, and the length that shorter messages count as,
 because brevity alone is no merit.
 """
-PAIR = 0.3
+PAIR = 0.15
 """The bonus for adjacent query words, as a share of their weights."""
-CONVERSATION = 0.25
+CONVERSATION = 0.3
 """The bonus for the conversation, as a share of the mean of its best three messages."""
-SPEAKER, NAME = 0.9, 0.1
+SPEAKER, NAME = 1.1, 0.1
 """The bonus for a message by a person whom the query names, as a share of the name's weight; and
 the factor for that name in a text.
 """
-TIME, DAY, STATES_WHEN = 1.2, 1.0, 0.5
+ABOUT = 2.0
+"""The bonus for a message of the side that the query asks about, in units of a usual word: mostly,
+people ask what they said themselves, or what the assistant told them.
+"""
+TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.3
 """The bonuses for a message from the month or year asked for, from that very day, and for one that
 tells a time when the query asks for one; in units of a usual word.
 """
@@ -58,30 +66,40 @@ _STATES_TIME: Final = frozenset(
 )
 
 
+_Key = tuple[MessageId, int]
+"""A message, and the place of a passage in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A tokenised message: its query terms and its bonus."""
+    """A tokenised passage: its query terms and its bonus."""
 
-    message: FoundMessage
+    passage: Passage
     term_counts: Mapping[int, int]
     """The count of each query term by its index."""
     extra: float
     half_count: float
-    """The count at which a word reaches half of its weight, by message length."""
+    """The count at which a word reaches half of its weight, by the passage's length."""
+    thinness: float
+    """The factor for the passage's words in its neighbours, lower for a long passage."""
+    factor: float
+    """Below 1 for a question."""
     is_question: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A message with its score. `holds` is true if it contains a query word itself.
+    """A message with its score and its best passage. `holds` is true if that contains a query word.
 
-    `before` is the message before it, if it was loaded.
+    `before` is the passage before it, if it was loaded.
     """
 
     message: FoundMessage
+    place: int
+    text: str
     score: float
     holds: bool
-    before: FoundMessage | None = None
+    before: Passage | None = None
 
 
 class Ranking:
@@ -98,42 +116,45 @@ class Ranking:
         self._clock = clock
         self._named: dict[str, float] = {}
 
-    def rank(self, windows: Iterable[Sequence[FoundMessage]]) -> list[Ranked]:
-        """Rank messages by score, then newest first. Each window is a run of messages, oldest
-        first.
+    def rank(self, windows: Iterable[Sequence[Passage]]) -> list[Ranked]:
+        """Rank messages by their best passages, then newest first. Each window is a run of
+        passages, oldest first.
         """
-        messages: dict[MessageId, FoundMessage] = {}
-        before: dict[MessageId, FoundMessage] = {}
-        neighbours: dict[MessageId, dict[MessageId, int]] = {}
+        passages: dict[_Key, Passage] = {}
+        neighbours: dict[_Key, dict[int, _Key]] = {}
         for window in windows:
-            for place, message in enumerate(window):
-                messages[message.id] = message
-                offsets = neighbours.setdefault(message.id, {})
-                if place:
-                    before[message.id] = window[place - 1]
-                for step in (-2, -1, 1, 2):
-                    if 0 <= place + step < len(window):
-                        offsets[window[place + step].id] = step
-        self._note_names({message.asker for message in messages.values()})
-        read = {key: self._read(message) for key, message in messages.items()}
+            keys = [(one.message.id, one.place) for one in window]
+            passages.update(zip(keys, window, strict=True))
+            for place, key in enumerate(keys):
+                beside = neighbours.setdefault(key, {})
+                for step in _SHARES:
+                    if 0 <= place + step < len(keys):
+                        beside[step] = keys[place + step]
+        self._note_names({one.message.asker for one in passages.values()})
+        read = {key: self._read(passage) for key, passage in passages.items()}
         conversations = _score_conversations(
-            (one.message.session_id, self._score(one, one.term_counts)) for one in read.values()
+            (one.passage.message, self._score(one, one.term_counts)) for one in read.values()
         )
-        ranked = [
-            Ranked(
-                message=one.message,
-                score=self._score(
-                    one,
-                    _with_neighbours(
-                        one, [(read[at], step) for at, step in neighbours[key].items()]
-                    ),
+        best: dict[MessageId, Ranked] = {}
+        for key, one in read.items():
+            message = one.passage.message
+            if not message.is_within:
+                continue
+            near = {step: read[other] for step, other in neighbours[key].items()}
+            score = self._score(one, _with_neighbours(one, near))
+            known = best.get(message.id)
+            if known is None or score > known.score:
+                best[message.id] = Ranked(
+                    message=message,
+                    place=one.passage.place,
+                    text=one.passage.text,
+                    score=score,
+                    holds=bool(one.term_counts),
+                    before=near[-1].passage if -1 in near else None,
                 )
-                + CONVERSATION * conversations[one.message.session_id],
-                holds=bool(one.term_counts),
-                before=before.get(key),
-            )
-            for key, one in read.items()
-            if one.message.is_within
+        ranked = [
+            replace(one, score=one.score + CONVERSATION * conversations[one.message.session_id])
+            for one in best.values()
         ]
         ranked.sort(key=lambda one: (-one.score, -one.message.id))
         return ranked
@@ -155,8 +176,8 @@ class Ranking:
             for term in self._terms
         ]
 
-    def _read(self, message: FoundMessage) -> _Read:
-        words = cut(message.text)
+    def _read(self, passage: Passage) -> _Read:
+        words = cut(passage.text)
         term_counts: dict[int, int] = {}
         for place, term in enumerate(self._terms):
             if term.is_start:
@@ -166,23 +187,35 @@ class Ranking:
             if count:
                 term_counts[place] = count
         order = [word for word in words if word not in UNINDEXED]
-        extra = self._usual * self._time_bonus(message, words)
+        extra = self._usual * self._time_bonus(passage.message, words)
         if len(term_counts) > 1:
             for left, right in self._query.pairs.intersection(pairwise(order)):
                 extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
-        if message.role == "user":
-            extra += SPEAKER * self._named.get(message.asker, 0)
         length = max(len(order), FLOOR) / USUAL
-        half_count = SATURATION * (1 - LENGTH + LENGTH * length)
-        is_question = message.text.rstrip().endswith(("?", "？"))
-        return _Read(message, term_counts, extra, half_count, is_question)
+        is_question = passage.is_last and passage.text.endswith(("?", "？"))
+        doubt = (1 - QUESTION) * min(1, SHORT / max(len(order), 1)) if is_question else 0
+        return _Read(
+            passage=passage,
+            term_counts=term_counts,
+            extra=extra + self._speaker_bonus(passage.message),
+            half_count=SATURATION * (1 - LENGTH + LENGTH * length),
+            thinness=1 / (1 - DILUTION + DILUTION * length),
+            factor=1 - doubt,
+            is_question=is_question,
+        )
 
     def _score(self, one: _Read, counts: Mapping[int, float]) -> float:
-        """Score a message for the given term counts."""
+        """Score a passage for the given term counts."""
         score = one.extra
         for place, count in counts.items():
             score += self._worths[place] * count * (1 + SATURATION) / (count + one.half_count)
-        return score * QUESTION if one.is_question else score
+        return score * one.factor
+
+    def _speaker_bonus(self, message: FoundMessage) -> float:
+        bonus = ABOUT * self._usual if message.role == self._query.about else 0.0
+        if message.role == "user":
+            bonus += SPEAKER * self._named.get(message.asker, 0)
+        return bonus
 
     def _time_bonus(self, message: FoundMessage, words: Sequence[str]) -> float:
         query, bonus = self._query, 0.0
@@ -195,21 +228,28 @@ class Ranking:
         return bonus
 
 
-def _with_neighbours(one: _Read, neighbours: Iterable[tuple[_Read, int]]) -> Mapping[int, float]:
-    """Add the shares of the neighbours' terms to the counts of a message."""
+def _with_neighbours(one: _Read, beside: Mapping[int, _Read]) -> Mapping[int, float]:
+    """Add the shares of the neighbours' terms to the counts of a passage."""
     counts: dict[int, float] = dict(one.term_counts)
-    for other, step in neighbours:
-        share = ANSWER if step == -1 and other.is_question else _SHARES[step]
+    for step, other in beside.items():
+        is_answer = (
+            step == -1 and other.is_question and other.passage.message.id != one.passage.message.id
+        )
+        share = (ANSWER if is_answer else _SHARES[step]) * other.thinness
         for place in other.term_counts:
             counts[place] = counts.get(place, 0) + share
     return counts
 
 
-def _score_conversations(scores: Iterable[tuple[SessionId, float]]) -> dict[SessionId, float]:
-    """Compute a third of the sum of the three best scores per conversation."""
-    by_conversation: dict[SessionId, list[float]] = {}
-    for conversation, score in scores:
-        by_conversation.setdefault(conversation, []).append(score)
+def _score_conversations(
+    scores: Iterable[tuple[FoundMessage, float]],
+) -> dict[SessionId, float]:
+    """Compute a third of the sum of the three best messages per conversation."""
+    by_conversation: dict[SessionId, dict[MessageId, float]] = {}
+    for message, score in scores:
+        found = by_conversation.setdefault(message.session_id, {})
+        found[message.id] = max(found.get(message.id, score), score)
     return {
-        conversation: sum(sorted(found)[-3:]) / 3 for conversation, found in by_conversation.items()
+        conversation: sum(sorted(found.values())[-3:]) / 3
+        for conversation, found in by_conversation.items()
     }

@@ -96,9 +96,9 @@ def write(hit: Ranked) -> str:
 
     An answer alone means little.
     """
-    lines = [f"{_name(hit.message)}: {hit.message.text[:LONGEST]}"]
+    lines = [f"{_name(hit.message)}: {hit.text[:LONGEST]}"]
     if hit.before:
-        lines.insert(0, f"{_name(hit.before)}: {hit.before.text[-BEFORE:]}")
+        lines.insert(0, f"{_name(hit.before.message)}: {hit.before.text[-BEFORE:]}")
     return "\n".join(lines)
 
 

@@ -2,17 +2,18 @@
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations, product
 
-from agent_core.ids import MessageId
+from agent_core.ids import MessageId, PassageId
 from agent_core.recall.query import Query
-from agent_core.recall.ranking import TIME, Clock, Ranked, Ranking
+from agent_core.recall.ranking import ABOUT, TIME, Clock, Ranked, Ranking
 from agent_core.state.engine.database import Connection
+from agent_core.state.index_entries import PLACES, cut_message
 from agent_core.state.search import passages, search
-from agent_core.state.search.passages import FoundMessage
+from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import cut, normalize
 
@@ -20,8 +21,10 @@ MOST_HOLDERS = 600
 """The number of newest messages considered per word; pairs of words reach much further back."""
 MOST_COUNTED = 2_000
 """The largest exact document frequency; more frequent words carry no information."""
-POOL = 40
-"""The number of candidates that are loaded with their neighbours and ranked."""
+LIKELY, POOL = 120, 40
+"""The numbers of candidates whose authors are looked up, and that are loaded with their neighbours
+and ranked.
+"""
 PROMISING = 15
 """The number of best candidates with two neighbours on each side; the others have one."""
 MOST_READ = 2000
@@ -55,27 +58,56 @@ def search_messages(
     if not query.terms:
         return _scan(connection, field, query, limit)
     holders_by_term, weights, is_exact = _gather(connection, field, query.terms)
-    scores: dict[MessageId, float] = {}
+    scores: dict[PassageId, float] = {}
     for term, holders in holders_by_term.items():
         weight = weights[term]
-        for message_id in holders:
-            scores[message_id] = scores.get(message_id, 0) + weight
+        for passage_id in holders:
+            scores[passage_id] = scores.get(passage_id, 0) + weight
     usual = sum(weights.values()) / max(len(weights), 1)
-    for message_id in _list_in_months(connection, field, query, holders_by_term):
-        scores[message_id] = scores.get(message_id, 0) + TIME * usual
-    for message_id in passages.list_turn(connection, field=field):
-        scores.pop(message_id, None)
-    best = [one for _, one in heapq.nlargest(POOL, zip(scores.values(), scores, strict=True))]
+    for passage_id in _list_in_months(connection, field, query, holders_by_term):
+        scores[passage_id] = scores.get(passage_id, 0) + TIME * usual
+    excluded = passages.list_turn(connection, field=field)
+    if excluded:
+        scores = {
+            one: score for one, score in scores.items() if search.message_of(one) not in excluded
+        }
+    best = _choose(connection, field, query, scores, usual)
     ranking = Ranking(query, weights, clock)
     ranked = ranking.rank(_read_around(connection, field, best))
     hits = _drop_damaged(connection, ranked, limit)
-    return Found(hits=hits, count=len(scores), is_exact=is_exact)
+    count = len({search.message_of(passage_id) for passage_id in scores})
+    return Found(hits=hits, count=count, is_exact=is_exact)
+
+
+def _choose(
+    connection: Connection,
+    field: SearchFilter,
+    query: Query,
+    scores: Mapping[PassageId, float],
+    usual: float,
+) -> list[PassageId]:
+    """Choose the passages to rank, best first: by their words, then also by their author."""
+    likely = heapq.nlargest(LIKELY, zip(scores.values(), scores, strict=True))
+    if not query.about:
+        return [one for _, one in likely[:POOL]]
+    message_ids = sorted({search.message_of(one) for _, one in likely})
+    roles = passages.list_roles(connection, field=field, message_ids=message_ids)
+    return [
+        one
+        for _, one in heapq.nlargest(
+            POOL,
+            (
+                (score + (roles.get(search.message_of(one)) == query.about) * ABOUT * usual, one)
+                for score, one in likely
+            ),
+        )
+    ]
 
 
 def _gather(
     connection: Connection, field: SearchFilter, terms: Sequence[Term]
-) -> tuple[dict[Term, set[MessageId]], dict[Term, float], bool]:
-    """Collect messages and a weight per term, and whether the messages are complete."""
+) -> tuple[dict[Term, set[PassageId]], dict[Term, float], bool]:
+    """Collect passages and a weight per term, and whether the passages are complete."""
     holders_by_term = {
         term: set(search.list_holders(connection, field=field, terms=[term], limit=MOST_HOLDERS))
         for term in terms
@@ -107,12 +139,12 @@ def _gather(
 
 def _list_in_months(
     connection: Connection, field: SearchFilter, query: Query, terms: Iterable[Term]
-) -> set[MessageId]:
-    """Find messages with any of the terms from the months that the query names.
+) -> set[PassageId]:
+    """Find passages with any of the terms from the months that the query names.
 
     Months are in UTC here; the ranking applies the local time zone.
     """
-    found_in_months: set[MessageId] = set()
+    found_in_months: set[PassageId] = set()
     if field.since is not None or field.until is not None:
         return found_in_months
     months = sorted(product(query.years, query.months), reverse=True)[:MOST_MONTHS]
@@ -134,43 +166,64 @@ def _list_in_months(
 
 
 def _read_around(
-    connection: Connection, field: SearchFilter, message_ids: Sequence[MessageId]
-) -> list[list[FoundMessage]]:
-    """Load the messages, given best first, with their neighbours."""
-    windows = [
-        window
-        for some, reach in (
-            (message_ids[:PROMISING], passages.REACH),
-            (message_ids[PROMISING:], 1),
+    connection: Connection, field: SearchFilter, passage_ids: Sequence[PassageId]
+) -> list[list[Passage]]:
+    """Load the passages, given best first, with their neighbours."""
+    reaches = dict.fromkeys(passage_ids[PROMISING:], 1)
+    reaches |= dict.fromkeys(passage_ids[:PROMISING], passages.REACH)
+    windows: dict[MessageId, list[MessageId]] = {}
+    for reach in (1, passages.REACH):
+        some = {search.message_of(one) for one, wide in reaches.items() if wide == reach}
+        windows |= passages.list_beside(
+            connection, field=field, message_ids=sorted(some), reach=reach
         )
-        if some
-        for window in passages.list_beside(connection, field=field, message_ids=some, reach=reach)
-    ]
-    wanted = sorted({message_id for window in windows for message_id in window})
-    messages = {
-        message.id: message
+    wanted = sorted({message_id for window in windows.values() for message_id in window})
+    cuts = {
+        message.id: _cut(message)
         for message in passages.load_messages(connection, field=field, message_ids=wanted)
     }
-    return [[messages[one] for one in window if one in messages] for window in windows]
+    found: list[list[Passage]] = []
+    for passage_id, reach in reaches.items():
+        message_id, place = search.message_of(passage_id), passage_id % PLACES
+        if place >= len(cuts.get(message_id, ())):
+            continue  # the message is damaged, or deleted since
+        before = [one for one in windows[message_id] if one < message_id]
+        middle = sum(len(cuts.get(one, ())) for one in before) + place
+        run = [passage for one in windows[message_id] for passage in cuts.get(one, ())]
+        found.append(run[max(middle - reach, 0) : middle + reach + 1])
+    return found
+
+
+def _cut(message: FoundMessage) -> list[Passage]:
+    texts = cut_message(message.text)
+    return [
+        Passage(message=message, place=place, text=text, is_last=place == len(texts) - 1)
+        for place, text in enumerate(texts)
+    ]
 
 
 def _scan(connection: Connection, field: SearchFilter, query: Query, limit: int) -> Found:
     """Scan the newest messages for fragments; an exact phrase ranks first."""
-    newest = search.list_holders(connection, field=field, terms=(), limit=MOST_READ)
-    phrase = " ".join(query.fragments)
+    newest = search.list_messages(connection, field=field, limit=MOST_READ)
     found = []
     for message in passages.load_messages(connection, field=field, message_ids=newest):
-        folded = normalize(message.text)
-        words = set(cut(message.text))
-        score = sum(
-            (set(cut(one)) <= words if one.isalnum() else one in folded) for one in query.fragments
-        )
-        if score and message.is_within:
-            score += phrase in folded
-            found.append(Ranked(message=message, score=score, holds=True))
+        if message.is_within and (score := _count_fragments(query, message.text)):
+            best = max(_cut(message), key=lambda one: _count_fragments(query, one.text))
+            found.append(
+                Ranked(message=message, place=best.place, text=best.text, score=score, holds=True)
+            )
     found.sort(key=lambda one: (-one.score, -one.message.id))
     hits = _drop_damaged(connection, found, limit)
     return Found(hits=hits, count=len(found), is_exact=len(newest) < MOST_READ)
+
+
+def _count_fragments(query: Query, text: str) -> int:
+    """Count the fragments in a text; all of them as one phrase count as one more."""
+    folded, words = normalize(text), set(cut(text))
+    found = sum(
+        (set(cut(one)) <= words if one.isalnum() else one in folded) for one in query.fragments
+    )
+    return found + (" ".join(query.fragments) in folded if found else 0)
 
 
 def _drop_damaged(

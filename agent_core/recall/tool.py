@@ -18,7 +18,7 @@ from agent_core.state.search.search import SearchFilter
 from agent_core.tools import Effect, ToolContext, ToolResult, local_time
 from agent_core.transcript import ToolSpec, make_source
 
-DEFAULT_HITS = 8
+DEFAULT_HITS = 10
 _DAY_MS = 24 * 3_600_000
 _MONTH_MS = 31 * _DAY_MS
 """The search range around a moment."""
@@ -40,7 +40,7 @@ _SPEC = ToolSpec(
                 "until": {"type": "string"},
                 "platform": {"type": "string"},
                 "role": {"enum": ["person", "you"]},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 10},
             },
             "additionalProperties": False,
         },
@@ -187,9 +187,9 @@ def _format_around(
     wide = replace(field, role=None, platform=None)
     after = replace(wide, since=moment, until=moment + _MONTH_MS)
     before = replace(wide, since=moment - _MONTH_MS, until=moment)
-    nearest = search.list_holders(
-        connection, field=after, terms=(), limit=1, oldest_first=True
-    ) or search.list_holders(connection, field=before, terms=(), limit=1)
+    nearest = search.list_messages(
+        connection, field=after, limit=1, oldest_first=True
+    ) or search.list_messages(connection, field=before, limit=1)
     found = passages.load_messages(connection, field=wide, message_ids=nearest)
     if not found:
         return ToolResult(text="No messages around that time.")

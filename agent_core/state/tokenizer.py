@@ -5,7 +5,6 @@ The stemmer is Porter's, with a table of irregular verbs.
 
 import re
 import unicodedata
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
@@ -328,47 +327,3 @@ def _classify(character: str) -> int:
         return _GAP
     spans = (length for first, last, length in _UNSPACED if first <= point <= last)
     return next(spans, _LETTER)
-
-
-_DAY_MS = 24 * 3_600_000
-_OWNER = re.compile(r"p([0-9]+) c([0-9]+)")
-_NO_TAG = re.compile(r"[^a-z0-9]+")
-
-
-def index_text(scope: str, role: str, platform: str, created_at: int, text: str) -> str | None:
-    """Return the index entry of a message; None for an empty one, or one of a tool. Pure.
-
-    `scope` are the tokens of its row, `p<person id> c<conversation id>`; `created_at` is in
-    milliseconds since the epoch. Migrations call it, too.
-    """
-    if role not in ("user", "assistant") or not text.strip():
-        return None
-    begun = _begin(scope, role, platform)
-    if begun is None:
-        return None
-    high, tags = begun
-    month = _name_month(created_at // _DAY_MS)
-    return high.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags + month
-
-
-@lru_cache(maxsize=4096)
-def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
-    """Return the prefix of every word and all tags up to the month; None for another form of
-    scope.
-    """
-    owner = _OWNER.fullmatch(scope)
-    if owner is None:
-        return None
-    tags = (f"c{owner[2]}", f"r{role[0]}", f"o{plain_name(platform)}", "m")
-    return f" p{owner[1]}_", "".join(f" p{owner[1]}__{tag}" for tag in tags)
-
-
-@lru_cache(maxsize=1024)
-def _name_month(day: int) -> str:
-    """Return the month of a day since the epoch, as in a tag."""
-    return datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
-
-
-def plain_name(platform: str) -> str:
-    """Return the name of a platform as in a tag."""
-    return _NO_TAG.sub("", platform.lower())

@@ -1,16 +1,20 @@
-"""The figures of recall are reckoned as they say they are."""
+"""The figures of recall, and the quality of recall on invented conversations."""
 
+import gzip
 import json
 import math
+import statistics
 from pathlib import Path
 
 import pytest
 
 from agent_core.ids import MessageId
-from bench.retrieval import locomo
+from bench.retrieval.invented import invent
+from bench.retrieval.quality import Marks, judge, measure, render
+from bench.retrieval.samples import read_date, read_samples
 from bench.retrieval.town import build
 
-SAMPLE = {
+LOCOMO = {
     "sample_id": "tiny",
     "conversation": {
         "speaker_a": "Caroline",
@@ -33,71 +37,109 @@ SAMPLE = {
         {"question": "Evidence that is not there", "evidence": ["D9:9"], "category": 3},
     ],
 }
+BEAM = {
+    "id": "tiny",
+    "messages": [
+        {
+            "id": str(number),
+            "session": "B0",
+            "seq": number,
+            "speaker": role,
+            "role": role,
+            "time": 1710460860.0 + number,
+            "text": text,
+        }
+        for number, (role, text) in enumerate(
+            (("user", "Where is my kiln?"), ("assistant", "In the shed.\n\n" + "Point. " * 300))
+        )
+    ],
+    "questions": [{"id": "q", "text": "the shed", "evidence": ["1"], "category": "place"}],
+}
+MISSED = Marks(recall=(0, 0, 0), ndcg=0)
+FOUND = Marks(recall=(1, 1, 1), ndcg=1)
 
 
 @pytest.fixture
-def sample(tmp_path: Path) -> Path:
+def locomo(tmp_path: Path) -> Path:
     file = tmp_path / "locomo.json"
-    file.write_text(json.dumps([SAMPLE]))
+    file.write_text(json.dumps([LOCOMO]))
     return file
 
 
-def test_the_evidence_of_a_file_of_locomo_s_form_is_found(sample: Path) -> None:
-    (marks,) = locomo.measure(sample, with_captions=False)
-    assert {name: len(some) for name, some in marks.items()} == {
-        "single-hop": 1,
-        "multi-hop": 1,
-        "adversarial": 1,
-    }
-    assert marks["single-hop"][0] == locomo.Marks(recall=(1, 1, 1), reciprocal=1, ndcg=1)
-    assert marks["multi-hop"][0].recall == (1, 1, 1)
-    assert marks["adversarial"][0] == locomo.Marks(recall=(0, 0, 0), reciprocal=0, ndcg=0)
-    assert "all                    3" in locomo.render([marks])
+def test_the_evidence_of_a_file_of_locomo_s_form_is_found(locomo: Path) -> None:
+    answered = measure(read_samples(locomo, with_captions=False))
+    marks = {one.category: one.marks["words"] for one in answered}
+    assert list(marks) == ["single-hop", "multi-hop", "adversarial"]
+    assert marks["single-hop"] == FOUND
+    assert marks["multi-hop"].recall == (1, 1, 1)
+    assert marks["adversarial"] == MISSED
 
 
-def test_both_halves_of_the_samples_are_told_apart(sample: Path) -> None:
-    sample.write_text(json.dumps([SAMPLE] * 3))
-    reported = locomo.render(locomo.measure(sample)).splitlines()
-    assert [line.split("  ")[0] for line in reported[-3:]] == ["all", "set on", "not set on"]
-    assert [int(line[14:24]) for line in reported[-3:]] == [9, 6, 3]
+def test_captions_are_text(locomo: Path) -> None:
+    answered = measure(read_samples(locomo))
+    assert answered[-1].category == "adversarial"
+    assert set(answered[-1].marks.values()) == {FOUND}
 
 
-def test_captions_are_text(sample: Path) -> None:
-    (marks,) = locomo.measure(sample)
-    assert marks["adversarial"][0].recall == (1, 1, 1)
+def test_both_halves_of_the_samples_are_reported_apart(locomo: Path) -> None:
+    locomo.write_text(json.dumps([LOCOMO] * 3))
+    lines = render("tiny", measure(read_samples(locomo))).splitlines()
+    assert [line[:30].strip() for line in lines[1:7]] == [
+        f"{half}, {way}" for half in ("tuned on", "held out") for way in ("FTS5", "words", "seen")
+    ]
+    assert [int(line[30:39]) for line in lines[1:7]] == [6, 6, 6, 3, 3, 3]
+
+
+def test_a_packed_file_of_beam_s_form_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "beam.jsonl.gz"
+    file.write_bytes(gzip.compress(json.dumps(BEAM).encode()))
+    (sample,) = read_samples(file)
+    assert not sample.is_room
+    assert sample.messages[0].at == 1_710_460_860_000
+    (answered,) = measure([sample])
+    assert answered.category == "place"
+    assert set(answered.marks.values()) == {FOUND}
 
 
 def test_marks_are_those_of_the_books() -> None:
     found = [MessageId(number) for number in range(1, 26)]
-    marks = locomo.judge(found, {MessageId(2), MessageId(7), MessageId(99)})
+    marks = judge(found, {MessageId(2), MessageId(7), MessageId(99)})
     assert marks.recall == pytest.approx((1 / 3, 2 / 3, 2 / 3))
-    assert marks.reciprocal == 0.5
     ideal = 1 + 1 / math.log2(3) + 1 / 2
     assert marks.ndcg == pytest.approx((1 / math.log2(3) + 1 / 3) / ideal)
-    assert locomo.judge(found, {MessageId(30)}) == locomo.Marks(
-        recall=(0, 0, 0), reciprocal=0, ndcg=0
-    )
+    assert judge(found, {MessageId(30)}) == MISSED
 
 
 def test_dates_are_read_as_they_are_written() -> None:
-    assert locomo.read_date("1:56 pm on 8 May, 2023") == 1_683_554_160_000
-    assert locomo.read_date("12:05 am on 1 January, 2023") == 1_672_531_500_000
-    assert locomo.read_date("some day") == 0
+    assert read_date("1:56 pm on 8 May, 2023") == 1_683_554_160_000
+    assert read_date("12:05 am on 1 January, 2023") == 1_672_531_500_000
+    assert read_date("some day") == 0
 
 
 def test_the_hand_made_questions_are_whole_and_mostly_answered() -> None:
-    file = Path(locomo.__file__).with_name("small.json")
-    (small,) = json.loads(file.read_text())
-    texts = {
-        turn["dia_id"]
-        for key, turns in small["conversation"].items()
-        if isinstance(turns, list)
-        for turn in turns
+    file = Path(__file__).parents[2] / "bench/retrieval/small.json"
+    (fields,) = json.loads(file.read_text())
+    (small,) = read_samples(file)
+    assert len(small.questions) == len(fields["qa"])
+    answered = measure([small])
+    assert statistics.fmean(one.marks["words"].recall[1] for one in answered) > 0.8
+
+
+def test_the_same_seed_invents_the_same_conversations() -> None:
+    for one, other in zip(invent().values(), invent().values(), strict=True):
+        assert one() == other()
+
+
+@pytest.mark.parametrize("shape", list(invent()))
+def test_a_search_beats_plain_full_text_search_on_conversations_of_every_shape(shape: str) -> None:
+    """The weights are set on odd samples; this is an even one."""
+    answered = measure([invent()[shape]()[1]])
+    recall = {
+        way: statistics.fmean(one.marks[way].recall[1] for one in answered)
+        for way in ("FTS5", "words", "seen")
     }
-    assert {one for question in small["qa"] for one in question["evidence"]} <= texts
-    (measured,) = locomo.measure(file)
-    marks = [one for some in measured.values() for one in some]
-    assert sum(one.recall[1] for one in marks) / len(marks) > 0.8
+    assert recall["words"] > recall["FTS5"] + 0.1
+    assert recall["seen"] > recall["words"] - 0.01
 
 
 def test_a_deployment_has_as_much_conversation_as_was_asked_for(tmp_path: Path) -> None:

@@ -147,8 +147,8 @@ def _count_said(
     connection: Connection, reach: SearchScope, view: VisibleMessages, now: int
 ) -> _Said:
     field = SearchFilter(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
-    count = search.count_holders(connection, field=field, most=MOST_COUNTED)
-    oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)
+    count = search.count_messages(connection, field=field, most=MOST_COUNTED)
+    oldest = search.list_messages(connection, field=field, limit=1, oldest_first=True)
     first = passages.load_messages(connection, field=field, message_ids=oldest)
     seen = sum(
         one.id > view.summarized_to

@@ -1,16 +1,17 @@
 """Full-text search in the archive: candidates from the index, then a ranking of their passages."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from agent_core.ids import ArchiveId, MessageId, PersonId, SessionId
 from agent_core.recall import Clock, Query, Ranking
 from agent_core.state.engine.database import Connection
+from agent_core.state.index_entries import cut_passages
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
-from agent_core.state.search.passages import FoundMessage
+from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import normalize
 
@@ -23,10 +24,9 @@ POOL = 40
 MOST_READ = 500
 """The number of newest entries to scan for text that is not in the index."""
 PASSAGE = 400
-"""Characters of a passage, about one long message; entries rank by their best passage."""
+"""Characters of a passage; entries rank by their best passage."""
 
 _PAIRED = 5
-_BREAKS = ("\n\n", "\n", ". ", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,19 +63,6 @@ def search_archive(
     entries = archive.list_entries(connection, person_id=within.person_id, archive_ids=best)
     hits = _rank(entries, Ranking(query, weights, clock))
     return Found(hits=hits, count=len(scores), is_exact=is_exact)
-
-
-def cut_passages(text: str) -> list[str]:
-    """Split a text into passages of at most `PASSAGE` characters, at a natural break if the second
-    half of a passage has one.
-    """
-    passages = []
-    while len(text) > PASSAGE:
-        places = (text.rfind(one, PASSAGE // 2, PASSAGE) + len(one) for one in _BREAKS)
-        place = next((one for one in places if one > PASSAGE // 2), PASSAGE)
-        passages.append(text[:place].strip())
-        text = text[place:]
-    return [one for one in (*passages, text.strip()) if one]
 
 
 def _gather(
@@ -118,34 +105,37 @@ def _compute_weights(
 
 def _rank(entries: Sequence[ArchiveEntry], ranking: Ranking) -> tuple[Hit, ...]:
     """Rank entries by their best passages; each entry counts as a conversation of its passages."""
-    windows: list[list[FoundMessage]] = []
-    passages: list[tuple[ArchiveEntry, str]] = []
-    for entry in entries:
-        window: list[FoundMessage] = []
-        tags = " ".join(entry.tags).replace("-", " ")
-        for passage in cut_passages(entry.text):
-            text = passage if window else f"{passage}\n{tags}"
-            window.append(_saying(MessageId(len(passages)), entry, text))
-            passages.append((entry, passage))
-        windows.append(window)
+    windows = [list(_cut(entry)) for entry in entries]
+    by_id = {MessageId(entry.id): entry for entry in entries}
     hits: dict[ArchiveId, Hit] = {}
     for ranked in ranking.rank(windows):
-        entry, passage = passages[ranked.message.id]
+        entry = by_id[ranked.message.id]
+        passage = cut_passages(entry.text, PASSAGE)[ranked.place]
         hits.setdefault(entry.id, Hit(entry=entry, passage=passage))
     return tuple(hits.values())
 
 
-def _saying(number: MessageId, entry: ArchiveEntry, text: str) -> FoundMessage:
-    return FoundMessage(
-        id=number,
+def _cut(entry: ArchiveEntry) -> Iterator[Passage]:
+    """Yield the passages of an entry as those of a message, the first with the tags."""
+    message = FoundMessage(
+        id=MessageId(entry.id),
         session_id=SessionId(entry.id),
         role="assistant",
         platform="",
         said_at=entry.created_at,
-        text=text,
+        text=entry.text,
         asker="",
         is_within=True,
     )
+    tags = " ".join(entry.tags).replace("-", " ")
+    passages = cut_passages(entry.text, PASSAGE)
+    for place, text in enumerate(passages):
+        yield Passage(
+            message=message,
+            place=place,
+            text=text if place else f"{text}\n{tags}",
+            is_last=place == len(passages) - 1,
+        )
 
 
 def _scan(connection: Connection, within: ArchiveFilter, query: Query) -> Found:

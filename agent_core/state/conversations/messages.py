@@ -7,8 +7,8 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
+from agent_core.state.index_entries import list_entries
 from agent_core.state.search.search import index_message
-from agent_core.state.tokenizer import index_text
 from agent_core.transcript import Message, dump_parts, load_parts
 
 START = MessageId(0)
@@ -72,8 +72,8 @@ def append(
             },
         )
         message_id = MessageId(cursor.lastrowid or 0)
-        indexed = index_text(place.tokens, message.role, place.platform, now, text)
-        index_message(connection, message_id=message_id, indexed=indexed)
+        entries = list_entries(place.tokens, message.role, place.platform, now, text)
+        index_message(connection, message_id=message_id, entries=entries)
         ids.append(message_id)
     return ids
 

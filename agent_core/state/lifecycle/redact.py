@@ -16,10 +16,10 @@ from agent_core.ids import (
 )
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
+from agent_core.state.index_entries import list_entries
 from agent_core.state.jobs import jobs
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import search
-from agent_core.state.tokenizer import index_text
 from agent_core.transcript import Role
 
 FORGOTTEN = "[forgotten]"
@@ -45,8 +45,8 @@ def redact_message(connection: Connection, *, message_id: MessageId, parts: str,
 
     The indexed text of a damaged message is unknown: its entry stays, and leads to no message.
     """
-    indexed = _read_indexed(connection, message_id)
-    search.drop_message(connection, message_id=message_id, indexed=indexed)
+    entries = _list_entries(connection, message_id)
+    search.drop_message(connection, message_id=message_id, entries=entries)
     role = connection.execute(
         "SELECT role FROM messages WHERE id = :message_id", {"message_id": message_id}
     ).fetchone()[0]
@@ -65,8 +65,8 @@ def redact_message(connection: Connection, *, message_id: MessageId, parts: str,
 def delete_messages(connection: Connection, *, message_ids: Sequence[MessageId]) -> None:
     """Delete messages, also from the search index."""
     for message_id in message_ids:
-        indexed = _read_indexed(connection, message_id)
-        search.drop_message(connection, message_id=message_id, indexed=indexed)
+        entries = _list_entries(connection, message_id)
+        search.drop_message(connection, message_id=message_id, entries=entries)
     connection.executemany(
         "DELETE FROM messages WHERE id = :message_id",
         [{"message_id": message_id} for message_id in message_ids],
@@ -222,13 +222,13 @@ def drop_reason(connection: Connection, *, run_id: RunId) -> None:
     connection.execute("UPDATE job_runs SET reason = '' WHERE id = :run_id", {"run_id": run_id})
 
 
-def _read_indexed(connection: Connection, message_id: MessageId) -> str | None:
-    """Return the indexed text of a message, if it is known."""
+def _list_entries(connection: Connection, message_id: MessageId) -> list[str]:
+    """List the index entries of a message, if they are known."""
     row = connection.execute(
         "SELECT scope, role, platform, created_at, text, parts, checksum FROM messages"
         " WHERE id = :message_id",
         {"message_id": message_id},
     ).fetchone()
     if row is None or checksum(row[1], row[5], row[4]) != row[6]:
-        return None
-    return index_text(row[0], row[1], row[2], row[3], row[4])
+        return []
+    return list_entries(row[0], row[1], row[2], row[3], row[4])

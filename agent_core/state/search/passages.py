@@ -13,7 +13,7 @@ from agent_core.state.search.search import FAR, SearchFilter, Speaker
 _log = logging.getLogger(__name__)
 
 REACH = 2
-"""Messages read on each side of a found one."""
+"""Messages read on each side of a found one, and passages of a found one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,16 @@ class FoundMessage:
     text: str
     asker: str
     is_within: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage of a message. `place` is its number in it, from 0."""
+
+    message: FoundMessage
+    place: int
+    text: str
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +111,7 @@ def list_beside(
     field: SearchFilter,
     message_ids: Sequence[MessageId],
     reach: int = REACH,
-) -> list[list[MessageId]]:
+) -> dict[MessageId, list[MessageId]]:
     """List, for each of some messages, the ids of it and its neighbours, oldest first.
 
     One statement serves all, because this is most of the cost of a search.
@@ -118,7 +128,22 @@ def list_beside(
         " AND middle.person_id = :person_id",
         {"ids": json.dumps(message_ids), "person_id": field.person_id},
     ).fetchall()
-    return [[message_id for message_id in row if message_id is not None] for row in rows]
+    return {
+        row[reach]: [message_id for message_id in row if message_id is not None] for row in rows
+    }
+
+
+def list_roles(
+    connection: Connection, *, field: SearchFilter, message_ids: Sequence[MessageId]
+) -> dict[MessageId, Speaker]:
+    """Return the roles of some messages."""
+    return dict(
+        connection.execute(
+            "SELECT id, role FROM messages WHERE id IN (SELECT value FROM json_each(:ids))"
+            " AND person_id = :person_id",
+            {"ids": json.dumps(message_ids), "person_id": field.person_id},
+        ).fetchall()
+    )
 
 
 def list_turn(connection: Connection, *, field: SearchFilter) -> set[MessageId]:

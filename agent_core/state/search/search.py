@@ -6,6 +6,9 @@ carries tags such as `p7__c12`: its conversation, author, platform and month.
 
 The index keeps no copy of the text, and FTS5 needs the exact indexed text to delete a message. A
 change of the tokenizer therefore needs a migration that rebuilds the index.
+
+An entry is a passage; its row number is `PLACES` times the message's, plus the place of the
+passage in it.
 """
 
 import re
@@ -15,10 +18,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Literal
 
-from agent_core.ids import MessageId, PersonId, SessionId, TurnId
+from agent_core.ids import MessageId, PassageId, PersonId, SessionId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
-from agent_core.state.tokenizer import index_text, plain_name
+from agent_core.state.index_entries import PLACES, list_entries, plain_name
 
 Speaker = Literal["user", "assistant"]
 
@@ -29,6 +32,8 @@ _SCOPE = re.compile(r"[pc][0-9]+")
 _MONTH_MS = 28 * 24 * 3_600_000
 _MOST_MONTHS = 60
 """Most months in one index query; a longer range is filtered by the messages instead."""
+_IS_FIRST = f" AND message_search.rowid % {PLACES} = 0"
+"""The condition for the first passages of messages."""
 _PIECE = 2000
 """Messages moved from one person to another per step."""
 
@@ -58,30 +63,34 @@ class Term:
     is_start: bool = False
 
 
-def index_message(connection: Connection, *, message_id: MessageId, indexed: str | None) -> None:
+def message_of(passage_id: PassageId) -> MessageId:
+    """Return the message of a passage."""
+    return MessageId(passage_id // PLACES)
+
+
+def index_message(connection: Connection, *, message_id: MessageId, entries: Sequence[str]) -> None:
     """Index a message, in the transaction that stores it.
 
-    `indexed` is the result of `index_text` for its row.
+    `entries` are the result of `list_entries` for its row.
     """
-    if indexed:
+    for place, words in enumerate(entries):
         connection.execute(
-            "INSERT INTO message_search (rowid, words) VALUES (:id, :indexed)",
-            {"id": message_id, "indexed": indexed},
+            "INSERT INTO message_search (rowid, words) VALUES (:id, :words)",
+            {"id": message_id * PLACES + place, "words": words},
         )
 
 
-def drop_message(connection: Connection, *, message_id: MessageId, indexed: str | None) -> None:
+def drop_message(connection: Connection, *, message_id: MessageId, entries: Sequence[str]) -> None:
     """Remove a message from the index, in the transaction that redacts it.
 
-    `indexed` is the result of `index_text` for its former row. Its words stay in the index until
-    the
-    next merge.
+    `entries` are the result of `list_entries` for its former row. Its words stay in the index
+    until the next merge.
     """
-    if indexed:
+    for place, words in enumerate(entries):
         connection.execute(
             "INSERT INTO message_search (message_search, rowid, words)"
-            " VALUES ('delete', :id, :indexed)",
-            {"id": message_id, "indexed": indexed},
+            " VALUES ('delete', :id, :words)",
+            {"id": message_id * PLACES + place, "words": words},
         )
 
 
@@ -102,23 +111,10 @@ def move_sessions(
     # In large pieces: FTS5 flushes whenever another table changes.
     while piece := list(islice(messages, _PIECE)):
         whole = [one for one in piece if one.is_whole]
-        connection.executemany(
-            "INSERT INTO message_search (message_search, rowid, words)"
-            " VALUES ('delete', :id, :indexed)",
-            [
-                {"id": one.id, "indexed": indexed}
-                for one in whole
-                if (indexed := one.index_text(one.scope))
-            ],
-        )
-        connection.executemany(
-            "INSERT INTO message_search (rowid, words) VALUES (:id, :indexed)",
-            [
-                {"id": one.id, "indexed": indexed}
-                for one in whole
-                if (indexed := one.index_text(scope))
-            ],
-        )
+        for one in whole:
+            drop_message(connection, message_id=one.id, entries=one.list_entries(one.scope))
+        for one in whole:
+            index_message(connection, message_id=one.id, entries=one.list_entries(scope))
         connection.executemany(
             "UPDATE messages SET person_id = :person_id, scope = :scope WHERE id = :id",
             [
@@ -137,54 +133,81 @@ def move_sessions(
 def count_holders(
     connection: Connection, *, field: SearchFilter, term: Term | None = None, most: int
 ) -> int:
-    """Count the messages in the scope that contain a word, or all of them, up to `most`.
+    """Count the passages in the scope that contain a word, or all of them, up to `most`.
 
     The filter's other conditions do not apply: the rarity of a word is that in the whole scope.
     """
     held = _quote(field, term) if term else f"({_anybody(field)})"
+    return _count(connection, _scope(field) + held, most=most)
+
+
+def count_messages(connection: Connection, *, field: SearchFilter, most: int) -> int:
+    """Count the messages in the scope, up to `most`; the filter's other conditions don't apply."""
+    return _count(connection, f"{_scope(field)}({_anybody(field)})", most=most, condition=_IS_FIRST)
+
+
+def _count(connection: Connection, match: str, *, most: int, condition: str = "") -> int:
     row = connection.execute(
         "SELECT COUNT(*) FROM (SELECT rowid FROM message_search"
-        " WHERE message_search MATCH :match LIMIT :most)",
-        {"match": _scope(field) + held, "most": most},
+        f" WHERE message_search MATCH :match{condition} LIMIT :most)",
+        {"match": match, "most": most},
     ).fetchone()
     return int(row[0])
 
 
 def list_holders(
-    connection: Connection,
-    *,
-    field: SearchFilter,
-    terms: Sequence[Term],
-    limit: int,
-    oldest_first: bool = False,
-) -> list[MessageId]:
-    """List the newest messages that contain all terms, or the oldest; all messages without terms.
+    connection: Connection, *, field: SearchFilter, terms: Sequence[Term], limit: int
+) -> list[PassageId]:
+    """List the newest passages that contain all terms.
 
     Those of the excluded turn are included: see `passages.list_turn`.
     """
-    held = " AND ".join(_quote(field, term) for term in terms) or f"({_anybody(field)})"
-    values = {"match": _scope(field) + _filters(field) + held, "limit": limit}
+    held = " AND ".join(_quote(field, term) for term in terms)
+    rows = _match(connection, field, held, limit=limit)
+    return [PassageId(row) for row in rows]
+
+
+def list_messages(
+    connection: Connection, *, field: SearchFilter, limit: int, oldest_first: bool = False
+) -> list[MessageId]:
+    """List the newest messages, or the oldest, also those of the excluded turn."""
+    held = f"({_anybody(field)})"
+    rows = _match(connection, field, held, limit=limit, is_first=True, oldest_first=oldest_first)
+    return [MessageId(row // PLACES) for row in rows]
+
+
+def _match(
+    connection: Connection,
+    field: SearchFilter,
+    held: str,
+    *,
+    limit: int,
+    is_first: bool = False,
+    oldest_first: bool = False,
+) -> list[int]:
+    """List the rows of the index that match; with `is_first`, only those of first passages."""
+    values: dict[str, object] = {"match": _scope(field) + _filters(field) + held, "limit": limit}
     order = "ASC" if oldest_first else "DESC"
+    first = _IS_FIRST if is_first else ""
     if field.since is None and field.until is None:
-        return _ids(
-            connection,
-            "SELECT rowid FROM message_search WHERE message_search MATCH :match"
-            f" ORDER BY rowid {order} LIMIT :limit",
-            values,
+        sql = (
+            f"SELECT rowid FROM message_search WHERE message_search MATCH :match{first}"
+            f" ORDER BY rowid {order} LIMIT :limit"
         )
-    return _ids(
-        connection,
-        "SELECT messages.id FROM message_search JOIN messages ON messages.id = message_search.rowid"
-        " WHERE message_search MATCH :match AND messages.person_id = :person_id"
-        " AND messages.created_at >= :since AND messages.created_at <= :until"
-        f" ORDER BY message_search.rowid {order} LIMIT :limit",
-        {
-            **values,
+    else:
+        sql = (
+            "SELECT message_search.rowid FROM message_search"
+            f" JOIN messages ON messages.id = message_search.rowid / {PLACES}"
+            f" WHERE message_search MATCH :match{first} AND messages.person_id = :person_id"
+            " AND messages.created_at >= :since AND messages.created_at <= :until"
+            f" ORDER BY message_search.rowid {order} LIMIT :limit"
+        )
+        values |= {
             "person_id": field.person_id,
             "since": field.since or 0,
             "until": FAR if field.until is None else field.until,
-        },
-    )
+        }
+    return [row[0] for row in connection.execute(sql, values)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +220,8 @@ class _Indexed:
     text: str
     is_whole: bool
 
-    def index_text(self, scope: str) -> str | None:
-        return index_text(scope, self.role, self.platform, self.created_at, self.text)
+    def list_entries(self, scope: str) -> list[str]:
+        return list_entries(scope, self.role, self.platform, self.created_at, self.text)
 
 
 def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> Iterator[_Indexed]:
@@ -215,10 +238,6 @@ def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> 
         for key, scope, role, platform, at, text, parts, expected in rows:
             is_whole = checksum(role, parts, text) == expected
             yield _Indexed(key, scope, role, platform, at, text, is_whole)
-
-
-def _ids(connection: Connection, sql: str, values: dict[str, object]) -> list[MessageId]:
-    return [row[0] for row in connection.execute(sql, values)]
 
 
 def _scope(field: SearchFilter) -> str:

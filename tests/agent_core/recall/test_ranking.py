@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from agent_core.ids import MessageId, SessionId
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranking
-from agent_core.state.search.passages import FoundMessage
+from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Speaker
 
-Window = list[FoundMessage]
+Window = list[Passage]
 
 
 def say(
@@ -19,8 +19,9 @@ def say(
     by: str = "ann",
     role: Speaker = "user",
     at: str = "2026-02-02",
-) -> FoundMessage:
-    return FoundMessage(
+    is_within: bool = True,
+) -> Passage:
+    message = FoundMessage(
         id=MessageId(number),
         session_id=SessionId(dialogue or number),
         role=role,
@@ -28,8 +29,9 @@ def say(
         said_at=int(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000),
         text=text,
         asker=by,
-        is_within=True,
+        is_within=is_within,
     )
+    return Passage(message=message, place=0, text=text, is_last=True)
 
 
 def order(question: str, *windows: Window, common: str = "") -> list[int]:
@@ -127,9 +129,38 @@ def test_asked_when_what_tells_a_time_comes_first() -> None:
 
 
 def test_what_may_not_be_shown_is_not_in_the_order_but_counts_beside() -> None:
-    hidden = say(1, "the flight", dialogue=1)
-    hidden = FoundMessage(
-        **{name: getattr(hidden, name) for name in FoundMessage.__slots__ if name != "is_within"},
-        is_within=False,
-    )
+    hidden = say(1, "the flight", dialogue=1, is_within=False)
     assert order("dog flight", [hidden, say(2, "a dog", dialogue=1)], [say(3, "a dog")]) == [2, 3]
+
+
+def test_asked_what_was_said_oneself_the_own_words_come_first() -> None:
+    own, reported = [say(1, "a dog called rex")], [say(2, "a dog called rex", role="assistant")]
+    assert order("dog rex", own, reported) == [2, 1]
+    assert order("what is my dog rex", own, reported) == [1, 2]
+    assert order("can you tell me my dog rex", own, reported) == [1, 2]
+
+
+def test_asked_what_the_assistant_said_its_words_come_first() -> None:
+    own, reported = [say(2, "a dog called rex")], [say(1, "a dog called rex", role="assistant")]
+    for asked in ("which dog rex did you recommend to me", "welchen dog rex hast du empfohlen"):
+        assert order(asked, own, reported) == [1, 2]
+
+
+def test_the_best_passage_stands_for_its_message() -> None:
+    message = say(1, "").message
+    texts = ("word " * 60, "the vet is dr sandhu", "word " * 60)
+    window = [
+        Passage(message=message, place=place, text=text, is_last=place == 2)
+        for place, text in enumerate(texts)
+    ]
+    query = read_query("vet sandhu")
+    ranking = Ranking(query, dict.fromkeys(query.terms, 3.0), lambda _: datetime.now(UTC))
+    (found,) = ranking.rank([window])
+    assert (found.place, found.text) == (1, "the vet is dr sandhu")
+
+
+def test_a_word_of_a_long_neighbour_says_less() -> None:
+    short = [say(1, "dog", dialogue=1), say(2, "hm", dialogue=1)]
+    long = [say(3, "dog " + "word " * 80, dialogue=2), say(4, "hm", dialogue=2)]
+    found = order("dog", short, long)
+    assert found.index(2) < found.index(4)

@@ -9,7 +9,7 @@ from agent_core.recall import rerank
 from agent_core.recall.ranking import Ranked
 from agent_core.recall.rerank import DEPTH, MOST_WAITING, Reranker, order, write
 from agent_core.recall.tool import RecallTool
-from agent_core.state.search.passages import FoundMessage
+from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Speaker
 from agent_core.state.tokenizer import cut
 from agent_core.tools.contract import ToolContext
@@ -38,9 +38,10 @@ def hit(
         asker="ann",
         is_within=True,
     )
-    return Ranked(
-        message=message, score=score, holds=True, before=before.message if before else None
+    passage = (
+        Passage(message=before.message, place=0, text=before.text, is_last=True) if before else None
     )
+    return Ranked(message=message, place=0, text=text, score=score, holds=True, before=passage)
 
 
 def numbers(hits: tuple[Ranked, ...] | list[Ranked]) -> list[int]:

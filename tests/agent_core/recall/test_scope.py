@@ -13,6 +13,7 @@ from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.recall.query import read_query
 from agent_core.recall.search import search_messages
 from agent_core.state.conversations import messages
+from agent_core.state.index_entries import list_entries
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import UNINDEXED, cut
@@ -141,7 +142,7 @@ def test_the_order_and_the_count_are_the_same_whatever_others_say(deployment: De
         (person,),
     ).fetchall()
     for message_id, *row in indexed:
-        search.index_message(connection, message_id=message_id, indexed=search.index_text(*row))
+        search.index_message(connection, message_id=message_id, entries=list_entries(*row))
     chance = random.Random(17)
     field = SearchFilter(person_id=PersonId(person), scope=f"p{person}", except_turn=TurnId(0))
     for _ in range(100):

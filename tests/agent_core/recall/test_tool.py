@@ -60,7 +60,7 @@ def test_the_tool_reads_is_cheap_and_has_a_strict_schema(archive: Archive) -> No
     tool = RecallTool(archive.database)
     assert (tool.spec.name, tool.effect, tool.is_cheap) == ("recall", "read", True)
     validate = fastjsonschema.compile(json.loads(tool.spec.schema))
-    assert validate({"query": "x"}) == {"query": "x", "limit": 8}
+    assert validate({"query": "x"}) == {"query": "x", "limit": 10}
     for wrong in (
         {"who": "x"},
         {"query": "x", "limit": 0},
@@ -336,6 +336,8 @@ def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
                 asker="Ann",
                 is_within=True,
             ),
+            place=0,
+            text='"' * 400,
             score=1.0,
             holds=True,
         )

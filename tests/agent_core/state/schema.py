@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.engine.upgrade import FOLDER, Migration, load_migrations
-from agent_core.state.tokenizer import index_text
+from agent_core.state.index_entries import dump_entries, index_text
 
 MIGRATIONS = load_migrations(FOLDER)
 
@@ -13,6 +13,7 @@ MIGRATIONS = load_migrations(FOLDER)
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Apply those of the migrations that the connection's database lacks."""
     connection.create_function("index_text", 5, index_text, deterministic=True)
+    connection.create_function("index_entries", 5, dump_entries, deterministic=True)
     connection.create_function("checksum", -1, checksum, deterministic=True)
     connection.execute("PRAGMA foreign_keys = OFF")
     version = connection.execute("PRAGMA user_version").fetchone()[0]

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from agent_core.state.tokenizer import (
     MAX_WORD,
     cut,
-    index_text,
     list_pieces,
     list_runs,
     normalize,
@@ -70,16 +69,3 @@ def test_whatever_is_looked_for_is_in_the_text_it_was_taken_from(text: str) -> N
         pieces, is_start = list_pieces(run)
         for piece in pieces:
             assert any(word.startswith(piece) if is_start else word == piece for word in words)
-
-
-def test_an_entry_has_the_person_in_front_of_every_word() -> None:
-    reported = index_text("p1 c2", "user", "tele-gram", 1_770_000_000_000, "The dogs of Rex")
-    assert reported == "p1_dog p1_rex p1__c2 p1__ru p1__otelegram p1__m202602"
-
-
-@pytest.mark.parametrize(
-    ("scope", "role", "text"),
-    [("p1 c2", "tool", "words"), ("p1 c2", "user", " \n"), ("p1", "user", "words")],
-)
-def test_tools_and_empty_messages_have_no_entry(scope: str, role: str, text: str) -> None:
-    assert index_text(scope, role, "telegram", 0, text) is None

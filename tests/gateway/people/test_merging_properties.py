@@ -220,7 +220,8 @@ class Deployment:
             expected = set[str]().union(*(self.began[one] for one in alike))
             field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
             tea = [Term(word="tea")]
-            ids = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
+            held = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
+            ids = [search.message_of(one) for one in held]
             hits = passages.load_messages(self.connection, field=field, message_ids=ids)
             assert {hit.text.split()[1] for hit in hits} == expected
             notes = [

@@ -35,7 +35,8 @@ async def found(harness: Harness, word: str, scope: str = "") -> list[FoundMessa
             person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0)
         )
         terms = [Term(word=one) for one in tokenizer.cut(word)]
-        ids = search.list_holders(connection, field=field, terms=terms, limit=50)
+        held = search.list_holders(connection, field=field, terms=terms, limit=50)
+        ids = [search.message_of(one) for one in held]
         return passages.load_messages(connection, field=field, message_ids=ids)
 
     return await harness.read(look)

@@ -401,7 +401,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
     "retention.find_newest": {"kind": "inbox"},
-    "search.drop_message": {"message_id": MessageId(1), "indexed": "p1_a"},
+    "search.drop_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "retention.has_old": {"kind": "outbox"},
     "memory_owners.list_all": {"after": PersonId(0)},
     "skill_changes.list_later": {"after": 1},
@@ -421,7 +421,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
         "entry": AuditEntry(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1)
     },
     "archive.update": {"old": ENTRY, "new": ENTRY},
-    "search.index_message": {"message_id": MessageId(1), "indexed": "p1_a"},
+    "search.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
     "merge_people.empty_conversation": {"into": ConversationId(2)},
@@ -481,7 +481,7 @@ def recording(tmp_path: Path) -> Iterator[Recording]:
     migrate(connection)
     # A plan shows walks that the keys would need only if a row were missing its parent.
     connection.execute("PRAGMA foreign_keys = OFF")
-    search.index_message(connection, message_id=MessageId(1), indexed="p1_a")  # can be let go of
+    search.index_message(connection, message_id=MessageId(1), entries=["p1_a"])  # can be let go of
     connection.asked.clear()
     yield connection
     connection.close()

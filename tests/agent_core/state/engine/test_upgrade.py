@@ -240,5 +240,5 @@ async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path:
                 connection, field=field, terms=[Term(word=word)], limit=9
             )
         )
-        assert found == expected
+        assert [search.message_of(one) for one in found] == expected
     await database.close()

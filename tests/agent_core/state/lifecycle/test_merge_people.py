@@ -14,6 +14,7 @@ from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.index_entries import PLACES, list_entries
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
@@ -21,7 +22,7 @@ from agent_core.state.queues import dead_letters, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
-from agent_core.state.tokenizer import index_text, stem
+from agent_core.state.tokenizer import stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
@@ -125,9 +126,10 @@ def check_index(connection: Connection) -> None:
     connection.execute("DROP TABLE temp.entries")
     rows = connection.execute("SELECT id, scope, role, platform, created_at, text FROM messages")
     expected = {
-        (message_id, word)
+        (message_id * PLACES + place, word)
         for message_id, *row in rows.fetchall()
-        for word in (index_text(*row) or "").split()
+        for place, entry in enumerate(list_entries(*row))
+        for word in entry.split()
     }
     assert reported == expected
 

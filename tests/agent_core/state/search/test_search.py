@@ -46,7 +46,7 @@ def test_a_scope_that_is_none_is_refused(connection: sqlite3.Connection, scope: 
     with pytest.raises(ValueError, match="scope"):
         search.count_holders(connection, field=field(scope), term=REX, most=1)
     with pytest.raises(ValueError, match="scope"):
-        search.list_holders(connection, field=field(scope), terms=[], limit=1)
+        search.list_messages(connection, field=field(scope), limit=1)
 
 
 @pytest.mark.parametrize("word", ['a"b', '"', "nul\0", "%", "a OR", "\\", "", "_m202602", "a*"])
@@ -102,7 +102,8 @@ def test_what_is_asked_besides_words_narrows_a_search(
     late = say(connection, dialogue, "Rex", now=at("2031-07-01T00:00"))
 
     def found(**asked: object) -> list[MessageId]:
-        return search.list_holders(connection, field=field(**asked), terms=[REX], limit=9)
+        found = search.list_holders(connection, field=field(**asked), terms=[REX], limit=9)
+        return [search.message_of(one) for one in found]
 
     assert found() == [late, march, january]
     assert found(role="assistant") == [march]
@@ -114,7 +115,7 @@ def test_what_is_asked_besides_words_narrows_a_search(
     assert found(until=at("2026-03-01T00:00")) == [march, january]
     assert found(since=at("2026-03-01T00:00")) == [late, march]
     assert found(since=5, until=4) == []
-    oldest = search.list_holders(connection, field=field(), terms=[], limit=2, oldest_first=True)
+    oldest = search.list_messages(connection, field=field(), limit=2, oldest_first=True)
     assert oldest == [january, march]
 
 
@@ -147,9 +148,9 @@ def test_what_is_beside_some_messages_is_told_for_all_at_once(
     beside = passages.list_beside(
         connection, field=field(), message_ids=[said[6], said[3], said[0], foreign]
     )
-    assert sorted(beside) == [said[0:3], said[1:6], said[4:7]]
+    assert beside == {said[0]: said[0:3], said[3]: said[1:6], said[6]: said[4:7]}
     near = passages.list_beside(connection, field=field(), message_ids=[said[3]], reach=1)
-    assert near == [said[2:5]]
+    assert near == {said[3]: said[2:5]}
 
 
 def test_conversations_come_latest_first_and_those_of_others_never(
