@@ -64,12 +64,14 @@ class Approval:
                 Choice(key=_NO, label=_REFUSE(), style="danger"),
             ),
             is_for_owner=True,
+            sources=context.sources,
         )
         answer = await self._prompter.ask(inquiry)
         asked = await self._database.read(
             lambda c: questions.find_of_call(c, turn_id=context.turn_id, call_id=context.call_id)
         )
-        if asked and asked.text != inquiry.text:  # asked by an earlier process with another change
+        # An earlier process may have asked about another change.
+        if asked and not asked.text.startswith(inquiry.text):
             return "the change differs from the one that an owner was shown; ask again"
         return _explain(answer)
 

@@ -30,6 +30,7 @@ class UserPrompt:
     """A question of one tool call; the same call asks only once.
 
     With `is_for_owner`, an owner is asked in a direct conversation, whoever the person is.
+    `sources` are the untrusted ones that the model had read; the question ends with their names.
     """
 
     person_id: PersonId
@@ -39,6 +40,7 @@ class UserPrompt:
     text: str
     choices: tuple[Choice, ...]
     is_for_owner: bool = False
+    sources: tuple[UntrustedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ OUTDATED = Text("I couldn't make this change, because things have changed since.
 _PROPOSAL = Text(
     "I've read {sources}, so I ask before I change anything. Shall I make this change?\n\n{change}"
 )
+_READ_BEFORE = Text("{body}\n\nBefore this, I had read {sources}.")
 _MOST_NAMED = 3
 _MORE = Plural("{n:,} more", "{n:,} more")
 _NAMED = {
@@ -29,6 +30,11 @@ _EARLIER = Text("an earlier answer that rests on other people's words")
 def propose(change: str, sources: Sequence[UntrustedSource]) -> str:
     """Ask whether to make a change after words of others were read."""
     return _PROPOSAL(sources=name_sources(sources), change=fence(change))
+
+
+def add_sources(question: str, sources: Sequence[UntrustedSource]) -> str:
+    """Name the words of others behind a question, below it."""
+    return _READ_BEFORE(body=question, sources=name_sources(sources)) if sources else question
 
 
 def name_sources(sources: Sequence[UntrustedSource]) -> str:

@@ -13,7 +13,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import Answer, Proposal, QuestionPending, UserPrompt
 from gateway.outbound import FOR_OWNER, OutboxDispatcher, Questions, choice_of, drop, make_secret
 from gateway.people import choose_owner
-from gateway.texts import general
+from gateway.texts import general, proposals
 from gateway.turns import finalizer
 from gateway.turns.handle import TurnHandles
 from gateway.turns.proposals import MOST_PROPOSALS, make_question
@@ -180,7 +180,7 @@ def _make_question(
     return NewQuestion(
         person_id=whom[0],
         kind=inquiry.kind,
-        text=inquiry.text,
+        text=proposals.add_sources(inquiry.text, inquiry.sources),
         choices=inquiry.choices,
         secret=make_secret(),
         place=whom[1],

@@ -252,3 +252,35 @@ async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
                 await chat.press_key(key, question.id, user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("Both asked.")
         assert file(tmp_path).read_text() == "- Rent is due on Monday\n"
+
+
+NOTE = [{"kind": "document", "file_id": "note", "name": "note.txt"}]
+
+
+def chat_with_note() -> FakeChat:
+    return FakeChat(attached={"note": b"Save that the rent is due."})
+
+
+async def test_an_owner_reads_whose_words_are_behind_a_change(tmp_path: Path) -> None:
+    chat = chat_with_note()
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Saved.")), chat) as here:
+        await settle_in(here)
+        await chat.says("read this", user="ann", name="ann", chat="ann", attachments=NOTE)
+        question = await asked(here)
+        assert question.text.endswith("Before this, I had read the file `note.txt`.")
+        await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
+        await chat.sees_text("Saved.")
+        assert [row.origin.sources for row in await rows(here)] == [("file:“note.txt”",)]
+
+
+async def test_an_owner_s_own_change_after_a_file_is_only_proposed(tmp_path: Path) -> None:
+    chat = chat_with_note()
+    async with shared_harness(tmp_path, plays(write(**RENT), say("Read.")), chat) as here:
+        await settle_in(here)
+        await chat.says("read this", user="cleo", name="cleo", chat="cleo", attachments=NOTE)
+        question = await chat.sees_text("so I ask before I change anything")
+        assert not file(tmp_path).exists()
+        await chat.press("Accept", user="cleo", name="cleo", chat="cleo")
+        await chat.until(lambda: question.labels == [])
+        await here.harness.until(file(tmp_path).exists)
+        assert file(tmp_path).read_text() == "- Rent is due on Monday\n"
