@@ -1,12 +1,12 @@
 """How long one person's search takes in a house of many, how large the index is, and what it
-costs to write: `python -m bench.retrieval.latency [messages] [people]`.
+costs to write: `python -m bench.retrieval.latency [messages] [people] [--long] [--unmerged]`.
 """
 
+import argparse
 import asyncio
 import random
 import sqlite3
 import statistics
-import sys
 import tempfile
 import time
 from contextlib import closing
@@ -25,11 +25,23 @@ _Taken = tuple[float, float]
 """Seconds that a search took, by the clock and of the processor."""
 
 
-def main(arguments: list[str]) -> None:
-    count, population = map(int, [*arguments, *("200000", "1000")[len(arguments) :]])
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.retrieval.latency", description=__doc__)
+    parser.add_argument("messages", type=int, nargs="?", default=200_000)
+    parser.add_argument("people", type=int, nargs="?", default=1000)
+    parser.add_argument("--long", action="store_true", help="let the answers be long")
+    parser.add_argument("--unmerged", action="store_true", help="search before the nightly merge")
+    given = parser.parse_args()
+    count, population = given.messages, given.people
     with tempfile.TemporaryDirectory(prefix="talaria-recall-") as folder:
         path = Path(folder) / "state.db"
-        built = build(path, count=count, population=population, report=print)
+        built = build(
+            path,
+            count=count,
+            population=population,
+            report=print,
+            has_long_answers=given.long,
+        )
         with closing(sqlite3.connect(path)) as connection:
             index = _measure_index(connection)
             heavy = _count(connection, 1)
@@ -39,7 +51,7 @@ def main(arguments: list[str]) -> None:
             f"{built.clock_ms:.3f} ms to write a message with its entry, a thousand at a time;"
             f" {built.worked_ms:.3f} ms of the processor"
         )
-        asyncio.run(_search(path, population))
+        asyncio.run(_search(path, population, is_merged=not given.unmerged))
 
 
 def _measure_index(connection: sqlite3.Connection) -> int:
@@ -56,7 +68,7 @@ def _count(connection: sqlite3.Connection, person_id: int) -> int:
     return int(row[0])
 
 
-async def _search(path: Path, population: int) -> None:
+async def _search(path: Path, population: int, *, is_merged: bool) -> None:
     vocabulary = Talkers(random.Random(4)).vocabulary
     chance = random.Random(5)
     kinds = {
@@ -69,9 +81,10 @@ async def _search(path: Path, population: int) -> None:
         "eight words": lambda: " ".join(chance.choices(vocabulary[:2000], k=8)),
     }
     database = await Database.open(path)
-    began = time.process_time()
-    await merge_indexes(database)  # as the house does every night
-    print(f"{time.process_time() - began:.1f} s of the processor to merge the index")
+    if is_merged:
+        began = time.process_time()
+        await merge_indexes(database)  # as the gateway does every night
+        print(f"{time.process_time() - began:.1f} s of the processor to merge the index")
     tool = RecallTool(database)
     head = f"{'p50 ms':>8}{'p99 ms':>8}"
     print(f"\n{'search, whole answer of the tool':44}{head}    of the processor{head}")
@@ -114,4 +127,4 @@ def _report(name: str, taken: list[_Taken]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -2,7 +2,8 @@
 
 The words follow Zipf's law, as those of real talk do: half of a message are the function words
 of English, the rest comes from 12,000 words, of which a person with 1,000 messages uses about
-3,000. One person wrote a tenth of everything.
+3,000. One person wrote a tenth of everything. On request, the answers are long: 350 words in the
+median, as those of an assistant.
 """
 
 import random
@@ -51,7 +52,14 @@ class Talkers:
         self._function_words = sorted(ENGLISH)
 
     def say(self) -> str:
-        length = min(120, max(3, int(self._chance.lognormvariate(2.75, 0.6))))
+        return self._write(min(120, max(3, int(self._chance.lognormvariate(2.75, 0.6)))))
+
+    def answer(self) -> str:
+        """Write a long answer of several paragraphs."""
+        length = min(1500, max(20, int(self._chance.lognormvariate(5.86, 0.6))))
+        return "\n\n".join(self._write(min(60, length - start)) for start in range(0, length, 60))
+
+    def _write(self, length: int) -> str:
         content = self._chance.choices(
             self.vocabulary, cum_weights=self._weights, k=length - length // 2
         )
@@ -60,7 +68,14 @@ class Talkers:
         return " ".join(words).capitalize() + self._chance.choice(".?!")
 
 
-def build(path: Path, *, count: int, population: int, report: Callable[[str], None]) -> Built:
+def build(
+    path: Path,
+    *,
+    count: int,
+    population: int,
+    report: Callable[[str], None],
+    has_long_answers: bool = False,
+) -> Built:
     """Make a database of `count` messages; the first of `population` people wrote a tenth."""
     chance = random.Random(4)
     talkers = Talkers(chance)
@@ -73,7 +88,8 @@ def build(path: Path, *, count: int, population: int, report: Callable[[str], No
     connection.execute("COMMIT")
     size, clock, worked = 0, 0.0, 0.0
     for start in range(0, count, BATCH):
-        said = [talkers.say() for _ in range(BATCH)]
+        answer = talkers.answer if has_long_answers else talkers.say
+        said = [answer() if number % 2 else talkers.say() for number in range(BATCH)]
         size += sum(len(text) for text in said)
         connection.execute("BEGIN")
         batch = []
