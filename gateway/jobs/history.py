@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_core.agent import IdAllocator
 from agent_core.agent.loop import has_visible_text
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
-from agent_core.state.conversations import files, messages, sessions
+from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import PRIVATE, TranscriptPlace
 from agent_core.state.jobs import job_history
 from agent_core.state.jobs.job_history import JobMessage
@@ -108,6 +108,8 @@ class JobHistory:
             place=chat_refs[0],
         )
         job_history.record(known.connection, saying, now=known.now)
+        if source.job.kind == "script":  # its output may hold anything
+            turns.mark_untrusted(known.connection, turn_id=saying.turn_id)
         return _find_place(known, saying, room_id)
 
     def _open(

@@ -336,3 +336,14 @@ async def test_a_change_that_is_not_possible_is_not_proposed(tmp_path: Path) -> 
         await here.harness.chat.sees_text("Again.")
         assert "has no entries" in results(here.model)[-1]
         assert await count(here.harness, "questions", "kind = 'proposal'") == 1
+
+
+async def test_what_a_script_printed_is_marked_for_later_searches(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await give_job(harness, "echo the mat", "2026-11-20T13:30", kind="script")
+        clock.move(harness, minutes=45)
+        await harness.chat.sees_text("the mat")
+        await harness.at_rest()
+        assert await count(harness, "turns", "is_untrusted = 1") == 1
