@@ -171,6 +171,8 @@ class SlackAdapter:
             raise Unsure("What only one person saw can't be looked for.") from error
         if ts is None:
             return None
+        if self._streams.is_on:  # an earlier process may have left it open, and nobody edits it now
+            await self._streams.stop(place.channel, ts)
         self._activity.note_sent(place.channel, ts)
         return PlatformMessageId(ts)
 

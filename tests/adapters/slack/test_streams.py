@@ -310,3 +310,20 @@ async def test_a_call_to_everybody_that_comes_in_two_halves_calls_nobody(
         (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
         assert not any("<!channel>" in text for text in final.history)
         assert final.shown == "hey <\u200b!channel>!"
+
+
+async def test_a_whole_answer_that_is_found_as_a_stream_is_no_stream_any_more(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    """A process began it, never heard so, and died; the answer was no longer than its beginning."""
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        newest = adapter.newest(message.address)
+        assert newest
+        slack.fail("chat.startStream", kind=faults.LOSE)
+        with pytest.raises(Unsure):
+            await adapter.send(message)
+    async with running(slack, inlet) as adapter:
+        assert await adapter.find(grown(message, "Let me", is_live=False), [newest])
+        (found,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert (found.shown, found.is_streaming) == ("Let me", False)
