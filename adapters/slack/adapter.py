@@ -47,6 +47,7 @@ class SlackAdapter:
     command_prefix = "/talaria "
     typing_lasts = 60.0
     """Slack clears an assistant's status after two minutes, an agent's never (docs: setStatus)."""
+    answers_privately = True
     most_buttons = MOST_BUTTONS
     most_file_bytes = MOST_BYTES
 

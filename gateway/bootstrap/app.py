@@ -339,7 +339,7 @@ def _make_router(
         quotas=core.quotas,
         exports=data.exports,
         forgetting=data.forgetting,
-        platforms=adapters.keys(),
+        adapters=adapters,
     )
     return InboundRouter(
         group=group,

@@ -1,8 +1,9 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from adapters.contract import ChatAdapter
 from agent_core.agent.compaction import Compactor
 from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
@@ -17,6 +18,7 @@ from gateway.commands import (
     ModelCommands,
     PeopleCommands,
     PrivacyCommands,
+    PrivateAnswers,
     ProvenanceCommands,
     RoomCommands,
     SettingsCommands,
@@ -42,7 +44,7 @@ class CommandDeps:
     quotas: Quotas
     exports: DataExport
     forgetting: DataForget
-    platforms: Collection[str]
+    adapters: Mapping[str, ChatAdapter]
 
 
 def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
@@ -66,7 +68,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         PeopleCommands(database=database, identity=deps.identity, linking=deps.linking),
         MemoryCommands(access, notes),
         ProvenanceCommands(access, notes),
-        BlockCommands(access=access, shared=extra.memory, platforms=extra.platforms),
+        BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
         JobCommands(database),
         PrivacyCommands(
             exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
@@ -80,7 +82,8 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         RoomCommands(deps.rooms, deps.consent),
     )
-    return bind({name: run for group in groups for name, run in group.handlers().items()})
+    handlers = {name: run for group in groups for name, run in group.handlers().items()}
+    return bind(handlers, PrivateAnswers(extra.adapters).wrap)
 
 
 def _list_models(settings: Settings) -> list[ModelLine]:

@@ -21,6 +21,7 @@ from gateway.commands.registry import Call as Call
 from gateway.commands.registry import Reply as Reply
 from gateway.commands.registry import SlashCommand as SlashCommand
 from gateway.commands.registry import make_menu as make_menu
+from gateway.commands.rooms import PrivateAnswers as PrivateAnswers
 from gateway.commands.rooms import RoomCommands as RoomCommands
 from gateway.commands.settings import ModelCommands as ModelCommands
 from gateway.commands.settings import SettingsCommands as SettingsCommands

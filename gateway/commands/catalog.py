@@ -1,6 +1,6 @@
 """The catalog of slash commands, in the order in which help and menus list them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.texts import general
@@ -12,11 +12,11 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="here", summary="Continue the current answer in this chat"),
     CommandSpec(name="queue", summary="Hold a message until I finish answering"),
     CommandSpec(name="retry", summary="Retry the last message or a failed delivery"),
-    CommandSpec(name="status", summary="Show what I'm doing and what it cost"),
+    CommandSpec(name="status", summary="Show what I'm doing and what it cost", is_private=True),
     CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
-    CommandSpec(name="context", summary="Show what I read before each answer"),
-    CommandSpec(name="usage", summary="Show today's usage and what is left"),
-    CommandSpec(name="whoami", summary="Show who you are to me"),
+    CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
+    CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
+    CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
     CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),
     CommandSpec(name="link", summary="Link another account of yours"),
     CommandSpec(name="accounts", summary="List your linked accounts"),
@@ -47,8 +47,10 @@ _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
 """The commands a newcomer needs; `/help all` lists the rest."""
 
 
-def bind(handlers: Mapping[str, Handler]) -> tuple[SlashCommand, ...]:
-    """Join every command of the catalog with its handler.
+def bind(
+    handlers: Mapping[str, Handler], make_private: Callable[[Handler], Handler]
+) -> tuple[SlashCommand, ...]:
+    """Join every command of the catalog with its handler; wrap those of private commands.
 
     Raises `ValueError` if a command has no handler, or a handler no command.
     """
@@ -56,6 +58,7 @@ def bind(handlers: Mapping[str, Handler]) -> tuple[SlashCommand, ...]:
     specs = {spec.name: spec for spec in (*COMMANDS, *HIDDEN)}
     if unmatched := specs.keys() ^ bound.keys():
         raise ValueError(f"commands and handlers differ: {', '.join(sorted(unmatched))}")
+    bound |= {name: make_private(bound[name]) for name, spec in specs.items() if spec.is_private}
     return tuple(SlashCommand(spec=spec, run=bound[name]) for name, spec in specs.items())
 
 

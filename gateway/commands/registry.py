@@ -67,11 +67,15 @@ Handler = Callable[[Call], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec:
-    """A command's name without the slash, and its line in menus and in `/help`."""
+    """A command's name without the slash, and its line in menus and in `/help`.
+
+    The answer to an `is_private` command never appears where others can read it.
+    """
 
     name: str
     summary: str
     owner_only: bool = False
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

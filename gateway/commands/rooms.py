@@ -1,19 +1,67 @@
-"""The command for a room's answer mode: room."""
+"""The command for a room's answer mode, and private answers to commands in rooms."""
 
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+from adapters.abilities import AnswersPrivately
+from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, rooms
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode, Room
-from agent_core.state.queues.outbox import OutboxRow
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.people import RoomConsent, Rooms, close_questions
+from gateway.people import RoomConsent, Rooms, close_questions, find_direct_chat
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+class PrivateAnswers:
+    """Keeps the answers to private commands out of rooms."""
+
+    def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:
+        self._adapters = adapters
+
+    def wrap(self, handler: Handler) -> Handler:
+        """Return a handler whose answer goes to the person's direct chat.
+
+        The room gets one line instead. Where only the person sees the answer, nothing changes.
+        """
+
+        async def run(call: Call) -> Reply:
+            address = call.message.address
+            adapter = self._adapters.get(call.platform)
+            is_command = bool(address.ticket) and not call.is_press
+            is_whisper = is_command and isinstance(adapter, AnswersPrivately)
+            if address.is_direct or is_whisper:
+                return await handler(call)
+            text = (await handler(call)).text
+            return Reply(effect=lambda connection: self._answer(connection, call, text))
+
+        return run
+
+    def _answer(
+        self, connection: Connection, call: Call, text: str
+    ) -> tuple[str, Sequence[OutboxRow]]:
+        person = call.person
+        place = find_direct_chat(connection, person, (call.platform,))
+        place = place or find_direct_chat(connection, person, self._adapters)
+        if place is None:
+            return room_texts.ONLY_IN_DIRECT(), ()
+        rows = [
+            outbox.enqueue(
+                connection,
+                NewOutboxMessage(
+                    platform=place[0], chat=place[1], body=part, part=number, person_id=person.id
+                ),
+                now=call.now,
+            )
+            for number, part in enumerate(self._adapters[place[0]].split(text))
+        ]
+        return room_texts.ANSWERED_IN_DIRECT(), rows
 
 
 class RoomCommands:

@@ -195,6 +195,7 @@ class InboundRouter:
                 inbox.park(connection, inbox_id=event.row.id, reason=event.fault)
             else:
                 inbox.finish(connection, inbox_id=event.row.id, reason="not for us")
+                inbox.drop_payload(connection, inbox_id=event.row.id)
             return outbox.enqueue(connection, outgoing, now=now) if outgoing else None
 
         self._enqueue(await self._database.write("inbox.aside", work))

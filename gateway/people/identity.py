@@ -128,13 +128,18 @@ class Identity:
     ) -> OutboxRow | None:
         """Tell a stranger how to get in, at most once an hour. Raises `StoreError`.
 
-        Strangers in rooms get no answer. The event is finished in the same transaction.
+        Strangers in rooms get no answer. The event is finished in the same transaction. Of the
+        message, only the account and a count stay.
         """
         sender = message.sender
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="stranger")
+            inbox.drop_payload(connection, inbox_id=inbox_id)
+            account_links.count_stranger(
+                connection, platform=platform, user_id=sender.user_id, now=now
+            )
             latest = people.find_latest_pairing(
                 connection, platform=platform, user_id=sender.user_id
             )
@@ -183,6 +188,7 @@ class Identity:
 
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")
+            inbox.drop_payload(connection, inbox_id=inbox_id)
             if not message.address.is_direct:
                 words = spoil(connection, asker, code, general.CLAIM_IN_GROUP(), now)
             elif is_silenced(connection, asker, now):

@@ -80,6 +80,7 @@ class Linking:
 
         def work(connection: Connection) -> list[OutboxRow]:
             inbox.finish(connection, inbox_id=inbox_id, reason="link")
+            inbox.drop_payload(connection, inbox_id=inbox_id)
             reported, rows = self.take(connection, sent, None, now)
             if not reported or not sent.is_direct or reported == people_texts.LINK_NOTHING():
                 return list(rows)

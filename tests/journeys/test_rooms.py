@@ -24,8 +24,8 @@ async def test_a_room_is_answered_where_the_bot_is_mentioned_answered_or_command
         assert said == "echo: and?"
         assert 'Answers your message: "echo: hello"' in facts(stage.turns[-1])
 
-        assert "Model: " in await harness.ask(ANNA, "/status", chat=SUPERGROUP)
-        assert "Model: " in await harness.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        for command in ("/help", "/help@talaria_bot"):
+            assert "/memory" in await harness.ask(ANNA, command, chat=SUPERGROUP)
         assert await harness.ask(ANNA, "/status@another_bot", chat=SUPERGROUP) == ""
         assert await harness.ask(ANNA, "/help@another_bot @talaria_bot", chat=SUPERGROUP) == ""
         assert len(stage.turns) == 2
@@ -96,8 +96,12 @@ async def test_a_group_of_one_person_and_the_bot_is_their_own_until_another_come
 ) -> None:
     mine = stage.telegram.group(-77, "Mine")
     stage.telegram.world.members[mine] = 2
+    stage.telegram.world.creators[mine] = ANNA
     async with stage.open(ONLY_ANNA) as harness:
         await harness.ask(ANNA, "That's private")
+        await harness.ask(ANNA, "/room full", chat=mine)
+        await stage.telegram.presses(ANNA, "Yes, continue here", chat=mine)
+        await harness.at_rest()
         assert await harness.ask(ANNA, "@talaria_bot here too", chat=mine) == "echo: here too"
         assert heard(stage.turns[-1]) == ["That's private", "here too"]
         stage.telegram.world.members[mine] = 3

@@ -168,6 +168,16 @@ def is_silenced(connection: Connection, *, platform: str, user_id: str, now: int
     return row is not None
 
 
+def count_stranger(connection: Connection, *, platform: str, user_id: str, now: int) -> None:
+    """Count a message of an account that may not talk; the message itself is not kept."""
+    connection.execute(
+        "INSERT INTO strangers (platform, user_id, messages, last_at)"
+        " VALUES (:platform, :user_id, 1, :now) ON CONFLICT (platform, user_id) DO UPDATE SET"
+        " messages = messages + 1, last_at = :now",
+        {"platform": platform, "user_id": user_id, "now": now},
+    )
+
+
 def count_wrong(connection: Connection, *, platform: str, user_id: str, now: int) -> int:
     """Count one more wrong code, and return the recent number.
 

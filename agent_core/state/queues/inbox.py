@@ -114,6 +114,11 @@ def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> No
     )
 
 
+def drop_payload(connection: Connection, *, inbox_id: InboxId) -> None:
+    """Delete what an event says; its row stays, so that a repetition is recognised."""
+    connection.execute("UPDATE inbox SET payload = '' WHERE id = :id", {"id": inbox_id})
+
+
 def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
     """Mark all events of a turn as done."""
     connection.execute(

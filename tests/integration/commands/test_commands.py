@@ -12,6 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.commands.catalog import COMMANDS, HIDDEN, bind
 from gateway.commands.registry import Call, Reply, make_menu
+from gateway.commands.rooms import PrivateAnswers
 from gateway.inbound.events import parse_command
 from gateway.texts import general
 from tests.fakes.model import FakeModel, ask, call, say
@@ -77,11 +78,16 @@ async def answer_nothing(_: Call) -> Reply:
 
 def test_each_command_of_the_catalog_has_a_handler() -> None:
     handlers = {spec.name: answer_nothing for spec in (*COMMANDS, *HIDDEN)}
-    assert [command.spec for command in bind(handlers)] == [*COMMANDS, *HIDDEN]
+    wrap = PrivateAnswers({}).wrap
+    bound = bind(handlers, wrap)
+    assert [command.spec for command in bound] == [*COMMANDS, *HIDDEN]
+    for command in bound:
+        is_wrapped = command.run is not handlers[command.spec.name]
+        assert is_wrapped == command.spec.is_private
     with pytest.raises(ValueError, match="no_such"):
-        bind({**handlers, "no_such": answer_nothing})
+        bind({**handlers, "no_such": answer_nothing}, wrap)
     with pytest.raises(ValueError, match="stop"):
-        bind({name: run for name, run in handlers.items() if name != "stop"})
+        bind({name: run for name, run in handlers.items() if name != "stop"}, wrap)
 
 
 def test_the_menu_shows_what_everybody_may_use() -> None:

@@ -36,7 +36,7 @@ async def look(harness: Harness, **fields: object) -> tuple[str, dict[str, int]]
     await harness.chat.says("/context", **fields)
     await harness.until(lambda: len(harness.chat.shown) > before)
     await harness.at_rest()
-    text = harness.chat.shown[-1].text
+    text = next(one.text for one in harness.chat.shown[before:] if one.chat_id == "1")
     found = re.findall(r"^- (.*): ([\d,]+)$", text, re.MULTILINE)
     return text, {name: int(number.replace(",", "")) for name, number in found}
 
