@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from agent_core.errors import StoreError
 from agent_core.memory import ExternalMemory, SharedMemory, SoulFile
-from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Database
 from gateway.bootstrap import garbage_collection
 from gateway.bootstrap.platform_supervisor import Platforms
@@ -105,8 +104,7 @@ async def _recover(gateway: Gateway) -> None:
     await SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
     await gateway.questions.start()
     await gateway.dispatcher.start()
-    for turn in await gateway.database.read(turns.list_running):
-        gateway.lanes.resume(turn)
+    await gateway.lanes.recover()
     await gateway.router.recover()
     await gateway.scheduling.prepare()
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +20,7 @@ from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversion import Place, QueuedMessage, read_chat
 from gateway.people import Rooms, find_direct_chat
 from gateway.turns import crash_backoff
+from gateway.turns.crash_backoff import CrashBackoff
 from gateway.turns.handle import Job, LaneQueue, StaleTurn, TurnHandle, TurnHandles
 from gateway.turns.runner import TurnRunner
 from gateway.turns.user_prompts import UserPrompts
@@ -56,6 +57,7 @@ class Lanes:
         self._handles = deps.handles.by_conversation
         self._workers: Workers[ConversationId, Job] = Workers(deps.group, self._serve, self._fail)
         self._draining = asyncio.Event()
+        self._backoff = CrashBackoff(self.__len__, self._draining, deps.crash_wait)
 
     def put(self, pending: QueuedMessage) -> None:
         """Queue a message: it starts a turn, or steers the running one.
@@ -68,9 +70,12 @@ class Lanes:
         if handle and handle.active and is_steer:
             self._deps.user_prompts.interrupt(handle.active.id)
 
-    def resume(self, turn: Turn) -> None:
-        """Queue a turn of an earlier process."""
-        self._workers.put(turn.conversation_id, turn)
+    async def recover(self) -> None:
+        """Queue the turns of an earlier process. Raises `StoreError`."""
+        running, records = await self._deps.database.write("turns.recover", crash_backoff.recover)
+        self._backoff.begin(records)
+        for turn in running:
+            self._workers.put(turn.conversation_id, turn)
 
     def find_waiting(
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
@@ -164,6 +169,7 @@ class Lanes:
         Turns that wait for an answer end now: the answer may take long.
         """
         self._draining.set()
+        self._backoff.note_change()
         self._deps.user_prompts.close()
 
     def is_idle(self) -> bool:
@@ -179,9 +185,12 @@ class Lanes:
         handle = TurnHandle(lane=lane, asker=_person_of(queue[0]))
         self._handles[conversation_id] = handle
         async with AsyncExitStack() as stack:
+            # The lane counts as busy until this function has returned.
+            stack.callback(asyncio.get_running_loop().call_soon, self._backoff.note_change)
             try:
                 async with handle.stop.scope():
-                    await self._wait_after_crashes(queue[0])
+                    if isinstance(queue[0], Turn):
+                        await self._backoff.admit(queue[0])
                     if not _is_job_run(queue[0]):
                         person_id = _person_of(queue[0])
                         await stack.enter_async_context(self._deps.places.place(person_id))
@@ -197,13 +206,6 @@ class Lanes:
                 await self._run(job, handle)
         del self._handles[conversation_id]
 
-    async def _wait_after_crashes(self, job: Job) -> None:
-        if isinstance(job, Turn) and (wait := crash_backoff.find_wait(job, self._deps.crash_wait)):
-            _log.warning("turn %d waits %g s after %d crashes", job.id, wait, job.attempts)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._draining.wait()
-
     async def _run(self, job: Job, handle: TurnHandle) -> None:
         """Run one turn; while the store refuses to begin it, wait."""
         if handle.batch:
@@ -213,7 +215,8 @@ class Lanes:
             if self._draining.is_set():
                 return
             if isinstance(job, Turn):
-                await self._runner.resume(job, handle)
+                is_abandoned = self._backoff.is_abandoned(job)
+                await self._runner.resume(job, handle, is_abandoned=is_abandoned)
             elif _is_job_run(job) or await self._deps.rooms.is_current(handle.batch[-1]):
                 await self._runner.start(handle)
             else:

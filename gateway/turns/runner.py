@@ -27,7 +27,6 @@ from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
-from gateway.turns.crash_backoff import is_abandoned
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
 from gateway.turns.host import TurnHost
@@ -102,18 +101,18 @@ class TurnRunner:
                 handle.active, handle.phase = None, Phase.RETRYING
             raise
 
-    async def resume(self, turn: Turn, handle: TurnHandle) -> None:
+    async def resume(self, turn: Turn, handle: TurnHandle, *, is_abandoned: bool) -> None:
         """Continue a turn of an earlier process.
 
-        A turn that crashed too often fails, and so does one whose platform is off now: the
-        conversation has to go on. Raises `StoreError`, and leaves the turn as it was.
+        A turn that crashed too often is abandoned and fails. So does one whose platform is off
+        now: the conversation has to go on. Raises `StoreError`, and leaves the turn as it was.
         """
         handle.place, handle.asker = place_of(turn), turn.person_id
         active, shown = await self._load(turn)
         if turn.platform not in self._adapters:
             with use_language(active.person.language):
                 await self._fail(active, "off")
-        elif is_abandoned(turn.attempts):
+        elif is_abandoned:
             if turn.answers is not None:
                 self._dispatcher.indicators.unmark(turn.platform, turn.chat, turn.answers)
             with use_language(active.person.language):

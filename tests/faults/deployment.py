@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import os
 import signal
 import sqlite3
@@ -109,6 +110,8 @@ class Deployment:
         self.anthropic.answer = self.script.answer
         self.said: list[Saying] = []
         self.process: Process | None = None
+        self.crashes = 0
+        """The processes that ended by themselves under `supervise`."""
         self.speed, self.epoch = 1, 0
         self._spawner = spawner
         self._settings = settings
@@ -154,10 +157,35 @@ class Deployment:
         self.process = await Process.open(self._spawner, order)
         return self.process
 
-    def age_turns(self, *, attempts: int) -> None:
+    async def supervise(self) -> None:
+        """Start the gateway whenever it is gone, until cancelled."""
+        while True:
+            process = await self.open_process()
+            while process.is_alive:
+                await asyncio.sleep(_POLL)
+            self.crashes += 1
+
+    async def all_begun(self, number: int) -> None:
+        """Return when so many turns are running."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.attempts_of_running()) < number:
+                await asyncio.sleep(_REST_POLL)
+
+    async def all_ended(self) -> None:
+        """Return when no turn is running."""
+        async with asyncio.timeout(PATIENCE):
+            while self.attempts_of_running():
+                await asyncio.sleep(_REST_POLL)
+
+    def age_turns(self, *, crashes: int) -> None:
         """Let the running turns have ended so many processes; no house may be alive."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
-            connection.execute("UPDATE turns SET attempts = ? WHERE state = 'running'", (attempts,))
+            rows = connection.execute("SELECT id, attempts FROM turns WHERE state = 'running'")
+            records = {str(turn_id): [crashes, attempts] for turn_id, attempts in rows}
+            connection.execute(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES ('crash_backoff', ?)",
+                (json.dumps(records),),
+            )
 
     def attempts_of_running(self) -> list[int]:
         """How many processes took each running turn up; no house may be alive."""

@@ -32,6 +32,13 @@ _RING = ToolSpec(
 )
 
 
+_COLLAPSE = ToolSpec(
+    name="collapse",
+    description="Collapse.",
+    schema=_RING.schema,
+)
+
+
 class Killer:
     """Ends its own process, at once and without a word, when a named point is passed."""
 
@@ -52,6 +59,20 @@ class Killer:
         """Watch commits; see `agent_core.state.commit.Observer`."""
         for name in names:
             self.pass_by(f"{phase}:{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class CollapseTool:
+    """A tool that ends its process each time it runs, and may be repeated."""
+
+    spec: ToolSpec = _COLLAPSE
+    effect: Effect = "idempotent"
+    is_cheap: bool = False
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Die."""
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ToolResult(text="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,5 +129,5 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
         load(order.environ, home=Path(order.home)),
         stop=stop,
         companions=(announce, nudge),
-        extensions=Extensions(tools=(ring,), observe=killer.observe, now=hurried),
+        extensions=Extensions(tools=(ring, CollapseTool()), observe=killer.observe, now=hurried),
     )

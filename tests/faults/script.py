@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 from tests.emulators.streaming import Answer, Reply, text_answer
 
-Verb = Literal["say", "ring", "long", "slow", "/queue say"]
-"""A plain answer; a call of the unsafe tool first; an answer in several parts; a slow one; a
-plain one that is asked for by command, as a turn of its own."""
+Verb = Literal["say", "ring", "collapse", "long", "slow", "/queue say"]
+"""A plain answer; a call of the unsafe tool first; a call of the tool that ends the process; an
+answer in several parts; a slow one; a plain one that is asked for by command, as a turn of its own.
+"""
 
 LINES = 170
 """Of a long answer: some 10,000 characters, which Telegram takes in three messages."""
@@ -26,7 +27,7 @@ PIECES = 300
 FILLER = "let me think"
 _FILLERS = 40
 
-_SAID = re.compile(r"\b(say|ring|long|slow) (m\d+-\d+)\b")
+_SAID = re.compile(r"\b(say|ring|collapse|long|slow) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
 _ANSWER_ID = re.compile(r"\bid(\d+)\b")
 
@@ -100,10 +101,11 @@ class Script:
         said = list(_said_since_answer(body["messages"]))
         rung = set(_rung_since_answer(body["messages"]))
         key = hashlib.sha256(_canonical(body["messages"])).hexdigest()
-        to_ring = [mark for verb, mark in said if verb == "ring" and mark not in rung]
+        tools = ("ring", "collapse")
+        to_call = [(verb, mark) for verb, mark in said if verb in tools and mark not in rung]
         self.asked.append(Asked(key=key, answer_id=answer_id, text=" ".join(m for _, m in said)))
-        if to_ring:
-            calls = [{"type": "tool_use", "name": "ring", "input": {"what": m}} for m in to_ring]
+        if to_call:
+            calls = [{"type": "tool_use", "name": v, "input": {"what": m}} for v, m in to_call]
             thought = {"type": "text", "text": f"ringing id{answer_id}"}
             return Answer(blocks=[thought, *calls], stop="tool_use")
         text = "\n\n".join(_respond(verb, mark) for verb, mark in said)

@@ -1,5 +1,6 @@
 """Killed once at each named point of the database: everything is answered once all the same."""
 
+import asyncio
 from typing import get_args
 
 import pytest
@@ -23,6 +24,8 @@ LIVE = ("turns.begin", "outbox.opening", "outbox.opened", "turns.settle")
 IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
 STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
+_PROMPT = 5.0
+"""Seconds within which turns are answered beside one that ends processes."""
 
 
 async def _die_and_recover(deployment: Deployment, point: str, verb: Verb) -> None:
@@ -213,7 +216,7 @@ async def test_a_turn_over_which_six_processes_died_is_set_aside_and_says_so(
     process = await deployment.open_process()
     guilty = await deployment.says(1)
     await process.died()
-    deployment.age_turns(attempts=6)
+    deployment.age_turns(crashes=6)
     deployment.hurry()
     await deployment.open_process()
     innocent = await deployment.says(2)
@@ -230,13 +233,60 @@ async def test_a_suspected_turn_keeps_nobody_else_waiting(deployment: Deployment
     process = await deployment.open_process()
     await deployment.says(1)
     await process.died()
-    deployment.age_turns(attempts=5)
+    deployment.age_turns(crashes=5)
     deployment.hurry()
     process = await deployment.open_process()
     await deployment.all_seen([await deployment.says(2)])
     process.terminate()
     await process.died(within=5)
     assert process.last_word == "ended"
-    deployment.age_turns(attempts=2)
+    deployment.age_turns(crashes=2)
     await deployment.open_process()
+    (await deployment.come_to_rest()).must_be_flawless()
+
+
+async def test_a_turn_whose_tool_ends_the_process_takes_no_other_turn_down(
+    deployment: Deployment,
+) -> None:
+    deployment.stream_slowly()
+    process = await _say_something_first(deployment)
+    innocent = [await deployment.says(chat, "slow") for chat in range(2, 7)]
+    await deployment.model_called(number=6)
+    guilty = await deployment.says(1, "collapse")
+    await process.died()
+    innocent.append(await deployment.says(7))  # while nobody is at home
+
+    async with asyncio.TaskGroup() as group:
+        supervisor = group.create_task(deployment.supervise())
+        async with asyncio.timeout(_PROMPT):
+            await deployment.all_seen(innocent)
+        for chat in (2, 8):  # in processes that the turn ends again
+            async with asyncio.timeout(_PROMPT):
+                await deployment.all_seen([await deployment.says(chat)])
+        await deployment.all_ended()
+        crashes = 1 + deployment.crashes
+        supervisor.cancel()
+    findings = await deployment.come_to_rest(within=0)
+    assert crashes == 6
+    assert findings.lost == guilty.tokens
+    assert "interrupted" in "".join(findings.strange)
+    assert not findings.twice
+
+
+async def test_turns_that_were_killed_from_outside_are_answered_soon(
+    deployment: Deployment,
+) -> None:
+    deployment.hold_model()
+    process = await deployment.open_process()
+    said = [await deployment.says(chat) for chat in range(1, 6)]
+    await deployment.model_called(number=5)
+    await deployment.all_begun(len(said))
+    process.kill()
+    await process.died()
+    deployment.age_turns(crashes=3)
+    deployment.hurry()
+    process = await deployment.open_process()
+    await process.ready()
+    async with asyncio.timeout(_PROMPT):
+        await deployment.all_seen(said)
     (await deployment.come_to_rest()).must_be_flawless()

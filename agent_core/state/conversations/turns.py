@@ -131,6 +131,15 @@ def list_running(connection: Connection) -> list[Turn]:
     return [_turn(row) for row in rows]
 
 
+def list_with_open_call(connection: Connection) -> frozenset[TurnId]:
+    """List the running turns of which a tool call has begun and its outcome is unknown."""
+    rows = connection.execute(
+        "SELECT DISTINCT turns.id FROM turns JOIN steps ON steps.turn_id = turns.id"
+        " WHERE turns.state = 'running' AND steps.outcome IS NULL"
+    )
+    return frozenset(TurnId(row[0]) for row in rows)
+
+
 def find_latest(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> Turn | None:

@@ -1,13 +1,18 @@
-"""The first deaths cost a turn nothing, the next ever longer waits, the sixth the turn."""
+"""A crash is charged to the turn that probably caused it, which then lets the others go first."""
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId, TurnId
 from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
 from gateway.bootstrap.timings import Timings
-from gateway.turns.crash_backoff import find_wait, is_abandoned
+from gateway.turns.crash_backoff import CrashRecord, find_wait, judge
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import running
 
@@ -26,29 +31,54 @@ TURN = Turn(
     started_at=0,
     ended_at=None,
     account_id=None,
+    waiting_since=None,
 )
+ONE, TWO = TurnId(1), TurnId(2)
+
+
+def _turns(first: int, second: int) -> list[Turn]:
+    return [replace(TURN, attempts=first), replace(TURN, id=TWO, attempts=second)]
+
+
+def test_a_crash_is_charged_to_every_turn_that_was_running() -> None:
+    records = judge(_turns(1, 1), {}, frozenset())
+    assert [records[one].crashes for one in (ONE, TWO)] == [1, 1]
+    again = judge(_turns(2, 1), records, frozenset())  # only one of them was continued
+    assert [again[one].crashes for one in (ONE, TWO)] == [2, 1]
+    assert [again[one].is_suspect for one in (ONE, TWO)] == [True, False]
+
+
+def test_a_crash_is_charged_to_the_turn_with_an_open_tool_call() -> None:
+    records = judge(_turns(1, 1), {}, frozenset({TWO}))
+    assert [records[one].crashes for one in (ONE, TWO)] == [0, 1]
+    assert [records[one].is_suspect for one in (ONE, TWO)] == [False, True]
+
+
+def test_a_turn_that_was_not_continued_is_not_charged_for_its_open_call() -> None:
+    records = judge(_turns(1, 1), {}, frozenset({TWO}))
+    again = judge(_turns(2, 1), records, frozenset({TWO}))
+    assert [again[one].crashes for one in (ONE, TWO)] == [1, 1]
 
 
 def test_waits_grow_and_have_an_end() -> None:
-    waits = [find_wait(replace(TURN, attempts=deaths)) for deaths in range(8)]
-    assert waits == [0, 0, 0, 10, 20, 40, 0, 0]
-    assert [is_abandoned(deaths) for deaths in range(8)] == [False] * 6 + [True] * 2
+    assert [find_wait(crashes) for crashes in range(8)] == [0, 0, 0, 3, 6, 12, 0, 0]
+    assert [CrashRecord(crashes=crashes).is_abandoned for crashes in (5, 6)] == [False, True]
 
 
+@pytest.mark.parametrize(("crashes", "wait"), [(2, 0.5), (3, 0.7)])
 async def test_a_suspected_turn_is_answered_after_its_wait(
-    tmp_path: Path,
+    tmp_path: Path, crashes: int, wait: float
 ) -> None:
-    await _leave_running(tmp_path, attempts=3)
+    await _leave_running(tmp_path, crashes=crashes)
     loop = asyncio.get_running_loop()
     opened = loop.time()
-    timings = Timings(crash_wait=0.3)
-    async with running(tmp_path, FakeModel(), timings=timings) as harness:
+    async with running(tmp_path, FakeModel(), timings=Timings(crash_wait=0.7)) as harness:
         assert await harness.chat.sees(1) == ["One."]
-        assert loop.time() - opened >= 0.3
+        assert wait <= loop.time() - opened < 5
 
 
 async def test_a_suspected_turn_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
-    await _leave_running(tmp_path, attempts=5)
+    await _leave_running(tmp_path, crashes=5)
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.says("/stop", id=99)
         await harness.chat.sees_text("Stopped")
@@ -56,24 +86,24 @@ async def test_a_suspected_turn_can_be_stopped_while_it_waits(tmp_path: Path) ->
 
 
 async def test_a_drain_does_not_wait_for_a_suspected_turn(tmp_path: Path) -> None:
-    await _leave_running(tmp_path, attempts=5)
+    await _leave_running(tmp_path, crashes=5)
     async with asyncio.timeout(5), running(tmp_path, FakeModel()):
         pass
-    await _leave_running(tmp_path, attempts=1, is_new=False)
+    await _leave_running(tmp_path, crashes=1, is_new=False)
     async with running(tmp_path, FakeModel()) as harness:
         assert await harness.chat.sees(1) == ["One."]
 
 
-async def _leave_running(home: Path, *, attempts: int, is_new: bool = True) -> None:
-    """A turn that was cut off before its answer was settled, and so many processes with it."""
+async def _leave_running(home: Path, *, crashes: int, is_new: bool = True) -> None:
+    """A turn that was cut off before its answer was finalized, and so many processes with it."""
     async with running(home, FakeModel(say("One."))) as harness:
         if is_new:
             await harness.chat.says("first")
             await harness.chat.sees(1)
             await harness.at_rest()
-        await harness.gateway.database.write(
-            "test",
-            lambda c: c.execute(
-                "UPDATE turns SET state = 'running', attempts = :attempts", {"attempts": attempts}
-            ),
-        )
+
+        def work(connection: Connection) -> None:
+            connection.execute("UPDATE turns SET state = 'running', attempts = 1")
+            meta.put(connection, key="crash_backoff", value=json.dumps({"1": [crashes, 1]}))
+
+        await harness.gateway.database.write("test", work)

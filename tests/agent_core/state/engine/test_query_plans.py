@@ -219,6 +219,7 @@ VALUES: dict[str, Any] = {
     "newest": 1,
     "offset": 0,
     "tags": (),
+    "action": "forget",
     "actor": "house",
     "chat_id": "c",
     "entry": "e",
