@@ -273,6 +273,8 @@ class TurnFinalizer:
             place = place_of(turn)
         person = active.person
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
+        if not active.conversation.is_private:
+            end = replace(end, detail="")  # others read along what the provider says to the owner
         text = describe_ending(end, tools, reader)
         is_answer = end.ending == "answered"
         session = self._agent.finalize(

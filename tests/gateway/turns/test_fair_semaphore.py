@@ -121,3 +121,58 @@ async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
         await finalize()
         assert yard.inside == [CYD]
         yard.channels[-1].set()
+
+
+async def test_who_waits_for_something_else_lets_another_in_and_comes_back_later() -> None:
+    gate = FairSemaphore(at_once=1, per_person=1)
+    paused, order = asyncio.Event(), []
+
+    async def wait_outside() -> None:
+        async with gate.place(ANA):
+            async with gate.released(ANA):
+                await paused.wait()
+            order.append(ANA)
+
+    yard = Yard(gate)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(wait_outside())
+        await finalize()
+        group.create_task(yard.visit(BEN))
+        await finalize()
+        assert yard.inside == [BEN]
+        paused.set()
+        await finalize()
+        assert order == [], "the place is taken"
+        yard.channels[0].set()
+    assert order == [ANA]
+
+
+async def test_who_is_cancelled_outside_gives_no_place_back_twice() -> None:
+    gate = FairSemaphore(at_once=1, per_person=1)
+    paused = asyncio.Event()
+
+    async def wait_outside() -> None:
+        async with gate.place(ANA), gate.released(ANA):
+            await paused.wait()
+
+    yard = Yard(gate)
+    async with asyncio.TaskGroup() as group:
+        for is_late in (False, True):
+            waiting = group.create_task(wait_outside())
+            await finalize()
+            visitor = group.create_task(yard.visit(BEN))
+            await finalize()
+            if is_late:
+                paused.set()
+                await finalize()
+            waiting.cancel()
+            await finalize()
+            other = group.create_task(yard.visit(CYD))
+            await finalize()
+            assert yard.inside == [BEN], "there is one place"
+            yard.channels[-1].set()
+            await visitor
+            await finalize()
+            assert yard.inside == [CYD]
+            yard.channels[-1].set()
+            await other

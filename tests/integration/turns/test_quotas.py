@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.errors import ModelRejected
 from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns
@@ -166,7 +167,7 @@ async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
         await ben.says("hello")
         reported = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
         assert ("**Everyone today**: $0.00 of $50.00" in reported) == is_direct
-        assert ("`Ben`: $0.00 and 1,234 tokens without a price" in reported) == is_direct
+        assert ("`Ben`: price unknown" in reported) == is_direct
 
 
 async def test_many_turns_of_many_people_do_not_overrun_the_gateway_together(
@@ -191,3 +192,16 @@ async def test_many_turns_of_many_people_do_not_overrun_the_gateway_together(
         stopped = [one for one in harness.chat.shown if "I stopped:" in one.text]
         assert len(model.requests) + len(stopped) == 50
         assert 20_000 - 2_000 <= 2_000 * len(model.requests) <= 20_000 + 2_000
+
+
+@pytest.mark.parametrize("is_direct", [True, False])
+async def test_the_words_of_the_provider_are_for_an_owner_alone(
+    tmp_path: Path, is_direct: bool
+) -> None:
+    model = FakeModel([ModelRejected("account 4711 has no access")])
+    async with running(tmp_path, model, **OPEN) as harness:
+        ana, _ = sides(harness)
+        await claim(ana)
+        reported = await ana.says("hello", direct=is_direct, chat="1" if is_direct else "room")
+    assert "The model rejected the request." in reported
+    assert ("account 4711" in reported) == is_direct
