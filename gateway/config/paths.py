@@ -1,6 +1,5 @@
 """Names of the files in the home directory, and its creation."""
 
-import logging
 import os
 import stat
 from contextlib import suppress
@@ -22,16 +21,15 @@ LOG = Path("logs", "talaria.log")
 LONGEST_SOCKET_PATH = 103
 """Bytes; `sun_path` holds 104 with its end on macOS and the BSDs, 108 on Linux."""
 
-_log = logging.getLogger(__name__)
-
 _UMASK = 0o077
 """The umask: other users have no access to the home directory."""
 
 
-def make_home(home: Path) -> None:
+def make_home(home: Path) -> str:
     """Create the home directory if it is missing, and close it to other users.
 
-    Raises `StartError` if the place can't be used or stays open; nothing in it is changed then.
+    Return a warning for the log if it was open, else "". Raises `StartError` if the place can't be
+    used or stays open; nothing in it is changed then.
     """
     os.umask(_UMASK)
     problem = explain_length(home)
@@ -43,7 +41,7 @@ def make_home(home: Path) -> None:
         raise StartError(describe_unwritable(home, error)) from error
     mode = find_open_mode(home)
     if not mode:
-        return
+        return ""
     with suppress(OSError):
         home.chmod(0o700)
     if find_open_mode(home):
@@ -51,7 +49,7 @@ def make_home(home: Path) -> None:
             f"The home {home} is open to other users (mode {mode:o}), and that can't be changed."
             f" Run `chmod 700 {home}` as its owner, or set TALARIA_HOME to another folder."
         )
-    _log.warning("the home %s was open to other users (mode %o); its mode is 700 now", home, mode)
+    return f"the home {home} was open to other users (mode {mode:o}); its mode is 700 now"
 
 
 def find_open_mode(home: Path) -> int:

@@ -92,13 +92,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Serve. Raises `SettingsError`, `StartError` and `StoreError`."""
     found = load(environ)
-    make_home(found.home)
+    warning = make_home(found.home)
     with (
         logging_to(found.log, found.home, hidden=list_hidden(found.secrets), to_stderr=True),
         asyncio.Runner(loop_factory=make_loop) as runner,
     ):
-        for warning in list_unknown_variables(environ):
-            _log.warning("%s", warning)
+        for one in filter(None, (warning, *list_unknown_variables(environ))):
+            _log.warning("%s", one)
         runner.run(_serve(found))
     return 0
 

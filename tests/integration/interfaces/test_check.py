@@ -213,6 +213,8 @@ def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:
 async def test_a_start_closes_an_open_home_to_others(home: Path) -> None:
     async with running(open_home(home)):
         assert mode_of(home) == 0o700
+        log = await asyncio.to_thread((home / "logs" / "talaria.log").read_text)
+    assert "was open to other users (mode 755); its mode is 700 now" in log
     assert findings(home, 0)["home"]["state"] == "ok"
 
 
