@@ -21,28 +21,28 @@ from agent_core.state.tokenizer import UNINDEXED, cut, stem
 Clock = Callable[[int], datetime]
 """Converts milliseconds to local time."""
 
-NEAR, FAR = 0.2, 0.16
+NEAR, FAR = 0.24, 0.22
 """The share of a neighbour's word, at a distance of one and of two passages."""
-ANSWER = 0.8
+ANSWER = 1.0
 """The same share for the words of a question directly before a message."""
 DILUTION = 0.2
 """The length penalty on both shares: a word of a long neighbour says less."""
-QUESTION, SHORT = 0.6, 4
+QUESTION, SHORT = 0.8, 4
 """The factor for a message that is itself a question, and the words from where on a longer one,
 which mostly tells something before it asks, suffers less.
 """
 _SHARES = {-2: FAR, -1: NEAR, 1: NEAR, 2: FAR}
 SATURATION = 1.0
 """The saturation of repeated words, as in BM25 (k1)."""
-LENGTH, USUAL, FLOOR = 0.9, 20, 16
+LENGTH, USUAL, FLOOR = 0.9, 20, 20
 """The length penalty (b in BM25), the usual length, and the length that shorter messages count as,
 because brevity alone is no merit.
 """
-PAIR = 0.15
+PAIR = 0.3
 """The bonus for adjacent query words, as a share of their weights."""
-CONVERSATION = 0.3
+CONVERSATION = 0.25
 """The bonus for the conversation, as a share of the mean of its best three messages."""
-SPEAKER, NAME = 1.1, 0.1
+SPEAKER, NAME = 0.9, 0.1
 """The bonus for a message by a person whom the query names, as a share of the name's weight; and
 the factor for that name in a text.
 """
@@ -50,7 +50,7 @@ ABOUT = 2.0
 """The bonus for a message of the side that the query asks about, in units of a usual word: mostly,
 people ask what they said themselves, or what the assistant told them.
 """
-TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.3
+TIME, DAY, STATES_WHEN = 1.6, 1.0, 0.5
 """The bonuses for a message from the month or year asked for, from that very day, and for one that
 tells a time when the query asks for one; in units of a usual word.
 """
