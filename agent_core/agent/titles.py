@@ -66,6 +66,7 @@ class TitleGenerator:
 
     async def _ask(self, text: str, person_id: PersonId) -> ModelAnswer:
         request = ModelRequest(
+            caches_messages=False,
             model=self._name,
             system=_SYSTEM,
             tools=(),

@@ -37,7 +37,8 @@ class ModelRequest:
     """A model call. `system` and `tools` are frozen and must stay byte-identical.
 
     `images` are the bytes of the images to show, by the keys of their parts. The model reads a note
-    instead of an image that is missing or that it can't take.
+    instead of an image that is missing or that it can't take. `caches_messages` is False if no
+    later request begins with these messages: writing them to the cache costs extra.
     """
 
     model: str
@@ -46,6 +47,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     max_output_tokens: int
     images: Mapping[str, bytes] = field(default_factory=dict)
+    caches_messages: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

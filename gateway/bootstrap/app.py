@@ -146,7 +146,10 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         exports=data.exports,
         data_requests=data.data_requests,
         scheduling=make_scheduling(scheduling),
-        background=_list_background(core, notices, data, toolboxes),
+        background=[
+            *_list_background(core, notices, data, toolboxes),
+            factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
+        ],
         claim_code=claim_code,
         started=time.monotonic(),
         now=core.now,

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from adapters.contract import ChatAdapter
 from agent_core.agent import AgentConfig, SessionCache
-from agent_core.agent.compaction import Compactor, ContextRules, Summarizer, TokenMeter
+from agent_core.agent.compaction import (
+    Compactor,
+    ContextRules,
+    IdleCompactor,
+    Summarizer,
+    TokenMeter,
+)
 from agent_core.agent.loop import Limits, ModelPolicy
 from agent_core.agent.prompt import PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
@@ -37,6 +43,7 @@ from gateway.config import (
 )
 from gateway.errors import StartError
 from gateway.people import LOCAL_PLATFORM
+from gateway.turns import Lanes
 
 _log = logging.getLogger(__name__)
 
@@ -136,12 +143,26 @@ def make_compactor(
         cap_tokens=context.cap_tokens,
         threshold_percent=context.threshold_percent,
         window_tokens=context.window_tokens,
+        compact_tokens=context.compact_tokens,
     )
     return Compactor(
         database=database,
         summarizer=Summarizer(model=model, names=(names.cheap, names.name), quotas=quotas),
         meter=TokenMeter(provider=model, model=names.name, rules=rules),
         now=now,
+    )
+
+
+def make_idle_compactor(
+    settings: Settings, compactor: Compactor, quotas: Quotas, lanes: Lanes
+) -> IdleCompactor:
+    """Build the compactor of idle conversations."""
+    return IdleCompactor(
+        compactor,
+        prices=quotas.prices,
+        summary_model=settings.model.cheap,
+        is_running=lanes.is_running,
+        invalidate=lanes.invalidate_conversations,
     )
 
 

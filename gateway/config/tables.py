@@ -226,7 +226,15 @@ class ContextSettings(Table, title="Length of a conversation"):
         ge=30,
         le=95,
         description="Share of the cap, or of the model's window, in percent, at which a"
-        " conversation is summarised.",
+        " conversation is summarised in any case.",
+    )
+    compact_tokens: int = Field(
+        24_000,
+        ge=0,
+        le=MOST_CAP,
+        description="Input tokens of a message's first call, above which older messages are"
+        " summarised to save cost. More keeps more of a conversation word for word, and costs more."
+        " 0 summarises only near the cap.",
     )
     window_tokens: int = Field(
         0,

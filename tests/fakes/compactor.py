@@ -1,5 +1,7 @@
 """Folding over a real database, with bounds that a test sets."""
 
+from collections.abc import Callable
+
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.summaries import Summarizer
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
@@ -15,8 +17,10 @@ def compactor(
     *,
     cap: int = 120_000,
     window: int = 0,
+    compact: int = 0,
     names: tuple[str, ...] = ("cheap-1", "fake-1"),
     limits: Quotas | None = None,
+    now: Callable[[], int] = lambda: 1_000,
 ) -> Compactor:
     """Folds at 80 % of `cap` tokens; the last of `names` is the model that thinks."""
     return Compactor(
@@ -25,7 +29,9 @@ def compactor(
         meter=TokenMeter(
             provider=model,
             model=names[-1],
-            rules=ContextRules(cap_tokens=cap, threshold_percent=80, window_tokens=window),
+            rules=ContextRules(
+                cap_tokens=cap, threshold_percent=80, window_tokens=window, compact_tokens=compact
+            ),
         ),
-        now=lambda: 1_000,
+        now=now,
     )

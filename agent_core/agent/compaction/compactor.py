@@ -2,19 +2,25 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.compaction.compacted_view import apply_compaction, show_compacted
+from agent_core.agent.compaction.idle_conversations import IdleConversation, IdleConversations
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
+from agent_core.agent.compaction.requests import (
+    CompactionRequest,
+    CompactionResult,
+    CompactionTarget,
+)
 from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
 from agent_core.agent.compaction.token_meter import TokenMeter
 from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
-from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.ids import MessageId, PersonId, PromptHash, SessionId
 from agent_core.models import ModelRequest, estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, sessions, usage
-from agent_core.state.conversations.compactions import Compaction, CompactionReason, NewCompaction
+from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
@@ -24,64 +30,22 @@ _TARGET_PERCENT, _ROOF_PERCENT = 50, 90
 """Percent of the threshold: the size that a compaction aims at, and the size that is still
 acceptable.
 """
+_ECONOMY_ROOF_PERCENT = 67
+"""The same for a compaction that saves cost: one that gains less than a third does not pay."""
 _MOST_SUMMARY = 2_500
 _SUMMARY_SHARE = 8
 """A summary may take an eighth of the available tokens, up to `_MOST_SUMMARY`."""
 _BLOCK = 100
 """Tokens of the block around a summary."""
 _LEAST_GAIN = 0.03
+_REGROWTH = 1.1
+"""Growth of a conversation after which a compaction that gained nothing is tried again."""
 _MOST_SESSIONS = 4096
 
 _log = logging.getLogger(__name__)
 
 _Revision = tuple[int, int, int]
 """The state of a session: newest message, sum of checksums, newest compaction."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionTarget:
-    """The session to compact, its owner, the payer, and the turn that runs in it, if any."""
-
-    session_id: SessionId
-    owner_id: PersonId
-    payer_id: PersonId
-    turn_id: TurnId | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionRequest:
-    """The reason and the extent of a compaction.
-
-    `tokens` is the measured length of the whole request, `estimated` its plain estimate, and
-    `threshold` the length to get below. Above `limit`, messages are left out even without a
-    summary; None leaves nothing out. `may_summarize` allows a call of a model. `fills_gap` only
-    summarizes what an earlier compaction left out. `shown` are the keys of the images in the
-    request; `hint` is what the person wants kept.
-    """
-
-    reason: CompactionReason
-    tokens: int
-    estimated: int
-    threshold: int
-    limit: int | None = None
-    may_summarize: bool = True
-    fills_gap: bool = False
-    shown: Collection[str] = ()
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionResult:
-    """The outcome of a compaction; without any gain, `compaction` is None.
-
-    `messages` is the conversation as calls see it now, and `paid` the usage of the calls.
-    `summary_failed` means that a model was asked for a summary and returned none.
-    """
-
-    compaction: Compaction | None
-    messages: tuple[Message, ...]
-    paid: tuple[ModelCall, ...]
-    summary_failed: bool
 
 
 class Compactor:
@@ -98,8 +62,11 @@ class Compactor:
         self._database = database
         self._summarizer = summarizer
         self.meter = meter
-        self._now = now
+        self.now = now
+        self.idle = IdleConversations()
         self._newest: OrderedDict[SessionId, Compaction | None] = OrderedDict()
+        self._declined: OrderedDict[SessionId, int] = OrderedDict()
+        """Tokens of sessions when a compaction to save cost gained nothing."""
 
     async def find(self, session_id: SessionId, owner_id: PersonId) -> Compaction | None:
         """The compaction that applies to a session's next call. Raises `StoreError`."""
@@ -119,6 +86,14 @@ class Compactor:
         self._newest.move_to_end(session_id)
         if len(self._newest) > _MOST_SESSIONS:
             self._newest.popitem(last=False)
+
+    def note_call(self, conversation: IdleConversation) -> None:
+        """Note a call, after which the conversation may fall idle."""
+        self.idle.note(conversation, self.now())
+
+    def is_worthwhile(self, session_id: SessionId, tokens: int) -> bool:
+        """False if compacting the session gained nothing when it was about as long as now."""
+        return tokens >= self._declined.get(session_id, 0) * _REGROWTH
 
     def forget(self) -> None:
         """Drop the cache, because something other than a turn changed the sessions."""
@@ -157,6 +132,10 @@ class Compactor:
                 compaction.tokens_after,
                 compaction.reason,
             )
+        elif wanted.keep:
+            self._declined[target.session_id] = wanted.tokens
+            if len(self._declined) > _MOST_SESSIONS:
+                self._declined.popitem(last=False)
         return CompactionResult(
             compaction=compaction,
             messages=apply_compaction(stored, compaction or former),
@@ -204,7 +183,7 @@ class Compactor:
             messages=tuple(one.message for one in plan.summarized),
             earlier=earlier,
             tokens=_summary_tokens(wanted),
-            room=wanted.threshold,
+            room=(wanted.keep and wanted.limit) or wanted.threshold,
             payer_id=target.payer_id,
             hint=wanted.hint,
         )
@@ -236,7 +215,7 @@ class Compactor:
             reason=wanted.reason,
             tokens_before=wanted.tokens,
             tokens_after=0,
-            created_at=self._now(),
+            created_at=self.now(),
         )
         after = sizes.of(show_compacted(stored, compaction))
         if not wanted.fills_gap and after > wanted.tokens * (1 - _LEAST_GAIN):
@@ -255,7 +234,7 @@ class Compactor:
         """
         if built is None and not paid:
             return None
-        now = self._now()
+        now = self.now()
 
         def work(connection: Connection) -> Compaction | None:
             for spent in paid:
@@ -303,6 +282,8 @@ class _Draft:
 def _choose(planner: Planner, wanted: CompactionRequest) -> CompactionPlan | None:
     if wanted.fills_gap:
         return planner.fill_gap()
+    if wanted.keep:
+        return planner.choose_between_turns()
     return planner.choose_largest() if wanted.reason == "asked" else planner.choose()
 
 
@@ -321,11 +302,12 @@ class _Sizes:
 
     def budget(self) -> TokenBudget:
         """The sizes that a plan must keep to."""
+        threshold = self.wanted.threshold
         return TokenBudget(
             fixed=self._fixed,
             scale=self._scale,
-            target=self.wanted.threshold * _TARGET_PERCENT / 100,
-            roof=self.wanted.threshold * _ROOF_PERCENT / 100,
+            target=self.wanted.keep or threshold * _TARGET_PERCENT / 100,
+            roof=threshold * (_ECONOMY_ROOF_PERCENT if self.wanted.keep else _ROOF_PERCENT) / 100,
             summary=self._scale * (_summary_tokens(self.wanted) + _BLOCK),
             shown=self.wanted.shown,
         )

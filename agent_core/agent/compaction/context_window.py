@@ -3,7 +3,13 @@
 from dataclasses import replace
 from typing import Protocol
 
-from agent_core.agent.compaction.compactor import CompactionRequest, CompactionTarget, Compactor
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.compaction.idle_conversations import IdleConversation
+from agent_core.agent.compaction.requests import (
+    CompactionRequest,
+    CompactionResult,
+    CompactionTarget,
+)
 from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
@@ -63,6 +69,7 @@ class TurnContextWindow:
         self._is_first = True
         self._is_compacted = False
         """True between a compaction and the request that it is for."""
+        self._bounds: ContextBounds | None = None
         self._estimated = 0
         self._failed_at = 0
         """Tokens of the conversation when a compaction last failed to reach the threshold."""
@@ -75,31 +82,52 @@ class TurnContextWindow:
         Raises `ModelOverflow` if it can't be made short enough, and `StoreError`.
         """
         meter = self._compactor.meter
-        bounds = meter.bounds(request, self._cap)
+        bounds = self._bounds = meter.bounds(request, self._cap)
         self._estimated = estimated = estimate_input(request)
         session_id = self._target.session_id
-        fills_gap, self._is_first = self._is_first and self._has_gap, False
-        if is_refused:
-            tokens = meter.estimate(session_id, request.model, estimated)
-            below = limit = min(bounds.threshold, tokens * _REFUSED_PERCENT // 100)
-            meter.refuse(request.model, tokens)
-        else:
-            below, limit = bounds.threshold, bounds.limit
-            tokens = await meter.measure(session_id, request, estimated, below)
-            fills_gap = fills_gap and tokens <= below
-            if not fills_gap and (tokens <= below or self._failed_recently(tokens, bounds)):
-                return None
+        is_first, self._is_first = self._is_first, False
         wanted = CompactionRequest(
-            reason="overflow" if is_refused else "near",
-            tokens=tokens,
+            reason="near",
+            tokens=0,
             estimated=estimated,
-            threshold=below,
-            limit=limit,
-            may_summarize=self._may_summarize,
-            fills_gap=fills_gap,
+            threshold=bounds.threshold,
+            limit=bounds.limit,
             shown=request.images.keys(),
         )
+        if is_refused:
+            tokens = meter.estimate(session_id, request.model, estimated)
+            below = min(bounds.threshold, tokens * _REFUSED_PERCENT // 100)
+            meter.refuse(request.model, tokens)
+            wanted = replace(wanted, reason="overflow", tokens=tokens, threshold=below, limit=below)
+            return await self._compact(wanted, budget, bounds)
+        checked = bounds.economy if is_first else bounds.threshold
+        tokens = await meter.measure(session_id, request, estimated, checked)
+        wanted = replace(wanted, tokens=tokens)
+        shown = await self._save_cost(wanted, budget, bounds) if is_first else None
+        if shown or tokens <= bounds.threshold or self._failed_recently(tokens, bounds):
+            return shown
         return await self._compact(wanted, budget, bounds)
+
+    async def _save_cost(
+        self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds
+    ) -> tuple[Message, ...] | None:
+        """Compact before a turn where that is cheaper, or summarize what was left out before.
+
+        None if neither is needed or possible: the request may be sent as it is.
+        """
+        session_id = self._target.session_id
+        if bounds.economy < min(wanted.tokens, bounds.threshold):
+            if not self._compactor.is_worthwhile(session_id, wanted.tokens):
+                return None
+            wanted = replace(wanted, threshold=bounds.economy, keep=bounds.keep)
+        elif self._has_gap and wanted.tokens <= bounds.threshold:
+            wanted = replace(wanted, fills_gap=True)
+        else:
+            return None
+        result = await self._run(wanted, budget)
+        if result.compaction is None:
+            return None
+        return self._accept(result.compaction, result.messages)
 
     def limit_output(self, request: ModelRequest) -> ModelRequest:
         """Lower the output limit of a fitted request to what the model's window has left."""
@@ -109,8 +137,19 @@ class TurnContextWindow:
         return replace(request, max_output_tokens=min(request.max_output_tokens, left))
 
     def learn(self, model: str, taken: Usage) -> None:
-        """Calibrate the estimates by the usage of the last fitted request."""
+        """Calibrate the estimates by the usage of the last fitted request, and note the call."""
         self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
+        if self._bounds:
+            self._compactor.note_call(
+                IdleConversation(
+                    target=replace(self._target, turn_id=None),
+                    conversation_id=self._turn.shelf.conversation_id,
+                    model=model,
+                    tokens=taken.read_tokens,
+                    estimated=self._estimated,
+                    bounds=self._bounds,
+                )
+            )
 
     def _failed_recently(self, tokens: int, bounds: ContextBounds) -> bool:
         """True if there is still room, and a compaction gained too little a moment ago."""
@@ -119,23 +158,33 @@ class TurnContextWindow:
     async def _compact(
         self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds
     ) -> tuple[Message, ...] | None:
-        await self._turn.begin()
-        result = await self._compactor.compact(self._target, wanted)
-        for spent in result.paid:
-            budget.spend(spent.read_tokens + spent.output_tokens, spent.micro_dollars)
-        self._may_summarize = self._may_summarize and not result.summary_failed
+        result = await self._run(wanted, budget)
+        if result.compaction is None and wanted.reason == "overflow":
+            result = await self._run(wanted, budget)
         if result.compaction is None:
-            if wanted.fills_gap:
-                return None
             self._failed_at = wanted.tokens
             if wanted.reason == "near" and wanted.tokens <= bounds.limit:
                 return None
             raise ModelOverflow("The conversation is too long and can't be shortened.")
-        had_gap, self._has_gap = self._has_gap, result.compaction.left_out_from is not None
-        self.has_left_out = self.has_left_out or (self._has_gap and not had_gap)
         after = result.compaction.tokens_after
         self._failed_at = after if after > wanted.threshold else 0
         if after > bounds.limit:
             raise ModelOverflow(f"The conversation does not fit into {bounds.limit:,} tokens.")
+        return self._accept(result.compaction, result.messages)
+
+    async def _run(self, wanted: CompactionRequest, budget: Budget) -> CompactionResult:
+        """Try a compaction and charge it to the turn's budget. Raises `StoreError`."""
+        await self._turn.begin()
+        wanted = replace(wanted, may_summarize=self._may_summarize)
+        result = await self._compactor.compact(self._target, wanted)
+        for spent in result.paid:
+            budget.spend(spent.read_tokens + spent.output_tokens, spent.micro_dollars)
+        self._may_summarize = self._may_summarize and not result.summary_failed
+        return result
+
+    def _accept(self, compaction: Compaction, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Note a compaction that was made, and return the messages under it."""
+        had_gap, self._has_gap = self._has_gap, compaction.left_out_from is not None
+        self.has_left_out = self.has_left_out or (self._has_gap and not had_gap)
         self._is_compacted = True
-        return result.messages
+        return messages

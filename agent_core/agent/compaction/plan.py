@@ -111,6 +111,19 @@ class Planner:
             tried += choices
         return self._best(tried)
 
+    def choose_between_turns(self) -> CompactionPlan | None:
+        """The gentlest plan below the roof that leaves the newest turns whole; None if there is
+        none.
+        """
+        shorter = self._ways_to_shorten()[0]
+        if self._size(shorter) <= self._budget.target:
+            return self._best([shorter])
+        choices = next(self._tiers())
+        reaching = [choice for choice in choices if self._size(choice) <= self._budget.target]
+        found = (*reaching, *choices[-1:])[:1]
+        is_enough = found and self._size(found[0]) <= self._budget.roof
+        return self._best(found) if is_enough else None
+
     def choose_largest(self) -> CompactionPlan | None:
         """The plan that summarizes everything but the newest turns; None if nothing is gained."""
         far, near, *_ = self._tiers()

@@ -200,6 +200,7 @@ class Summarizer:
         self, name: str, text: str, wanted: SummaryRequest, paid: list[ModelCall]
     ) -> ModelAnswer:
         request = ModelRequest(
+            caches_messages=False,
             model=name,
             system=instruct(wanted.tokens // _TOKENS_A_WORD),
             tools=(),

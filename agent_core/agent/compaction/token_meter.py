@@ -79,6 +79,8 @@ class TokenEstimator:
             self._marks.popitem(last=False)
 
 
+KEEP_PERCENT = 30
+"""Percent of `compact_tokens` that a compaction keeps; see docs/measurements.md."""
 _OUTPUT_SHARE = 8
 """An eighth of the window is kept free for the answer, unless answers are limited to less. A larger
 limit for answers would take half of a small window; see `TokenMeter.output_left`.
@@ -93,21 +95,30 @@ _log = logging.getLogger(__name__)
 class ContextRules:
     """The deployment's limits for requests, in input tokens.
 
-    A conversation is compacted at `threshold_percent` of the limit. `window_tokens` overrides the
-    known context windows of models; 0 keeps them.
+    A conversation is compacted at `threshold_percent` of the limit, because it must, and between
+    turns already at `compact_tokens`, because that costs less; then about `keep_percent` of that
+    stay. 0 switches the latter off. `window_tokens` overrides the known context windows of models;
+    0 keeps them.
     """
 
     cap_tokens: int
     threshold_percent: int
     window_tokens: int = 0
+    compact_tokens: int = 0
+    keep_percent: int = KEEP_PERCENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBounds:
-    """The longest allowed request, and the length above which it is shortened first."""
+    """The longest allowed request, and the length above which it is shortened first.
+
+    The first request of a turn is shortened above `economy`, to about `keep`.
+    """
 
     limit: int
     threshold: int
+    economy: int
+    keep: int
 
 
 class TokenMeter:
@@ -128,7 +139,14 @@ class TokenMeter:
         limit = min(window - reserve, self._rules.cap_tokens)
         refused = self._refused.get(request.model, limit)
         limit = max(min(limit, cap or limit, refused), LEAST_CAP)
-        return ContextBounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
+        threshold = limit * self._rules.threshold_percent // 100
+        economy = min(self._rules.compact_tokens or threshold, threshold)
+        return ContextBounds(
+            limit=limit,
+            threshold=threshold,
+            economy=economy,
+            keep=economy * self._rules.keep_percent // 100,
+        )
 
     def output_left(self, session_id: SessionId, request: ModelRequest, estimated: int) -> int:
         """The tokens that an answer may have: the rest of the window, by a high estimate of the

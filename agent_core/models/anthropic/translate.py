@@ -150,7 +150,8 @@ def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tupl
         texts.append(_encode([entry.body for entry in entries[:closed]])[1:-1])
         longer = Prefix(count=start, names=prefix.names.union(used), text=b",".join(texts))
         entries = entries[closed:]
-    _mark_entries(entries, mark)
+    if request.caches_messages:
+        _mark_entries(entries, mark)
     # In one go, without the list's brackets: to begin takes longer than a message.
     rest = _encode([entry.body for entry in entries])[1:-1]
     texts = [longer.text] if longer.count else []

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.agent.compaction.compactor import CompactionTarget, Compactor
+from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.context_window import TurnContextWindow
+from agent_core.agent.compaction.requests import CompactionTarget
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
 from agent_core.models.catalog import estimate_input
@@ -42,6 +43,7 @@ class Rig:
     dialogue: rows.Dialogue = field(init=False)
     turns: dict[int, TurnId] = field(default_factory=dict)
     begun: int = 0
+    clock: int = 0
 
     def __post_init__(self) -> None:
         self.compactor = compactor(self.database, self.model, cap=CAP)

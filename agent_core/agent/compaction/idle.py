@@ -1,0 +1,85 @@
+"""Compact idle conversations before the provider's cache of them expires."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.compaction.idle_conversations import IdleConversation
+from agent_core.agent.compaction.requests import CompactionRequest
+from agent_core.errors import StoreError
+from agent_core.ids import ConversationId
+from agent_core.models import Prices, Usage
+
+_POLL = 15.0
+"""Seconds between two looks; less than `_MARGIN`."""
+_MARGIN = 60_000
+"""Milliseconds before the cache expires; a person who returns until then pays least."""
+_LIFETIMES = {"5m": 300_000, "1h": 3_600_000}
+"""Milliseconds that a provider keeps a prompt after its last use."""
+_LEAST_SHARE = 2
+"""A conversation below half of the length at which it is compacted anyway is left as it is."""
+_OUTPUT_SHARE = 8
+"""A summary takes at most an eighth of the length."""
+
+_log = logging.getLogger(__name__)
+
+
+class IdleCompactor:
+    """Compacts a conversation that fell idle where that costs less than to write it to the
+    provider's cache again.
+    """
+
+    def __init__(
+        self,
+        compactor: Compactor,
+        *,
+        prices: Prices,
+        summary_model: str,
+        is_running: Callable[[ConversationId], bool],
+        invalidate: Callable[[], None],
+    ) -> None:
+        """`invalidate` makes conversations be read again after one was compacted."""
+        self._compactor = compactor
+        self._prices = prices
+        self._summary_model = summary_model
+        self._is_running = is_running
+        self._invalidate = invalidate
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            await asyncio.sleep(_POLL)
+            try:
+                await self.compact_due()
+            except StoreError as error:
+                _log.error("idle conversations wait for the store: %s", error)
+
+    async def compact_due(self) -> None:
+        """Compact the conversations whose cache is about to expire. Raises `StoreError`."""
+        lifetime = _LIFETIMES[self._prices.cache_ttl]
+        expiring = self._compactor.now() - lifetime
+        for one in self._compactor.idle.take(since=expiring, until=expiring + _MARGIN):
+            if self._is_running(one.conversation_id) or not self._pays(one):
+                continue
+            wanted = CompactionRequest(
+                reason="idle",
+                tokens=one.tokens,
+                estimated=one.estimated,
+                threshold=one.tokens,
+                keep=one.bounds.keep,
+                limit=one.bounds.limit,
+            )
+            result = await self._compactor.compact(one.target, wanted)
+            if result.compaction:
+                self._invalidate()
+
+    def _pays(self, one: IdleConversation) -> bool:
+        """True if a summary costs less than what it saves at the next message."""
+        if one.tokens < one.bounds.economy // _LEAST_SHARE:
+            return False
+        saved = Usage(cache_write_tokens=max(one.tokens - one.bounds.keep, 0))
+        summary = Usage(input_tokens=one.tokens, output_tokens=one.tokens // _OUTPUT_SHARE)
+        gain = self._prices.cost(one.model, saved)
+        price = self._prices.cost(self._summary_model, summary)
+        return gain is not None and price is not None and price < gain
