@@ -1,7 +1,6 @@
 """What a bot does on Telegram besides talking: files, signs, presses, counting heads."""
 
 import time
-from typing import Any
 
 from tests.emulators.telegram_texts import Json, Refusal, Upload, clean_caption, whole
 from tests.emulators.telegram_world import BotMessage, World
@@ -115,9 +114,9 @@ class Deeds:
             "data": data,
         }
 
-    def _presses(self) -> set[Any]:
+    def _presses(self) -> set[str]:
         return {
-            notified["callback_query"]["id"]
+            str(notified["callback_query"]["id"])
             for notified in self._world.notified
             if _is_press(notified)
         }
