@@ -25,7 +25,7 @@ IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sen
 STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
 _PROMPT = 5.0
-"""Seconds within which turns are answered beside one that ends processes."""
+"""Seconds within which turns are answered beside one that ends processes, besides a restart."""
 
 
 async def _die_and_recover(deployment: Deployment, point: str, verb: Verb) -> None:
@@ -249,7 +249,10 @@ async def test_a_turn_whose_tool_ends_the_process_takes_no_other_turn_down(
     deployment: Deployment,
 ) -> None:
     deployment.stream_slowly()
+    clock = asyncio.get_running_loop().time
+    began = clock()
     process = await _say_something_first(deployment)
+    prompt = _PROMPT + clock() - began
     innocent = [await deployment.says(chat, "slow") for chat in range(2, 7)]
     await deployment.model_called(number=6)
     guilty = await deployment.says(1, "collapse")
@@ -258,10 +261,10 @@ async def test_a_turn_whose_tool_ends_the_process_takes_no_other_turn_down(
 
     async with asyncio.TaskGroup() as group:
         supervisor = group.create_task(deployment.supervise())
-        async with asyncio.timeout(_PROMPT):
+        async with asyncio.timeout(prompt):
             await deployment.all_seen(innocent)
         for chat in (2, 8):  # in processes that the turn ends again
-            async with asyncio.timeout(_PROMPT):
+            async with asyncio.timeout(prompt):
                 await deployment.all_seen([await deployment.says(chat)])
         await deployment.all_ended()
         crashes = 1 + deployment.crashes
