@@ -227,27 +227,20 @@ class _RecordedTurn:
         """Do nothing: the turn is on disk."""
 
 
-async def play(
-    conversation: Conversation, rules: ContextRules, *, pauses: Sequence[int] = (), is_blank: bool
-) -> Outcome:
-    """Hold a conversation. Before the turns in `pauses`, the cache expires."""
+async def play(conversation: Conversation, rules: ContextRules, *, is_blank: bool) -> Outcome:
+    """Hold a conversation without pauses."""
     model = AccountedModel(is_blank=is_blank)
-    with tempfile.TemporaryDirectory(prefix="talaria-compaction-", dir=_fast_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="talaria-compaction-") as folder:
         database = await Database.open(Path(folder) / "state.db")
         try:
             dialogue = await database.write("bench.open", _open)
             compactor = _make_compactor(database, model, rules)
             for number, (asked, answered) in enumerate(conversation.turns):
-                model.now += 2 * 3600.0 if number in pauses else TURN_SECONDS
+                model.now += TURN_SECONDS
                 await _take_turn(database, dialogue, compactor, model, (number, asked, answered))
             return await _ask(database, dialogue, compactor, model, conversation)
         finally:
             await database.close()
-
-
-def _fast_folder() -> str | None:
-    """Memory, where there is such a folder: the speed of the disk plays no part."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 def _open(connection: Connection) -> rows.Dialogue:
@@ -364,13 +357,11 @@ def main() -> None:
     parser.add_argument("--keeps", default="30")
     parser.add_argument("--conversations", type=int, default=4)
     parser.add_argument("--blank", action="store_true", help="summaries that say nothing")
-    parser.add_argument("--pause-every", type=int, default=0, help="turns between two pauses")
     given = parser.parse_args()
     asyncio.run(_measure(given))
 
 
 async def _measure(given: argparse.Namespace) -> None:
-    pauses = range(given.pause_every, given.turns, given.pause_every) if given.pause_every else ()
     print("threshold keep | half       | cost, M | summaries, M | calls | seen | found | longest")
     for threshold in map(int, given.thresholds.split(",")):
         for keep in map(int, given.keeps.split(",")) if threshold else (0,):
@@ -382,9 +373,7 @@ async def _measure(given: argparse.Namespace) -> None:
             )
             for half, parity in (("chosen on", 0), ("held out", 1)):
                 outcomes = [
-                    await play(
-                        script(seed, given.turns), rules, pauses=pauses, is_blank=given.blank
-                    )
+                    await play(script(seed, given.turns), rules, is_blank=given.blank)
                     for seed in range(given.conversations)
                     if seed % 2 == parity
                 ]
