@@ -255,7 +255,13 @@ class SlackAdapter:
     async def _listen(self, inlet: Inlet, me: BotIdentity) -> None:
         """Receive new events and fetch missed ones, until cancelled."""
         catchup = CatchUp(self._api, self._pipeline, self._activity, self._settings.longest_hold)
-        receiver = RequestReceiver(self._pipeline, catchup, me, self._activity.threads)
+        receiver = RequestReceiver(
+            self._pipeline,
+            catchup,
+            me,
+            self._activity.threads,
+            token=self._settings.bot_token,
+        )
         stops: list[AdapterStopped] = []
         try:
             async with asyncio.TaskGroup() as tasks:

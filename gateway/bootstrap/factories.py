@@ -66,13 +66,23 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
 
 
 def load_model(settings: Settings) -> Model:
-    """Load the providers of all configured models. Raises `ValueError` on an invalid option."""
+    """Load the providers of all configured models.
+
+    Raises `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid option.
+    """
     model = settings.model
-    providers = {
-        name: plugins.load_model(name, _options_of_provider(name, settings))
-        for name in model.providers
-    }
+    providers = {name: _load_provider(name, settings) for name in model.providers}
     return ModelRouter(providers, default=model.provider)
+
+
+def _load_provider(name: str, settings: Settings) -> Model:
+    try:
+        return plugins.load_model(name, _options_of_provider(name, settings))
+    except ModuleNotFoundError as error:
+        raise StartError(
+            f"The models of {name} need its SDK, which is not installed ({error}):"
+            f' pip install "talaria[{name}]"'
+        ) from error
 
 
 def _options_of_provider(name: str, settings: Settings) -> dict[str, str]:

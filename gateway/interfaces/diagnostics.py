@@ -228,7 +228,7 @@ def _look_at_outside(settings: Settings) -> list[Finding]:
         if dead:
             text += f", {dead:,} failed: see the log"
         is_odd = dead or (queued and name != provider)
-        findings.append(_finding("outside memory", "note" if is_odd else "ok", text))
+        findings.append(_finding("external memory", "note" if is_odd else "ok", text))
     return findings
 
 

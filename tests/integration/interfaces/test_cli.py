@@ -320,3 +320,15 @@ def test_the_log_and_the_page_are_set_by_variables_too(home: Path) -> None:
     done = talaria(home, "run", TALARIA_LOG__LEVEL="loud", TALARIA_HTTP__PORT=str(free_port()))
     assert done.code == 2
     assert "TALARIA_LOG__LEVEL must be one of" in reported(done)
+
+
+def test_a_provider_whose_sdk_is_missing_names_the_extra_to_install(tmp_path: Path) -> None:
+    """A module that fails like a missing one stands before the installed SDK on the path."""
+    tmp_path.joinpath("openai.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'openai'\", name='openai')"
+    )
+    done = talaria(
+        tmp_path / "home", "run", PYTHONPATH=str(tmp_path), OPENAI_API_KEY="sk-no-such-key"
+    )
+    assert done.code == 2
+    assert 'pip install "talaria[openai]"' in done.err
