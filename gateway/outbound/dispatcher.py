@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,6 @@ from adapters.errors import (
 )
 from adapters.ids import PlatformMessageId
 from agent_core.errors import StoreError
-from agent_core.ids import OutboxId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -98,9 +96,6 @@ class OutboxDispatcher:
         self._paused: dict[Chat, asyncio.Event | None] = {}
         """Queues that wait for their next attempt, and the event that ends a wait that may end."""
         self._unreachable: dict[Chat, str] = {}
-        self._inherited: frozenset[OutboxId] = frozenset()
-        """Messages that an earlier process may have been editing."""
-        self._started = float("-inf")
         self._is_open = True
         self._queues = ChannelQueues(self.adapters)
         self.indicators = Indicators(
@@ -113,8 +108,7 @@ class OutboxDispatcher:
     async def start(self) -> None:
         """Deliver the messages of earlier processes, oldest first. Raises `StoreError`."""
         self._unreachable = await self._database.read(unreachable_chats.list_all)
-        self._inherited = await self._database.read(outbox.list_edited)
-        self._started = time.monotonic()
+        await self._live_messages.start()
         await self._database.write("outbox.doubt", outbox.mark_interrupted)
         self.enqueue(await self._database.read(outbox.list_open))
 
@@ -291,7 +285,7 @@ class OutboxDispatcher:
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
         if row.message_id is not None:
-            await self._let_edits_finish(row)
+            await self._live_messages.let_edits_finish(row)
             if await self._edit(channel.adapter, row, row.message_id):
                 await self._mark_sent(row, row.message_id)
                 return
@@ -309,11 +303,6 @@ class OutboxDispatcher:
             return  # it was decided otherwise since it was queued
         message = self._composer.build(fresh, fresh.body, file)
         await self._mark_sent(fresh, await channel.adapter.send(message))
-
-    async def _let_edits_finish(self, row: OutboxRow) -> None:
-        """Wait until no edit of an earlier process is on its way: it would replace the answer."""
-        if row.id in self._inherited:
-            await asyncio.sleep(max(self._started + self._timings.finish - time.monotonic(), 0))
 
     async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
         """Edit a message that the platform has; False if it must be sent again.

@@ -1,6 +1,8 @@
 """The live message of a running turn: sent once, then edited until its text is final."""
 
+import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,7 +11,7 @@ from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import Step
 from agent_core.errors import StoreError
-from agent_core.ids import TurnId
+from agent_core.ids import OutboxId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
@@ -43,6 +45,19 @@ class LiveMessageEditor:
         self._database = database
         self._now = now
         self._finish = finish
+        self._inherited: frozenset[OutboxId] = frozenset()
+        """Messages that an earlier process may have been editing."""
+        self._started = float("-inf")
+
+    async def start(self) -> None:
+        """Note which messages an earlier process may have been editing. Raises `StoreError`."""
+        self._inherited = await self._database.read(outbox.list_edited)
+        self._started = time.monotonic()
+
+    async def let_edits_finish(self, row: OutboxRow) -> None:
+        """Wait until no edit of an earlier process is on its way: it would replace the answer."""
+        if row.id in self._inherited:
+            await asyncio.sleep(max(self._started + self._finish - time.monotonic(), 0))
 
     async def show_live(self, channel: Channel, live: LiveMessage) -> float | None:
         """Show the present text; return the seconds for which the chat has to wait then.

@@ -31,12 +31,12 @@ class OutboxRow:
     An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
     the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
     the newest platform id known before that attempt. A `status` row that is no longer live waits
-    for its deletion.
+    for its deletion. Platforms recognise a repeat by the `key`, so it is random: no other database
+    may ever make the same.
     """
 
     id: OutboxId
     key: str
-    """Random. Platforms recognise a repeat by it, so no other database may ever make the same."""
     platform: str
     chat: str
     turn_id: TurnId | None
@@ -86,11 +86,8 @@ _COLUMNS = (
     *("buttons", "question_id", "file_key", "file_name", "key", "checksum"),
 )
 ROW = ", ".join(_COLUMNS)
-
-
 _KEY_BYTES = 9
 """Makes 12 characters. A platform remembers keys for minutes, so 72 random bits never collide."""
-
 _GIVEN = tuple(name for name in _COLUMNS if name not in ("id", "checksum", "message_id"))
 _INSERT = (  # RETURNING would double what this costs
     f"INSERT INTO outbox ({', '.join(_GIVEN)}, created_at, checksum)"
@@ -271,11 +268,9 @@ def list_open(connection: Connection) -> list[OutboxRow]:
 
 def list_edited(connection: Connection) -> frozenset[OutboxId]:
     """List the messages that an earlier process may have been editing when it ended."""
-    rows = connection.execute(
-        "SELECT id FROM outbox WHERE is_live = 1"
-        f" UNION SELECT id FROM outbox WHERE {_IS_OPEN} AND message_id IS NOT NULL"
-    ).fetchall()
-    return frozenset(OutboxId(row[0]) for row in rows)
+    live, known = "is_live = 1", f"{_IS_OPEN} AND message_id IS NOT NULL"
+    sql = f"SELECT id FROM outbox WHERE {live} UNION SELECT id FROM outbox WHERE {known}"
+    return frozenset(OutboxId(row[0]) for row in connection.execute(sql))
 
 
 def mark_sending(

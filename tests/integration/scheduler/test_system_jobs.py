@@ -267,6 +267,6 @@ def test_a_queued_message_from_the_future_is_said_to_be_of_now() -> None:
     )
     sync = SyncReport(revived=0, reported=0, report=report, oldest_at=1 << 50)
     assert describe_sync(sync, 0) == (
-        "honcho does not answer (not yet); 0 synced since the last check; 3 not synced yet, the oldest"
-        " since 1970-01-01 00:00 UTC"
+        "honcho does not answer (not yet); 0 synced since the last check; 3 not synced yet, the"
+        " oldest since 1970-01-01 00:00 UTC"
     )
