@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import NoReturn
 
 from agent_core.errors import StoreError
-from agent_core.subprocesses.confinement import hide_process
+from agent_core.subprocesses.process_privacy import hide_process
 from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
 from gateway.interfaces.subcommands import SUBCOMMANDS

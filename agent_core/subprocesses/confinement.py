@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from errno import ENOSYS
 
 from agent_core.subprocesses import landlock, seccomp
+from agent_core.subprocesses.process_privacy import SET_DUMPABLE
 from agent_core.subprocesses.seccomp import Denial
 
-_SET_DUMPABLE, _DROP_CAPABILITY = 4, 24
-"""Numbers of prctl(2)."""
+_DROP_CAPABILITY = 24
+"""`PR_CAPBSET_DROP` (prctl(2))."""
 _REACHING = (2, 16, 17, 19, 21, 24, 38, 39, 40)
 """Capabilities that reach into other processes or the kernel (`linux/capability.h`)."""
 _OPEN_FILES = 1024
@@ -64,15 +65,6 @@ def find_protection() -> Protection:
     return Protection(landlock=landlock.find_abi(), seccomp=seccomp.is_available())
 
 
-def hide_process() -> None:
-    """Keep other processes of this user from reading this one's memory and environment.
-
-    A core dump is not written any more either. Only Linux has it, and `exec` undoes it.
-    """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
-
-
 def confine_reader(limits: ReaderLimits, folder: str | None = None) -> Protection:
     """Limit this process to its libraries, its pipes and one folder; call it before it reads.
 
@@ -108,7 +100,7 @@ def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -
     if sys.platform != "linux":
         return
     # A hidden parent hides this copy of it, too, until `exec`; its own files are closed to it then.
-    ctypes.CDLL(None).prctl(_SET_DUMPABLE, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(SET_DUMPABLE, 1, 0, 0, 0)
     _expect_the_end()
     for capability in _REACHING:
         ctypes.CDLL(None).prctl(_DROP_CAPABILITY, capability, 0, 0, 0)

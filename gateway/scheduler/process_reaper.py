@@ -15,7 +15,8 @@ import sys
 import time
 from contextlib import suppress
 
-from agent_core.subprocesses.confinement import ScriptLimits, confine_script, hide_process
+from agent_core.subprocesses.confinement import ScriptLimits, confine_script
+from agent_core.subprocesses.process_privacy import hide_process
 
 _SET_CHILD_SUBREAPER = 36
 """prctl(2); Linux 3.4."""

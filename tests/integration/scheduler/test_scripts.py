@@ -196,7 +196,8 @@ async def test_on_an_old_kernel_a_hidden_gateway_keeps_its_environment(tmp_path:
     code = """
 import asyncio, os, sys
 from pathlib import Path
-from agent_core.subprocesses.confinement import ScriptLimits, hide_process
+from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.subprocesses.process_privacy import hide_process
 from agent_core.subprocesses.seccomp import Denial, deny
 from gateway.scheduler.scripts import run_script
 deny([Denial(call="landlock_create_ruleset", error=38)])
