@@ -80,20 +80,28 @@ def state_of(connection: Connection, name: str) -> str:
     return row.state
 
 
-def test_rows_from_before_skills_had_numbers_stay_as_they_were(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as store:
-        migrate(store, MIGRATIONS[:9])
-        store.execute("INSERT INTO skills (name, seen_at, uses) VALUES ('tidy', 5, 3)")
-        team = blocks.make_team(store, now=NOW)
-        change = Change(operation="add", position=0, before=None, after="tea")
-        first = ledger.record(store, person_id=team, target="memory", change=change, origin=HAND)
-        undone = replace(HAND, undoes=first.id)
-        change = replace(change, operation="remove", before="tea", after=None)
-        second = ledger.record(store, person_id=team, target="memory", change=change, origin=undone)
-        migrate(store)
-        kept = ledger.find_entries(store, person_id=team, target="memory")
+def test_rows_from_before_skills_had_numbers_stay_as_they_were(
+    store: Connection, tmp_path: Path
+) -> None:
+    """The rows are written today and copied into a database of that time."""
+    team = blocks.make_team(store, now=NOW)
+    change = Change(operation="add", position=0, before=None, after="tea")
+    first = ledger.record(store, person_id=team, target="memory", change=change, origin=HAND)
+    undone = replace(HAND, undoes=first.id)
+    change = replace(change, operation="remove", before="tea", after=None)
+    second = ledger.record(store, person_id=team, target="memory", change=change, origin=undone)
+    with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as old:
+        migrate(old, MIGRATIONS[:9])
+        old.execute("INSERT INTO skills (name, seen_at, uses) VALUES ('tidy', 5, 3)")
+        for table in ("people", "ledger"):
+            names = [row[1] for row in old.execute(f"PRAGMA table_info({table})")]
+            values = store.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()
+            marks = ", ".join("?" * len(names))
+            old.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
+        migrate(old)
+        kept = ledger.find_entries(old, person_id=team, target="memory")
         assert kept == [first, second]
-        row = skills.find(store, name="tidy")
+        row = skills.find(old, name="tidy")
         assert row
         assert (row.id, row.seen_at, row.uses) == (1, 5, 3)
 

@@ -213,12 +213,12 @@ async def test_the_curator_tells_what_it_would_do_and_does_not(home: Path, how: 
     used = [lambda c: skills.note_use(c, name="old", now=0)]
     async with desk(home, how, *used) as at:
         lines = (await at.ask("curate", dry_run=True))["lines"]
-        new = [line for line in lines if line.endswith("would be noted as new.")]
+        new = [line for line in lines if line.endswith("would be recorded as new.")]
         assert len(new) == (0 if how == "running" else 2)
         (broken, old) = (line for line in lines if line not in new)
         assert "broken: broken; would be reported to the owners" in broken
-        assert "old was not used for" in old
-        assert old.endswith("days and would be called stale.")
+        assert old.startswith("old: unused for ")
+        assert old.endswith("days; would be marked stale.")
         write_text(home / "skills" / "old", "old", "Another.")
         lines = (await at.ask("curate", dry_run=True))["lines"]
         if how == "running":

@@ -100,12 +100,12 @@ def test_the_command_line_prints_it_all(talked: Path) -> None:
     assert shown.code == 0, shown.err
     assert "== call 2 of 2: stand-in" in shown.out
     assert shown.out.count(": identical to what was sent") == 2
-    assert "(the first 1 messages of call 1, and then)" in shown.out
+    assert "(the first 1 messages of call 1, then)" in shown.out
     assert 'memory {"action":"add"' in shown.out
     played = talaria(talked, "turns", "replay", "1")
     assert played.out.startswith("identical: 2 requests, ")
     changed = talaria(talked, "turns", "replay", "1", "--memory", "now")
-    assert "the prompt would be another" in changed.out
+    assert "the prompt would differ" in changed.out
     assert "+- the key is with Ada" in changed.out
 
 
@@ -121,7 +121,7 @@ async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPat
     assert "Something else." in differs
     await write(home, "UPDATE usage SET request_hash = NULL WHERE turn_id = 2")
     assert "can't be compared" in talaria(home, "turns", "replay", "2").out
-    assert "nothing was noted of it" in talaria(home, "turns", "show", "2", "--prompt").out
+    assert "no fingerprint was recorded" in talaria(home, "turns", "show", "2", "--prompt").out
     await write(home, "UPDATE prompts SET system = 'gone'")
     gone = talaria(home, "turns", "replay", "1")
     assert (gone.code, gone.err) == (1, "The prompt of turn 1 was deleted or altered.\n")

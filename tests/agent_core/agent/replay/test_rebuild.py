@@ -34,6 +34,7 @@ TURN = Turn(
     started_at=1,
     ended_at=2,
     account_id=None,
+    waiting_since=None,
 )
 
 

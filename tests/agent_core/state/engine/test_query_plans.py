@@ -82,6 +82,7 @@ from agent_core.state.people import (
     delivery_targets,
     owners,
     people,
+    presence,
     rooms,
 )
 from agent_core.state.people.account_links import OtherSide
@@ -145,6 +146,7 @@ ROOMS = (
     owners,
     passages,
     people,
+    presence,
     questions,
     redact,
     retention,
