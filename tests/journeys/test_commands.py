@@ -10,7 +10,7 @@ from tests.journeys.stage import Stage, call, calls, heard, results
 MENU = [
     *("help", "new", "stop", "here", "queue", "retry", "status", "compact", "context", "usage"),
     *("whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "block", "jobs"),
-    *("sethome", "export", "forget", "erase", "settings", "verbose", "room"),
+    *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
 ]
 
 
@@ -144,7 +144,9 @@ async def test_commands_of_a_room_are_about_the_room(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "private words")
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
-        assert "Messages: 2 " in await harness.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        told = await harness.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        assert "answered in our direct chat" in told
+        assert "Messages: 2 " in stage.telegram.texts(ANNA)[-1]
         await harness.ask(ANNA, "/new@talaria_bot", chat=SUPERGROUP)
         await harness.ask(ANNA, "@talaria_bot again", chat=SUPERGROUP)
         assert heard(stage.turns[-1]) == ["again"]

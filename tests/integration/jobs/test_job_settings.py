@@ -26,6 +26,8 @@ HOUSE = {
     "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin",
     "TALARIA_MODEL__NAME": "thinker",
     "TALARIA_MODEL__CHEAP": "quick",
+    # A limit in dollars needs the price of the model that it is for.
+    "TALARIA_COST__PRICES": "thinker in=3 out=15 date=2026-11-01, quick in=1 out=5 date=2026-11-01",
 }
 
 LAST = "our latest direct conversation (now on fake)"

@@ -369,6 +369,7 @@ VALUES: dict[str, Any] = {
     "tools": "[]",
     "turn_id": TurnId(1),
     "user_id": "u",
+    "user_ids": ["u"],
     "value": "v",
     "term": Term(word="a"),
     "terms": [Term(word="a")],
