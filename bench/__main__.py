@@ -40,7 +40,25 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             )
             for platform in PLATFORMS
         },
-        "long-talk": partial(long_dialogue.measure, turns=100 if is_quick else 300),
+        **{
+            f"inspected-{platform}": partial(
+                overhead.measure_inspected, platform=platform, block=50, rounds=2 if is_quick else 8
+            )
+            for platform in PLATFORMS
+        },
+        **{
+            f"pauses-{platform}": partial(
+                overhead.measure_pauses, platform=platform, turns=20 if is_quick else 60
+            )
+            for platform in PLATFORMS
+        },
+        **{
+            f"crowd-{platform}": partial(
+                overhead.measure_crowd, platform=platform, people=10, rounds=5 if is_quick else 40
+            )
+            for platform in PLATFORMS
+        },
+        "long-dialogue": partial(long_dialogue.measure, turns=100 if is_quick else 300),
         "schedule-slots": partial(schedule.measure, one_in=16 if is_quick else 1),
         "schedule-population": partial(
             schedule_population.measure, count=1000 if is_quick else 10_000
