@@ -15,7 +15,16 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent_core.schedule.triggers import AGAIN, Cron, Every, Once, Timing, milliseconds, moment
+from agent_core.schedule.triggers import (
+    AGAIN,
+    Cron,
+    Every,
+    Once,
+    Timing,
+    milliseconds,
+    moment,
+    show_stamp,
+)
 
 _SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)
@@ -168,7 +177,7 @@ def _slot_at(named: datetime, zone: ZoneInfo) -> Slot:
     landed = shown.astimezone(UTC).astimezone(zone)
     if landed.replace(tzinfo=None) != named:
         shown = _end_of_gap(named, zone)
-    return Slot(name=f"{named:%Y-%m-%dT%H:%M}", at=milliseconds(shown))
+    return Slot(name=show_stamp(named), at=milliseconds(shown))
 
 
 def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:

@@ -153,11 +153,11 @@ def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing
 
 
 def _read_span(minutes: int, zone: str, now: int) -> Timing:
-    """Convert minutes from now to a local time, rounded up to the minute."""
+    """Convert minutes from now to a local time, rounded up to the second."""
     if not 1 <= minutes <= _MOST_SPAN:
         raise ToolArgumentError(f"`in_minutes` is at least 1 and at most {_MOST_SPAN}, a year")
-    whole = moment(now + 59_999) + timedelta(minutes=minutes)
-    return Once(at=whole.astimezone(find_zone(zone)).replace(tzinfo=None, second=0, microsecond=0))
+    whole = moment(now + 999) + timedelta(minutes=minutes)
+    return Once(at=whole.astimezone(find_zone(zone)).replace(tzinfo=None, microsecond=0))
 
 
 def _read_targets(wanted: object, here: Target) -> tuple[Target, ...] | None:

@@ -24,8 +24,8 @@ LEAST_INTERVAL = 60
 MOST_INTERVAL = 366 * 86_400
 _FIRST_YEAR, _LAST_YEAR = 1900, 9000
 """Outside these years, Python's calendar ends before that of some time zones."""
-_STAMP = "%Y-%m-%dT%H:%M"
-_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::00)?(/2)?")
+_STAMP = "%Y-%m-%dT%H:%M:%S"
+_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2})?(/2)?")
 AGAIN = "/2"
 """The suffix of a local time that the clock shows for the second time."""
 
@@ -58,7 +58,7 @@ class Every:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """A local time, to the minute and without a zone.
+    """A local time, to the second and without a zone.
 
     Its `fold` selects one of two repeated times.
     """
@@ -135,14 +135,14 @@ def read_once(text: str) -> Once:
         found = _MOMENT.fullmatch(stamp)
         if found is None:
             raise ValueError
-        at = datetime.strptime(found[1], _STAMP)
+        at = datetime.strptime(f"{found[1]}{found[2] or ':00'}", _STAMP)
     except ValueError:
         raise ValueError(
             f"{text!r} is not a time; write the local date and time like 2026-11-23T08:00"
         ) from None
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
         raise ValueError(f"the year must be {_FIRST_YEAR} to {_LAST_YEAR}")
-    return Once(at=at.replace(fold=1 if found[2] else 0))
+    return Once(at=at.replace(fold=1 if found[3] else 0))
 
 
 def dump_timing(timing: Timing) -> str:
@@ -151,7 +151,12 @@ def dump_timing(timing: Timing) -> str:
         return f"cron {timing.expression}"
     if isinstance(timing, Every):
         return f"every {timing.seconds} from {timing.anchor}"
-    return f"once {timing.at:{_STAMP}}{AGAIN if timing.at.fold else ''}"
+    return f"once {show_stamp(timing.at)}{AGAIN if timing.at.fold else ''}"
+
+
+def show_stamp(at: datetime) -> str:
+    """Format a local time as the name of its slot, with seconds only if there are any."""
+    return at.isoformat(timespec="seconds" if at.second else "minutes")
 
 
 def load_timing(text: str) -> Timing:

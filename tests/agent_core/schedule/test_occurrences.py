@@ -170,7 +170,7 @@ def test_a_bad_expression_is_refused_with_what_is_wrong(text: str, reason: str) 
         read_cron(text)
 
 
-@pytest.mark.parametrize("text", ["tomorrow", "2026-13-01T08:00", "2026-11-23T08:00:30", "8:00"])
+@pytest.mark.parametrize("text", ["tomorrow", "2026-13-01T08:00", "2026-11-23T08:00:60", "8:00"])
 def test_a_bad_moment_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a time"):
         read_once(text)
