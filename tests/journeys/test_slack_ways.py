@@ -265,8 +265,9 @@ async def test_what_one_person_said_in_an_absence_is_read_in_order_whatever_the_
     async with agent.open() as harness:
         await harness.until(lambda: any("number 14" in one for one in texts(anna)))
         await harness.at_rest()
-    said = [text for text in heard(agent.turns[-1]) if text.startswith("number")]
-    assert said == wanted
+    # The files make the conversation long, so the last request may hold a summary of the oldest.
+    said = dict.fromkeys(text for turn in agent.turns for text in heard(turn))
+    assert [text for text in said if text.startswith("number")] == wanted
 
 
 async def test_slack_may_come_to_the_gateway_over_http(deployment: Stage) -> None:

@@ -11,7 +11,7 @@ import pytest
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage, Step
-from agent_core.errors import ModelDenied
+from agent_core.errors import ModelRejected
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Preferences, Verbosity
@@ -109,11 +109,11 @@ async def test_stop_takes_the_eyes_away(tmp_path: Path) -> None:
 
 async def test_a_failure_takes_the_eyes_away(tmp_path: Path) -> None:
     go = asyncio.Event()
-    async with running(tmp_path, FakeModel([go.wait, ModelDenied("no key")])) as harness:
+    async with running(tmp_path, FakeModel([go.wait, ModelRejected("no")])) as harness:
         await harness.chat.says("think", id="7")
         await seen(harness, now=True)
         go.set()
-        await harness.chat.sees_text("rejected the configured key")
+        await harness.chat.sees_text("rejected the request")
         await seen(harness, now=False)
 
 
