@@ -26,6 +26,7 @@ from agent_core.schedule.job_editor import (
 )
 from agent_core.schedule.misfires import MOST_COUNTED, Plan, choose_next_slot, plan_runs
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot, walk_slots
+from agent_core.schedule.quiet_times import LONGEST_QUIET, is_quiet, quiet_until
 from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
 from agent_core.schedule.resources import JobResources, JobTurn
 from agent_core.schedule.tool import ScheduleTool
@@ -40,6 +41,7 @@ from agent_core.schedule.triggers import (
 
 __all__ = [
     "ASKED",
+    "LONGEST_QUIET",
     "MOST_COUNTED",
     "SCHEDULE_SPEC",
     "InvalidJob",
@@ -64,12 +66,14 @@ __all__ = [
     "find_visible_job",
     "find_zone",
     "first_slot",
+    "is_quiet",
     "list_ways",
     "load_timing",
     "milliseconds",
     "next_slot_of",
     "pause_job",
     "plan_runs",
+    "quiet_until",
     "read_cron",
     "read_once",
     "read_request",

@@ -5,19 +5,20 @@ asks.
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
-from agent_core.localization import Text
 from agent_core.schedule import job_editor
+from agent_core.schedule.confirmations import NO, YES, compose_confirmation, echo_job
 from agent_core.schedule.descriptions import (
-    describe_late,
     describe_next,
     describe_timing,
     list_ways,
 )
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.occurrences import find_zone
+from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
 from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.conversations import turns
@@ -25,9 +26,10 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, NewJob, Options, Target
-from agent_core.state.people import people, rooms
+from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
+from agent_core.state.queues import inbox
 from agent_core.tools import (
     Effect,
     ToolContext,
@@ -39,12 +41,10 @@ from agent_core.tools import (
 )
 from agent_core.transcript import ToolSpec
 
-_YES, _NO = "yes", "no"
-_DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
-_ASK_TO_SEND = Text("{timing}, shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
-_ASK_TO_DO = Text("{timing}, shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
-_IN_ZONE = Text("{timing} ({zone})")
 _SHOWN_BODY = 300
+_SOON = 1000
+"""Milliseconds until a span that is over already, because the answer took longer."""
+_AnyJob = TypeVar("_AnyJob", bound=NewJob)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,9 @@ class _Asker:
     here: Target
     context: ToolContext
     is_job: bool
+    days_off: tuple[int, ...]
+    said_at: int
+    """When the newest message of the turn came: "in 1 minute" counts from there."""
 
     def may_see(self, job: Job) -> bool:
         """True for jobs of the current room, or in a direct chat for the person's own."""
@@ -157,6 +160,8 @@ class ScheduleTool:
             here=Target(kind="place", platform=turn.platform, chat=turn.chat),
             context=context,
             is_job=job_runs.find_of_turn(connection, turn_id=turn.id) is not None,
+            days_off=delivery_targets.find(connection, person_id=person.id).days_off,
+            said_at=inbox.find_newest_at(connection, turn_id=turn.id) or context.now,
         )
 
     async def _list(self, asker: _Asker) -> str:
@@ -184,15 +189,17 @@ class ScheduleTool:
         )
         if request.targets is None:
             request = replace(request, targets=(asker.here,))
-        return job_editor.draft_job(
+        job = job_editor.draft_job(
             request, whose, zone=asker.zone, rules=self._rules, now=context.now
         )
+        return replace(job, is_urgent=_is_urgent(asker, request, job))
 
     async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
         job, now = self._draft(asker, arguments), asker.context.now
-        refusal = await self._confirm(asker, job)
-        if refusal:
-            return ToolResult(text=f"No job was created. {refusal}")
+        confirmed = await self._confirm(asker, job, _find_held(asker, job, arguments))
+        if isinstance(confirmed, str):
+            return ToolResult(text=f"No job was created. {confirmed}")
+        job = confirmed
         made = await self._database.write(
             "jobs.make", lambda c: job_editor.create_job(c, job, rules=self._rules, now=now)
         )
@@ -212,13 +219,18 @@ class ScheduleTool:
         changed = job_editor.redraft_job(job, request, rules=self._rules, now=asker.context.now)
         if changed == job:
             raise ToolArgumentError("say what to change")
+        if request.timing:
+            request = replace(request, is_urgent=_is_urgent(asker, request, changed))
+            changed = replace(changed, is_urgent=bool(request.is_urgent))
         return request, changed
 
     async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
         request, changed = self._redraft(asker, job, arguments)
-        refusal = await self._confirm(asker, changed)
-        if refusal:
-            return ToolResult(text=f"Nothing was changed. {refusal}")
+        held = _find_held(asker, changed, arguments) if request.timing else None
+        confirmed = await self._confirm(asker, changed, held)
+        if isinstance(confirmed, str):
+            return ToolResult(text=f"Nothing was changed. {confirmed}")
+        request = replace(request, is_urgent=confirmed.is_urgent)
 
         def work(connection: Connection) -> Job:
             found = job_editor.find_visible_job(connection, job_id=job.id, may_see=asker.may_see)
@@ -241,34 +253,37 @@ class ScheduleTool:
             here=asker.here,
             zone=job.zone if job else asker.zone,
             known=job.options if job else Options(),
-            now=asker.context.now,
+            now=_find_start(asker, arguments),
         )
 
-    async def _confirm(self, asker: _Asker, job: NewJob) -> str:
-        """Ask the person to confirm; returns the reason for a refusal, or "".
+    async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
+        """Ask the person to confirm; returns the job, or the reason for a refusal.
 
         A single message to the asker needs no confirmation, and neither does an accepted proposal.
+        With a `held` slot, the person chooses whether the job counts in quiet times, too. A
+        reminder whose question stays unanswered is held: it must not be lost.
         """
         is_own = job.targets == (asker.here,) and asker.room is None
         is_reminder = isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own
-        if is_reminder or asker.context.is_accepted:
-            return ""
+        if asker.context.is_accepted or (is_reminder and held is None):
+            return job
+        echo = None if is_reminder else await self._show(asker, job)
+        confirmation = compose_confirmation(job, asker.zone, echo, held)
         answer = await self._prompter.ask(
             UserPrompt(
                 person_id=asker.person.id,
                 turn_id=asker.context.turn_id,
                 call_id=asker.context.call_id,
                 kind="choice",
-                text=await self._show(asker, job),
-                choices=(
-                    Choice(key=_YES, label=_DO_THAT(), style="good"),
-                    Choice(key=_NO, label=_DO_NOT(), style="plain"),
-                ),
+                text=confirmation.text,
+                choices=confirmation.choices,
             )
         )
-        if isinstance(answer, Choice):
-            return "" if answer.key == _YES else "The person said no."
-        return describe_no_answer(answer)
+        if not isinstance(answer, Choice):
+            return job if is_reminder else describe_no_answer(answer)
+        if answer.key == NO:
+            return "The person said no."
+        return replace(job, is_urgent=True) if held and answer.key == YES else job
 
     async def _show(self, asker: _Asker, job: NewJob) -> str:
         """Describe a job for the person who confirms it, with the names of its targets."""
@@ -277,7 +292,31 @@ class ScheduleTool:
         places = await self._database.read(
             lambda c: self._name_places(c, owner, targets, asker.here)
         )
-        return _echo(job, asker.zone, places)
+        return echo_job(job, asker.zone, places)
+
+
+def _find_start(asker: _Asker, arguments: Mapping[str, object]) -> int:
+    """Find the moment from which a span counts: the message, unless the span is over by now."""
+    minutes = arguments.get("in_minutes")
+    span = minutes * 60_000 if isinstance(minutes, int) else 0
+    earliest = asker.context.now - span + _SOON
+    return max(asker.said_at, earliest) if span > 0 else asker.context.now
+
+
+def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
+    """Return whether a job counts in quiet times: as asked, or at a single moment that is named."""
+    if request.is_urgent is not None:
+        return request.is_urgent
+    if not isinstance(load_timing(job.timing), Once) or job.next_slot is None:
+        return job.is_urgent
+    return names_moment(asker.context.evidence, job.next_slot[1], asker.zone)
+
+
+def _find_held(asker: _Asker, job: NewJob, arguments: Mapping[str, object]) -> HeldSlot | None:
+    """Find a slot in a quiet time, unless the job counts in it or the person has decided."""
+    if job.is_urgent or arguments.get("urgent") is not None:
+        return None
+    return find_held_slot(job, asker.person, asker.days_off, asker.zone)
 
 
 def _read_action(asker: _Asker, arguments: Mapping[str, object]) -> object:
@@ -321,21 +360,6 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
             return f"Job {job.id} is deleted."
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")
-
-
-def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
-    """Describe a job for the person who confirms it."""
-    timing, zone = load_timing(job.timing), find_zone(job.zone)
-    waits = job_editor.next_slot_of(job)
-    shown = describe_next(timing, zone, waits, find_zone(reader))
-    meaning = describe_timing(timing)
-    if job.zone != reader:
-        meaning = _IN_ZONE(timing=meaning, zone=job.zone)
-    question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
-    targets = "; ".join(places)
-    asked = question(timing=meaning, body=job.body, moments=shown, targets=targets)
-    late = [describe_late(job)] if job.late != "catch_up" else []
-    return "\n".join([asked, *late, *list_ways(job)])
 
 
 def _describe(job: Job, reader: str) -> str:

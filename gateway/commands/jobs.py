@@ -18,6 +18,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
+from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
@@ -74,8 +75,12 @@ class JobCommands:
         return await self._change(call, order)
 
     async def _list(self, call: Call, first: int) -> Reply:
-        found = await self._database.read(lambda c: _find_all(c, call, first))
-        return Reply(text=_format_list(found, call), buttons=_make_buttons(found))
+        def look(connection: Connection) -> tuple[list[Job], str]:
+            found = _find_all(connection, call, first)
+            return found, _format_list(connection, found, call)
+
+        found, text = await self._database.read(look)
+        return Reply(text=text, buttons=_make_buttons(found))
 
     async def _show(self, call: Call, job_id: JobId) -> Reply:
         def look(connection: Connection) -> Reply:
@@ -97,7 +102,8 @@ class JobCommands:
         refusal = _refuse(call, job, order.job_id)
         if refusal or job is None:
             buttons = _make_buttons(found) if call.is_press else ()
-            return Reply(text=_answer(refusal, found, call), buttons=buttons)
+            text = await self._database.read(lambda c: _answer(c, refusal, call))
+            return Reply(text=text, buttons=buttons)
         if order.verb == "drop" and call.is_press and not order.is_sure:
             sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP(), "danger")
             return Reply(
@@ -109,7 +115,7 @@ class JobCommands:
             done = _refuse(call, current, order.job_id)
             if current and not done:
                 done = _act(connection, current, order.verb, call)
-            return _answer(done, _find_all(connection, call), call), ()
+            return _answer(connection, done, call), ()
 
         expected = _expect(found, order)
         shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
@@ -214,12 +220,21 @@ def _expect(found: Sequence[Job], order: _Order) -> list[Job]:
     ]
 
 
-def _answer(done: str, found: Sequence[Job], call: Call) -> str:
-    return f"{done}\n\n{_format_list(found, call)}" if call.is_press else done
+def _answer(connection: Connection, done: str, call: Call) -> str:
+    """Return the outcome, above the present list if a button of the list was pressed."""
+    if not call.is_press:
+        return done
+    return f"{done}\n\n{_format_list(connection, _find_all(connection, call), call)}"
 
 
-def _format_list(found: Sequence[Job], call: Call) -> str:
-    return job_texts.list_jobs(found, call.zone, is_room=call.room is not None)
+def _format_list(connection: Connection, found: Sequence[Job], call: Call) -> str:
+    """Format jobs, and in a direct chat the messages that wait for the end of a quiet time."""
+    listed = job_texts.list_jobs(found, call.zone, is_room=call.room is not None)
+    if call.room or not call.message.address.is_direct:
+        return listed
+    held = deferred_messages.list_of_person(connection, person_id=call.person.id)
+    waiting = dict.fromkeys((one.title, one.release_at) for one in held if one.is_whole)
+    return job_texts.list_held(list(waiting), call.zone) + listed
 
 
 def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent_core.ids import AccountId, PersonId
+from agent_core.schedule import quiet_until
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.delivery_targets import Home
@@ -11,7 +12,6 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
 from gateway import conversion
 from gateway.jobs.conversations import ChatRef
-from gateway.outbound import quiet_until
 
 
 class Recipients:

@@ -14,17 +14,10 @@ from gateway.outbound.questions import (
     drop,
     make_secret,
 )
-from gateway.outbound.quiet_hours import (
-    LONGEST_QUIET,
-    is_quiet,
-    make_rescheduler,
-    quiet_until,
-    reschedule,
-)
+from gateway.outbound.quiet_hours import make_rescheduler, reschedule
 
 __all__ = [
     "FOR_OWNER",
-    "LONGEST_QUIET",
     "Answerer",
     "CommandFormatter",
     "Composer",
@@ -37,10 +30,8 @@ __all__ = [
     "ReservedSlot",
     "choice_of",
     "drop",
-    "is_quiet",
     "make_rescheduler",
     "make_secret",
-    "quiet_until",
     "read_command",
     "reschedule",
     "stand_for",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from adapters.ids import Address
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
 from agent_core.localization import Text
+from agent_core.schedule import is_quiet
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
@@ -19,7 +20,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import QuestionPending
 from gateway import conversion
 from gateway.concurrency import Signal
-from gateway.outbound import question_views, quiet_hours
+from gateway.outbound import question_views
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
 from gateway.texts import general
@@ -306,7 +307,7 @@ class Questions:
         """Enqueue a question's messages, silent in the quiet hours of the person asked."""
         person = people.find(connection, person_id=question.person_id)
         zone = (person and person.time_zone) or self._zone
-        is_silent = person is not None and quiet_hours.is_quiet(person, zone, now)
+        is_silent = person is not None and is_quiet(person, zone, now)
         adapter = self._adapters.get(question.platform)
         with speak_to(connection, question.person_id):
             outgoings = question_views.compose(question, adapter, is_silent=is_silent)

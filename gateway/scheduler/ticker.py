@@ -15,6 +15,7 @@ from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreError
 from agent_core.schedule import (
+    LONGEST_QUIET,
     Once,
     Plan,
     Slot,
@@ -30,7 +31,6 @@ from agent_core.state.jobs.jobs import Job, Late
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs import LONGEST_PAUSE, Outcomes, Recipients
-from gateway.outbound import LONGEST_QUIET
 
 _log = logging.getLogger(__name__)
 

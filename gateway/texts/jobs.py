@@ -60,6 +60,9 @@ _THREAD = Text("{name} on {platform}, in a thread")
 _UNNAMED = Text("a group")
 _YOURS = Text("Your jobs (times in {zone}):")
 _OF_GROUP = Text("This group's jobs (times in {zone}):")
+_HELD = Text("Held because of your quiet time:")
+_HELD_UNTIL = Text("- **{title}**: held until {moment}")
+_MORE_HELD = Text("… and {count} more")
 _MORE = Text("… and {count} more: /jobs from {job_id}")
 _NAME = Text("**{title}** (job {job_id})")
 _LINE = Text("{job}: {timing}. {state}")
@@ -102,6 +105,7 @@ _STATE_NEXT = Text("Next: {moment}.")
 _MOST_CHARACTERS = 1500
 """Discord takes 2,000 in a message, and the text around a list needs its part."""
 _LONGEST_BODY, _LONGEST_REASON = 500, 200
+_MOST_HELD = 5
 
 
 def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
@@ -118,6 +122,19 @@ def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
             break
         lines.append(line)
     return "\n".join([*lines, "", USAGE()])
+
+
+def list_held(held: Sequence[tuple[str, int]], reader: str) -> str:
+    """List deferred messages, as (title, release time), above the jobs; "" if there are none."""
+    if not held:
+        return ""
+    zone = find_zone(reader)
+    lines = [
+        _HELD_UNTIL(title=title, moment=show_moment(at, zone)) for title, at in held[:_MOST_HELD]
+    ]
+    if len(held) > _MOST_HELD:
+        lines.append(_MORE_HELD(count=len(held) - _MOST_HELD))
+    return "\n".join([_HELD(), "", *lines, "", ""])
 
 
 def describe_line(job: Job, reader: str) -> str:

@@ -11,6 +11,7 @@ from agent_core.agent.quotas import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory import ChangeName, list_archive_changes, load_change_index
+from agent_core.schedule import is_quiet
 from agent_core.state.conversations import files, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
@@ -23,7 +24,7 @@ from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import Made, Outcomes
-from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, is_quiet, stand_for
+from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, stand_for
 from gateway.texts import general, memory, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader

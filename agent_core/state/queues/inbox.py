@@ -119,6 +119,14 @@ def drop_payload(connection: Connection, *, inbox_id: InboxId) -> None:
     connection.execute("UPDATE inbox SET payload = '' WHERE id = :id", {"id": inbox_id})
 
 
+def find_newest_at(connection: Connection, *, turn_id: TurnId) -> int | None:
+    """Return when the newest message of a turn came, in milliseconds; None if it has none."""
+    row = connection.execute(
+        "SELECT MAX(received_at) FROM inbox WHERE turn_id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return row[0] if row and isinstance(row[0], int) else None
+
+
 def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
     """Mark all events of a turn as done."""
     connection.execute(

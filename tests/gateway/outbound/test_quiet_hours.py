@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.ids import PersonId
+from agent_core.schedule import is_quiet
 from agent_core.state.people.people import Person
-from gateway.outbound.quiet_hours import is_quiet
 
 ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=None)
 NIGHT = replace(ANN, quiet_from=22 * 60, quiet_until=7 * 60)

@@ -215,10 +215,22 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
         schedule(
-            "c1", kind="message", title="Bread", text="Bread is ready.", at="2026-11-20T23:00"
+            "c1",
+            kind="message",
+            title="Bread",
+            text="Bread is ready.",
+            at="2026-11-20T23:00",
+            urgent=False,
         ),
         say("Noted the first."),
-        schedule("c2", kind="message", title="Cat", text="Feed the cat.", at="2026-11-21T06:00"),
+        schedule(
+            "c2",
+            kind="message",
+            title="Cat",
+            text="Feed the cat.",
+            at="2026-11-21T06:00",
+            urgent=False,
+        ),
         say("Noted the second."),
     )
     async with running(tmp_path, model, now=clock, **HOUSE) as harness:

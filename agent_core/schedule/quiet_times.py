@@ -1,0 +1,148 @@
+"""Quiet hours and days off, and the moments that a person names in spite of them. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice, takewhile
+
+from agent_core.localization import Text
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.occurrences import find_zone, walk_slots
+from agent_core.schedule.triggers import load_timing, milliseconds
+from agent_core.state.jobs.jobs import NewJob
+from agent_core.state.people.people import Person
+from agent_core.tools import describe_hours, local_time
+
+_MINUTES = 60
+_DAYS = 7
+_MOST_STEPS = 2 * _DAYS + 1
+LONGEST_QUIET = (_DAYS + 1) * 86_400_000
+"""Milliseconds; no quiet time is longer, for at least one day of a week is not off."""
+_MOST_EXAMINED = 200
+"""Slots of a job that are compared with its person's quiet times, within `LONGEST_QUIET`."""
+_OFF = Text("You have {days} off.")
+_QUIET = Text("You have quiet hours from {hours}.")
+_DAYS_OFF = (
+    Text("Mondays"),
+    Text("Tuesdays"),
+    Text("Wednesdays"),
+    Text("Thursdays"),
+    Text("Fridays"),
+    Text("Saturdays"),
+    Text("Sundays"),
+)
+_CLOCK = re.compile(
+    r"(?<![\d.,:])(?P<before>(?:\b(?:at|by|um|gegen|kl)\s+|@\s*)?)"
+    r"(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d))?"
+    r"(?P<after>\s*(?:uhr|o.?clock|h\b|a\.?m\b|p\.?m\b)?)(?![\d.:]*\d|\s*(?:st|nd|rd|th)\b)"
+)
+"""A time of day in words; a bare number is none, because it may count something."""
+_WORDS = {"noon": 12, "midday": 12, "mittag": 12, "midnight": 0, "mitternacht": 0}
+_SPAN = re.compile(
+    r"\b(?:in|nach)\s+(?:\d+|an?|one|two|three|half|ein\w*|zwei|drei)(?:\s+\w+)?\s*"
+    r"(?:min|h\b|hour|stunde|std|sec|sek)"
+)
+
+
+def is_quiet(person: Person, zone: str, now: int) -> bool:
+    """Return whether a person has quiet hours now. `zone` is an IANA name."""
+    return person.quiet_from is not None and _is_quiet_at(person, local_time(now, zone))
+
+
+def quiet_until(person: Person, days_off: Sequence[int], zone: str, now: int) -> int | None:
+    """Return the end of the quiet hours and days off that hold now, in milliseconds, or None.
+
+    Seven days off count as none, because nothing would ever be delivered.
+    """
+    off = days_off if len(set(days_off)) < _DAYS else ()
+    moment = local_time(now, zone)
+    for _ in range(_MOST_STEPS):
+        if moment.isoweekday() in off:
+            moment = _at(moment + timedelta(days=1), 0)
+        elif _is_quiet_at(person, moment):
+            moment = _end_of_quiet(person, moment)
+        else:
+            break
+    end = milliseconds(moment)
+    return end if end > now else None
+
+
+def _is_quiet_at(person: Person, moment: datetime) -> bool:
+    start, end = person.quiet_from, person.quiet_until
+    if start is None or end is None:
+        return False
+    minute = moment.hour * _MINUTES + moment.minute
+    return start <= minute < end if start <= end else minute >= start or minute < end
+
+
+def _end_of_quiet(person: Person, moment: datetime) -> datetime:
+    end = person.quiet_until or 0
+    today = _at(moment, end)
+    return today if today > moment else _at(moment + timedelta(days=1), end)
+
+
+def _at(day: datetime, minute: int) -> datetime:
+    return day.replace(hour=minute // _MINUTES, minute=minute % _MINUTES, second=0, microsecond=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldSlot:
+    """A slot that falls into a quiet time: the sentence that says so, and the time's end."""
+
+    sentence: str
+    until: str
+
+
+def find_held_slot(
+    job: NewJob, person: Person, days_off: Sequence[int], zone: str
+) -> HeldSlot | None:
+    """Find the first slot whose message would be held; None if none of the next ones would be.
+
+    `zone` is the person's.
+    """
+    waited = next_slot_of(job)
+    if waited is None or (person.quiet_from is None and not days_off):
+        return None
+    slots = walk_slots(load_timing(job.timing), find_zone(job.zone), waited)
+    near = takewhile(lambda slot: slot.at < waited.at + LONGEST_QUIET, slots)
+    for slot in islice(near, _MOST_EXAMINED):
+        until = quiet_until(person, days_off, zone, slot.at)
+        if until is None:
+            continue
+        moment = local_time(slot.at, zone)
+        is_off = moment.isoweekday() in days_off
+        sentence = (
+            _OFF(days=_DAYS_OFF[moment.weekday()]())
+            if is_off
+            else _QUIET(hours=describe_hours(person))
+        )
+        return HeldSlot(sentence=sentence, until=show_moment(until, find_zone(zone)))
+    return None
+
+
+def names_moment(words: str, at: int, zone: str) -> bool:
+    """Return whether a person's words name the time of day of a moment, or a span until it.
+
+    A time of day counts with a sign of the clock, such as "at 8", "20:00", "8 pm" or "8 Uhr".
+    """
+    said, moment = words.casefold(), local_time(at, zone)
+    if _SPAN.search(said):
+        return True
+    if any(word in said and (hour, 0) == _clock(moment) for word, hour in _WORDS.items()):
+        return True
+    return any(_is_clock(found, moment) for found in _CLOCK.finditer(said))
+
+
+def _is_clock(found: re.Match[str], moment: datetime) -> bool:
+    before, after = found["before"].strip(), found["after"].strip()
+    if not (before or after or found["minute"]):
+        return False
+    hour, minute = int(found["hour"]) % 24, int(found["minute"] or 0)
+    afternoon = (hour + 12) % 24 if hour <= 12 and after not in ("uhr", "h") else hour
+    return _clock(moment) in ((hour, minute), (afternoon, minute))
+
+
+def _clock(moment: datetime) -> tuple[int, int]:
+    return moment.hour, moment.minute

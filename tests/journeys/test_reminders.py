@@ -1,0 +1,109 @@
+"""Reminders: exact moments in quiet times, a question where that is unclear, and what is held."""
+
+import pytest
+
+from tests.emulators.telegram_cast import ANNA
+from tests.integration.clock import Clock
+from tests.journeys.accounts import texts
+from tests.journeys.stage import Stage, call, calls, results
+
+SUNDAY = (2026, 11, 22, 12, 0, 20)
+
+everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
+
+
+def remind(**when: object) -> object:
+    return calls(call("schedule", action="create", kind="message", text="Call Ada.", **when))
+
+
+@everywhere
+async def test_a_moment_that_is_named_counts_on_a_day_off_and_in_quiet_hours(
+    deployment: Stage, platform: str
+) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings days_off sun")
+        await harness.hears(anna, "/settings quiet_hours 19:00-07:00")
+        deployment.plan(remind(at="2026-11-22T20:00"), "Set for 20:00.")
+        assert await harness.hears(anna, "remind me at 8 pm to call Ada") == "Set for 20:00."
+        clock.move(harness, hours=8)
+        await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
+
+
+@everywhere
+async def test_where_the_moment_is_unclear_the_person_is_asked(
+    deployment: Stage, platform: str
+) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings days_off sun")
+        deployment.plan(remind(at="2026-11-22T18:00"), "Fine.")
+        await harness.notes(anna.says("remind me tonight to call Ada"))
+        await harness.asks(anna, "Yes, anyway")
+        assert "You have Sundays off. Remind you anyway?\n\nCall Ada." in texts(anna)[-1]
+        await harness.press(anna, "Yes, anyway")
+        clock.move(harness, hours=6)
+        await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
+
+
+async def test_a_reminder_that_is_held_says_until_when(stage: Stage) -> None:
+    anna, clock = stage.account("telegram", ANNA), Clock(*SUNDAY)
+    stage.now = clock
+    async with stage.open() as harness:
+        await harness.hears(anna, "/settings days_off sun")
+        stage.plan(remind(at="2026-11-22T18:00"), "Fine.")
+        await harness.notes(anna.says("remind me tonight to call Ada"))
+        await harness.asks(anna, "Hold until Mon 2026-11-23 00:00")
+        await harness.press(anna, "Hold until Mon 2026-11-23 00:00")
+        clock.move(harness, hours=6)
+        await harness.at_rest()
+        listed = await harness.hears(anna, "/jobs")
+        assert "Call Ada.: held until Mon 2026-11-23 00:00" in listed
+        clock.move(harness, hours=6)
+        await harness.until(lambda: texts(anna)[-1].startswith("Call Ada."))
+
+
+async def test_no_reminder_is_made_after_a_no(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    stage.now = Clock(*SUNDAY)
+    async with stage.open() as harness:
+        await harness.hears(anna, "/settings days_off sun")
+        stage.plan(remind(at="2026-11-22T18:00"), "Then not.")
+        await harness.notes(anna.says("remind me tonight to call Ada"))
+        await harness.asks(anna, "No reminder")
+        await harness.press(anna, "No reminder")
+        assert results(stage.turns[-1]) == ["No job was created. The person said no."]
+        assert "You have no jobs" in await harness.hears(anna, "/jobs")
+
+
+async def test_a_repeated_job_asks_once_for_its_quiet_times(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    stage.now = Clock(*SUNDAY)
+    async with stage.open() as harness:
+        await harness.hears(anna, "/settings days_off sun")
+        stage.plan(remind(cron="0 8 * * *"), "Every day at 8.")
+        await harness.notes(anna.says("remind me every day at 8 to call Ada"))
+        await harness.asks(anna, "Yes, but held until after")
+        assert "You have Sundays off. Shall it come then, too?" in texts(anna)[-1]
+        await harness.press(anna, "Yes, then too")
+        assert "in quiet hours and on days off, too" in results(stage.turns[-1])[0]
+
+
+async def test_a_minute_is_sixty_seconds_from_the_message(stage: Stage) -> None:
+    anna, clock = stage.account("telegram", ANNA), Clock(*SUNDAY)
+    stage.now = clock
+    async with stage.open() as harness:
+        release = stage.hold()
+        stage.plan(remind(in_minutes=1), "Set.")
+        await harness.notes(anna.says("remind me in 1 minute to call Ada"))
+        await harness.until(lambda: stage.turns)
+        clock.pass_unseen(seconds=20)
+        release.set()
+        await harness.until(lambda: texts(anna)[-1:] == ["Set."])
+        clock.move(harness, seconds=39)
+        await harness.at_rest()
+        assert texts(anna)[-1] == "Set."
+        clock.move(harness, seconds=1)
+        await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
