@@ -1,30 +1,20 @@
 """The entry point of the command line: runs a subcommand and reports its errors."""
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
-from typing import NoReturn
 
 from agent_core.errors import StoreError
 from agent_core.subprocesses.process_privacy import hide_process
 from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
+from gateway.interfaces.parser import Parser, end_sentence
 from gateway.interfaces.subcommands import SUBCOMMANDS
 
 DONE, FAILED, WRONG = 0, 1, 2
 """Exit codes: done, failed, usage or configuration error."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that reports an error in one sentence instead of a page of usage."""
-
-    def error(self, message: str) -> NoReturn:
-        """Exit with code 2."""
-        self.exit(WRONG, f"{_sentence(message)} See `{self.prog} --help`.\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _dispatch(words, os.environ)
         sys.stdout.flush()
     except (StartError, Mistaken, StoreError) as error:
-        print(_sentence(str(error)), file=sys.stderr)
+        print(end_sentence(str(error)), file=sys.stderr)
         return WRONG
     except (Declined, Broken) as error:
-        print(_sentence(str(error)), file=sys.stderr)
+        print(end_sentence(str(error)), file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -51,11 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     word = words[0] if words else ""
+    word = "version" if word == "--version" else word
     if word in ("-h", "--help", "help"):
         print(_describe_subcommands())
-        return DONE
-    if word == "--version":
-        print(f"talaria {version('talaria')}")
         return DONE
     if not word:
         print(_describe_subcommands(), file=sys.stderr)
@@ -64,9 +52,9 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
         print(f"There is no `talaria {word}`; {suggest(word, SUBCOMMANDS)}", file=sys.stderr)
         return WRONG
     command = subcommands.load(word)
-    parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.", allow_abbrev=False)
+    parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
     command.configure(parser)
-    return command.run(parser.parse_args(words[1:]), environ)
+    return command.run(parser.read(words[1:]), environ)
 
 
 def _describe_subcommands() -> str:
@@ -84,14 +72,6 @@ def _describe_subcommands() -> str:
             "2 usage or configuration error. The home directory is ~/.talaria or TALARIA_HOME.",
         ]
     )
-
-
-def _sentence(text: str) -> str:
-    """Capitalise the first word, unless it is a name or a path, and end with a full stop."""
-    text = text.strip()
-    first = text.partition(" ")[0].rstrip(",:;")
-    text = text[:1].upper() + text[1:] if first.isalpha() else text
-    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 if __name__ == "__main__":

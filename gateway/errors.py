@@ -3,6 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
+_LIKENESS = 0.6
+"""Least likeness of a mistyped name, from 0 to 1; the default of difflib."""
+
 
 class StartError(Exception):
     """The gateway can't start or can't be reached. The text says why and what to do."""
@@ -24,8 +27,14 @@ class Mistaken(Declined):
     """An operation was called with invalid arguments. The text says which."""
 
 
+def find_nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that a mistyped one most resembles; None if no one is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=_LIKENESS)
+    return near[0] if near else None
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """End a sentence about an unknown name: with the nearest known name, or with all of them."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}."
+    near = find_nearest(name, names)
+    return f"did you mean {near}?" if near else f"known are {', '.join(sorted(names))}."

@@ -6,10 +6,11 @@ exits with 1 if the page is out of date.
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gateway.interfaces import subcommands
+from gateway.interfaces.parser import Parser
 from gateway.interfaces.subcommands import SUBCOMMANDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
@@ -33,7 +34,19 @@ the database themselves.
 | 2 | usage or configuration error |
 
 `talaria --help` lists the commands, `talaria COMMAND --help` explains one, and
-`talaria --version` prints the version.
+`talaria version` prints the version. A mistyped word is answered with the nearest one.
+
+## Complete words with Tab
+
+`talaria completion` prints a script for bash, zsh or fish. Save it where your shell looks:
+
+```sh
+talaria completion bash > ~/.local/share/bash-completion/completions/talaria
+talaria completion zsh > "${fpath[1]}/_talaria"
+talaria completion fish > ~/.config/fish/completions/talaria.fish
+```
+
+## Commands
 """
 
 
@@ -63,27 +76,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _describe_command(word: str) -> Iterator[str]:
-    parser = argparse.ArgumentParser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
+    parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
     subcommands.load(word).configure(parser)
     yield from _describe_parser(parser, level=2, summary=parser.description or "")
 
 
-def _describe_parser(parser: argparse.ArgumentParser, *, level: int, summary: str) -> Iterator[str]:
+def _describe_parser(parser: Parser, *, level: int, summary: str) -> Iterator[str]:
     """Describe a parser and, one heading deeper, its subcommands."""
     yield from ("", f"{'#' * level} {parser.prog}", "", summary)
     if level == 2 and parser.epilog:
         yield from ("", _escape(parser.epilog))
     yield from ("", "```text", _spell_usage(parser), "```")
+    yield from ("", "For example:", "", "```sh", *parser.examples, "```")
     options = [action for action in parser._actions if _is_option(action)]
     if options:
         yield from ("", "| Argument | Meaning |", "|---|---|", *map(_describe_option, options))
-    for name, helped, verb in _list_verbs(parser):
-        yield from _describe_parser(verb, level=level + 1, summary=_end_sentence(name, helped))
+    helps = parser.describe_verbs()
+    for name, verb in parser.list_verbs().items():
+        yield from _describe_parser(verb, level=level + 1, summary=_end_sentence(name, helps[name]))
 
 
-def _spell_usage(parser: argparse.ArgumentParser) -> str:
+def _spell_usage(parser: Parser) -> str:
     """Spell the usage line: options, then positional arguments, then subcommands."""
-    verbs = "|".join(name for name, _, _ in _list_verbs(parser))
+    verbs = "|".join(parser.list_verbs())
     is_needed = any(action.required for action in parser._actions if _is_verbs(action))
     options = [action for action in parser._actions if action.option_strings]
     positional = [action for action in parser._actions if not action.option_strings]
@@ -156,17 +171,6 @@ def _is_option(action: argparse.Action) -> bool:
 
 def _is_verbs(action: argparse.Action) -> bool:
     return isinstance(action, argparse._SubParsersAction)
-
-
-def _list_verbs(
-    parser: argparse.ArgumentParser,
-) -> Iterable[tuple[str, str, argparse.ArgumentParser]]:
-    """List the subcommands of a parser as (name, help, parser), without their aliases."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for helped in action._choices_actions:
-                name = helped.dest
-                yield name, helped.help or "", action.choices[name]
 
 
 def _escape(text: str) -> str:

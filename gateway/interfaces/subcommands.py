@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Mapping
 from typing import Protocol, cast
 
+from gateway.interfaces.parser import Parser
+
 SUBCOMMANDS: Mapping[str, str] = {
     "run": "Start the gateway",
     "chat": "Chat in this terminal, or through a pipe",
@@ -18,6 +20,8 @@ SUBCOMMANDS: Mapping[str, str] = {
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",
     "backup": "Back up the database, even while it is in use",
+    "completion": "Print a script that completes `talaria` in your shell",
+    "version": "Show the version of Talaria and of Python",
 }
 """In the order of `talaria --help`; `gateway.interfaces.cli` has a module for each."""
 
@@ -25,8 +29,8 @@ SUBCOMMANDS: Mapping[str, str] = {
 class Subcommand(Protocol):
     """The interface of a module in `gateway.interfaces.cli`."""
 
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the subcommand's own arguments."""
+    def configure(self, parser: Parser) -> None:
+        """Add the subcommand's own arguments and examples."""
 
     def run(self, arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         """Run the subcommand and return its exit code: 0 done, 1 failed, 2 usage error."""

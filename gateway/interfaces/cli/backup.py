@@ -7,13 +7,15 @@ from pathlib import Path
 from gateway.config import load
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
 
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the name of the copy."""
+    parser.examples = ("talaria backup ~/talaria-2026-11-22.db",)
     parser.add_argument("file", metavar="FILE", type=Path, help="the copy; must not exist yet")
 
 

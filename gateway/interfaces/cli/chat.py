@@ -8,13 +8,15 @@ from functools import partial
 
 from gateway.commands import COMMANDS
 from gateway.config import Settings, list_hidden, load, logging_to, make_home
+from gateway.interfaces.parser import Parser
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
 from gateway.interfaces.terminal.prompt import PromptChat
 from gateway.interfaces.terminal.server_discovery import chat_with_gateway
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add no argument: chatting needs only a home directory."""
+    parser.examples = ("talaria chat", "echo 'remind me at 9 to feed the dog' | talaria chat")
     parser.epilog = (
         "Connects to the running gateway, or starts one for this chat."
         " Type a button's number alone to press it. With input from a pipe, each line is a"

@@ -10,6 +10,7 @@ from gateway.config import load
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics import Finding, examine
 from gateway.interfaces.operations.client import NoGateway, fetch_health
+from gateway.interfaces.parser import Parser
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five."""
@@ -17,8 +18,9 @@ _MARKS = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 _DONE, _FAILED, _WRONG = 0, 1, 2
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add `--live` and `--json`."""
+    parser.examples = ("talaria check", "talaria check --live --json")
     parser.add_argument("--live", action="store_true", help="ask the running gateway")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

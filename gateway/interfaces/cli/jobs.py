@@ -10,6 +10,7 @@ from gateway.bootstrap import plugins
 from gateway.config import load
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
 
 _HOME = "home"
 _CHANGES = {
@@ -26,29 +27,60 @@ _EPILOG = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+_EXAMPLES_OF_ADD = (
+    "talaria jobs add --person ada --cron '0 8 * * 1-5' --message 'Take the pills.'",
+    "talaria jobs add --person ada --at 2026-11-23T08:00 --prompt 'What is new in the feeds?'",
+    "talaria jobs add --person ada --every 60 --script -- df -h",
+)
+
+
+def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
+    parser.examples = ("talaria jobs list", "talaria jobs show 3")
     parser.epilog = _EPILOG
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    listing = verbs.add_parser("list", help="list jobs with their schedules (the default)")
+    listing = verbs.add_parser(
+        "list",
+        help="list jobs with their schedules (the default)",
+        examples=["talaria jobs list", "talaria jobs list --person ada"],
+    )
     for one in (parser, listing):
         # A verb's defaults must not override options given before the verb.
         silent = argparse.SUPPRESS
         one.add_argument("--system", action="store_true", default=silent, help="system jobs only")
         one.add_argument("--person", metavar="SLUG", default=silent, help="one person's jobs only")
-    show = verbs.add_parser("show", help="show one job with its latest runs")
-    shown = verbs.add_parser("preview", help="show its latest result as each platform would")
+    show = verbs.add_parser(
+        "show", help="show one job with its latest runs", examples=["talaria jobs show 3"]
+    )
+    shown = verbs.add_parser(
+        "preview",
+        help="show its latest result as each platform would",
+        examples=["talaria jobs preview 3"],
+    )
     changes = [
-        verbs.add_parser(name, help=reported, aliases=_ALIASES.get(name, ()))
+        verbs.add_parser(
+            name,
+            help=reported,
+            aliases=_ALIASES.get(name, ()),
+            examples=[f"talaria jobs {name} 3"],
+        )
         for name, (reported, _) in _CHANGES.items()
     ]
     for one in (show, shown, *changes):
         one.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
-    add = verbs.add_parser("add", help="add a job for a person", epilog=_EPILOG)
+    add = verbs.add_parser(
+        "add", help="add a job for a person", epilog=_EPILOG, examples=_EXAMPLES_OF_ADD
+    )
     _configure_add(add)
     _configure_change(
         verbs.add_parser(
-            "change", help="change a job's schedule, text, model, tools or target", epilog=_EPILOG
+            "change",
+            help="change a job's schedule, text, model, tools or target",
+            epilog=_EPILOG,
+            examples=[
+                "talaria jobs change 3 --cron '30 7 * * 1-5'",
+                "talaria jobs change 3 --urgent",
+            ],
         )
     )
 

@@ -10,6 +10,7 @@ import tzlocal
 
 from gateway.config import load
 from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
 
 _SHOWN = 20
 _LONGEST = 200
@@ -20,15 +21,32 @@ _DAY = len("2026-11-21")
 _FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add `log`, `show`, `undo` and `restore`."""
+    parser.examples = ("talaria memory show --person ada", "talaria memory log")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    log = verbs.add_parser("log", help="list the newest changes with their ledger rows")
+    log = verbs.add_parser(
+        "log",
+        help="list the newest changes with their ledger rows",
+        examples=["talaria memory log", "talaria memory log --person ada --limit 50"],
+    )
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
-    show = verbs.add_parser("show", help="show memory, now or at a moment")
-    undo = verbs.add_parser("undo", help="undo one change, and the changes derived from it")
+    show = verbs.add_parser(
+        "show",
+        help="show memory, now or at a moment",
+        examples=["talaria memory show", "talaria memory show --person ada --at 2026-11-21"],
+    )
+    undo = verbs.add_parser(
+        "undo",
+        help="undo one change, and the changes derived from it",
+        examples=["talaria memory undo 57"],
+    )
     undo.add_argument("row", metavar="ROW", type=int, help="row number from `talaria memory log`")
-    restore = verbs.add_parser("restore", help="restore memory to a moment")
+    restore = verbs.add_parser(
+        "restore",
+        help="restore memory to a moment",
+        examples=["talaria memory restore --person ada --at '2026-11-21 18:30'"],
+    )
     for verb in (log, show, restore):
         verb.add_argument("--person", metavar="SLUG", help="one person, room or block, or the team")
     at = "2026-11-21 or '2026-11-21 18:30'; a date alone means the end of that day"

@@ -11,6 +11,7 @@ import aiohttp
 from agent_core.models import SOURCE, load_table, reduce_table
 from gateway.config import MODEL_TABLE, load
 from gateway.errors import Declined
+from gateway.interfaces.parser import Parser
 from gateway.texts.models import describe_price
 
 _SECONDS = 60.0
@@ -18,11 +19,20 @@ _MOST_BYTES = 50_000_000
 """The complete table has about 3 MB."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the verbs."""
+    parser.examples = ("talaria models list", "talaria models update")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list the configured models with their prices")
-    update = verbs.add_parser("update", help="get the newest prices; the next start uses them")
+    verbs.add_parser(
+        "list",
+        help="list the configured models with their prices",
+        examples=["talaria models list"],
+    )
+    update = verbs.add_parser(
+        "update",
+        help="get the newest prices; the next start uses them",
+        examples=["talaria models update", "talaria models update --from ~/prices.json"],
+    )
     update.add_argument(
         "--from",
         dest="source",

@@ -25,6 +25,7 @@ from gateway.config import (
     make_home,
 )
 from gateway.interfaces.http.server import serving_control, serving_page
+from gateway.interfaces.parser import Parser
 from gateway.people import LOCAL_PLATFORM
 
 _STAND_IN = (
@@ -84,8 +85,9 @@ _POLL = 0.02
 _log = logging.getLogger(__name__)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add no argument: `config.toml` and the environment hold all settings."""
+    parser.examples = ("talaria run", "TALARIA_HTTP__PORT=8080 talaria run")
     parser.epilog = "Settings: config.toml in the home, and TALARIA_<TABLE>__<KEY>."
 
 

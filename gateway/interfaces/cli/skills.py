@@ -15,6 +15,7 @@ from agent_core.skills import SKILL_FILE, Skill, is_whole, list_skill_folders, r
 from gateway.config import SKILLS, load
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
 
 _CHANGES = {
     "archive": ("archive a skill in skills/.archive/", "is archived as {kept}."),
@@ -27,24 +28,42 @@ _LONGEST = 100
 """Characters of a description in a list."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
+    parser.examples = ("talaria skills list", "talaria skills check ~/my-skills")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser("list", help="list all skills with their state (the default)")
-    show = verbs.add_parser("show", help="show one skill in full")
-    changes = [verbs.add_parser(name, help=reported) for name, (reported, _) in _CHANGES.items()]
+    verbs.add_parser(
+        "list",
+        help="list all skills with their state (the default)",
+        examples=["talaria skills list"],
+    )
+    show = verbs.add_parser(
+        "show", help="show one skill in full", examples=["talaria skills show research"]
+    )
+    changes = [
+        verbs.add_parser(name, help=reported, examples=[f"talaria skills {name} research"])
+        for name, (reported, _) in _CHANGES.items()
+    ]
     for one in (show, *changes):
         one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
     check = verbs.add_parser(
-        "check", help="check the skills of the home or of a folder; 1 if broken"
+        "check",
+        help="check the skills of the home or of a folder; 1 if broken",
+        examples=["talaria skills check", "talaria skills check ~/my-skills"],
     )
     check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
-    log = verbs.add_parser("log", help="list the newest changes with their ledger rows")
+    log = verbs.add_parser(
+        "log",
+        help="list the newest changes with their ledger rows",
+        examples=["talaria skills log", "talaria skills log research --limit 50"],
+    )
     log.add_argument("name", metavar="NAME", nargs="?", help="one skill, even a deleted one")
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
-    undo = verbs.add_parser("undo", help="undo one change")
+    undo = verbs.add_parser("undo", help="undo one change", examples=["talaria skills undo 57"])
     undo.add_argument("row", metavar="ROW", type=int, help="row number from `talaria skills log`")
-    curate = verbs.add_parser("curate", help="run the curator now")
+    curate = verbs.add_parser(
+        "curate", help="run the curator now", examples=["talaria skills curate --dry-run"]
+    )
     curate.add_argument("--dry-run", action="store_true", help="only show its plan")
 
 

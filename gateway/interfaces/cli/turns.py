@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.config import load
 from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
 from gateway.texts.system_jobs import describe_replay, describe_requests
 
 _SHOWN = 20
@@ -14,17 +15,28 @@ _LONGEST = 300
 """Characters of a step's outcome that are shown."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add `list`, `show`, `replay` and `undelivered`."""
+    parser.examples = ("talaria turns list", "talaria turns show 128")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    recent = verbs.add_parser("list", help="list the newest turns")
-    show = verbs.add_parser("show", help="show one turn: its message, steps and cost")
+    recent = verbs.add_parser(
+        "list", help="list the newest turns", examples=["talaria turns list --limit 50"]
+    )
+    show = verbs.add_parser(
+        "show",
+        help="show one turn: its message, steps, cost, and why it failed",
+        examples=["talaria turns show 128", "talaria turns show --prompt 128"],
+    )
     show.add_argument(
         "--prompt",
         action="store_true",
         help="rebuild the model's requests, and tell if they are exact",
     )
-    replay = verbs.add_parser("replay", help="replay a turn and compare its requests")
+    replay = verbs.add_parser(
+        "replay",
+        help="replay a turn and compare its requests",
+        examples=["talaria turns replay 128", "talaria turns replay 128 --memory now"],
+    )
     replay.add_argument(
         "--memory",
         choices=("then", "now"),
@@ -33,7 +45,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     for one in (show, replay):
         one.add_argument("id", metavar="ID", type=int)
-    dead = verbs.add_parser("undelivered", help="list messages that could not be delivered")
+    dead = verbs.add_parser(
+        "undelivered",
+        help="list messages that could not be delivered",
+        examples=["talaria turns undelivered"],
+    )
     for listing in (recent, dead):
         listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
 

@@ -2,6 +2,7 @@
 
 import os
 import pkgutil
+import shlex
 import signal
 import socket
 import sqlite3
@@ -14,6 +15,7 @@ import pytest
 
 from agent_core.state.engine.database import Database
 from gateway.interfaces import cli, subcommands
+from gateway.interfaces.parser import Parser
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
 from tests.emulators.anthropic import AnthropicEmulator
@@ -68,9 +70,25 @@ def test_every_word_tells_how_it_is_used(home: Path, word: str) -> None:
     assert f"usage: talaria {word}" in done.out
 
 
-def test_the_version_is_that_of_the_package(home: Path) -> None:
+@pytest.mark.parametrize("word", SUBCOMMANDS)
+def test_every_help_ends_with_examples_that_the_parser_takes(word: str) -> None:
+    parser = Parser(prog=f"talaria {word}")
+    subcommands.load(word).configure(parser)
+    for one in (parser, *parser.list_verbs().values()):
+        assert one.examples, one.prog
+        assert one.format_help().endswith("examples:\n  " + "\n  ".join(one.examples) + "\n")
+        for example in one.examples:
+            command = example.rpartition("| ")[2].partition(" > ")[0]
+            while not command.startswith("talaria "):  # settings come first in the environment
+                command = command.partition(" ")[2]
+            assert command.startswith(one.prog)
+            parser.read(shlex.split(command)[2:])
+
+
+@pytest.mark.parametrize("word", ["--version", "version"])
+def test_the_version_is_that_of_the_package(home: Path, word: str) -> None:
     text = ROOT.joinpath("pyproject.toml").read_text()
-    version = talaria(home, "--version").out.split()[1]
+    version = talaria(home, word).out.split()[1]
     assert f'version = "{version}"' in text
 
 
@@ -81,6 +99,12 @@ def test_the_version_is_that_of_the_package(home: Path) -> None:
         (("run", "--fast"), "Unrecognized arguments: --fast. See `talaria run --help`.\n"),
         (("backup",), "The following arguments are required: FILE. See `talaria backup --help`.\n"),
         (("turns", "show", "x"), "Argument ID: invalid int value: 'x'. See `talaria turns show"),
+        (
+            ("turns", "lsit"),
+            "There is no `talaria turns lsit`; did you mean list? See `talaria tur",
+        ),
+        (("turns", "list", "--limt", "3"), "Unrecognized arguments: --limt 3; did you mean --limi"),
+        (("jobs", "add", "--late", "al"), "Argument --late: there is no al; did you mean all? See"),
     ],
 )
 def test_a_wrong_use_is_one_sentence(home: Path, words: tuple[str, ...], sentence: str) -> None:

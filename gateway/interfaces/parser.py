@@ -1,0 +1,83 @@
+"""The argument parser of the command line: errors in one sentence, and examples in each help."""
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from gateway.errors import find_nearest, suggest
+
+_WRONG = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of a command or of one of its verbs."""
+
+    def __init__(self, *given: Any, examples: Sequence[str] = (), **options: Any) -> None:
+        """`examples` are whole command lines, which `--help` shows; the rest is argparse's."""
+        super().__init__(*given, **{"allow_abbrev": False} | options)
+        self.examples = tuple(examples)
+
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        """Parse the words of a command line. Exits with code 2 if one is wrong."""
+        found, unknown = self.parse_known_args(words)
+        if unknown:
+            chosen = self.list_verbs().get(getattr(found, "verb", None) or "", self)
+            known = (name for one in (self, chosen) for name in one._option_string_actions)
+            chosen.error(_describe_unknown(unknown, known))
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with code 2, after one sentence instead of a page of usage."""
+        self.exit(_WRONG, f"{end_sentence(message)} See `{self.prog} --help`.\n")
+
+    def format_help(self) -> str:
+        """Return the help, with the examples at its end."""
+        lines = "".join(f"\n  {line}" for line in self.examples)
+        return super().format_help() + (f"\nexamples:{lines}\n" if lines else "")
+
+    def list_verbs(self) -> Mapping[str, "Parser"]:
+        """Return the parsers of the verbs by name, without their aliases."""
+        return {
+            listed.dest: action.choices[listed.dest]
+            for action in self._list_choosers()
+            for listed in action._choices_actions
+        }
+
+    def describe_verbs(self) -> Mapping[str, str]:
+        """Return the help of each verb by name."""
+        listed = (one for action in self._list_choosers() for one in action._choices_actions)
+        return {one.dest: one.help or "" for one in listed}
+
+    def list_actions(self) -> list[argparse.Action]:
+        """List the arguments, and not the choice of a verb."""
+        choosers = self._list_choosers()
+        return [action for action in self._actions if action not in choosers]
+
+    def _list_choosers(self) -> list["argparse._SubParsersAction[Parser]"]:
+        return [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice, and name the nearest; argparse lists all of them."""
+        if action.choices is None or value in action.choices:
+            return
+        nearest = suggest(str(value), map(str, action.choices))
+        if isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(None, f"there is no `{self.prog} {value}`; {nearest}")
+        raise argparse.ArgumentError(action, f"there is no {value}; {nearest}")
+
+
+def end_sentence(text: str) -> str:
+    """Capitalise the first word, unless it is a name or a path, and end with a full stop."""
+    text = text.strip()
+    first = text.partition(" ")[0].rstrip(",:;")
+    text = text[:1].upper() + text[1:] if first.isalpha() else text
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _describe_unknown(unknown: Sequence[str], known: Iterable[str]) -> str:
+    """Return a sentence on words that no argument takes, with the nearest option if one is near."""
+    first = unknown[0].partition("=")[0]
+    near = find_nearest(first, known) if first.startswith("-") else None
+    return f"unrecognized arguments: {' '.join(unknown)}" + (
+        f"; did you mean {near}?" if near else ""
+    )
