@@ -18,6 +18,13 @@ from agent_core.tools.settings_tool import (
     describe_hours,
     list_settings,
 )
+from agent_core.tools.time_zones import (
+    find_zone,
+    guess_zone,
+    name_city,
+    name_zone,
+    read_preferences,
+)
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.untrusted_text import escape, flatten, is_bidi, is_hidden, quote
 from agent_core.tools.user_questions import (
@@ -54,11 +61,16 @@ __all__ = [
     "describe_no_answer",
     "escape",
     "find_secret",
+    "find_zone",
     "flatten",
+    "guess_zone",
     "is_bidi",
     "is_hidden",
     "list_settings",
     "local_time",
+    "name_city",
+    "name_zone",
     "quote",
     "read_days",
+    "read_preferences",
 ]

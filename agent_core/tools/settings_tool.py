@@ -4,8 +4,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
-from zoneinfo import available_timezones
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
@@ -14,10 +12,10 @@ from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person, Preferences
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.time_zones import find_zone, read_hours
 from agent_core.transcript import ToolSpec
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-_HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*[-–]\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
 DAYS_OFF = "days_off"
@@ -26,8 +24,8 @@ _BAD_VERBOSITY = Text("verbosity is quiet, normal or verbose")
 _BAD_CAP = Text(
     '"{value}" isn\'t a reading limit; write tokens like 50000, at least {least}, or off'
 )
-_BAD_ZONE = Text('"{value}" isn\'t a time zone; write one like "Europe/Vienna"')
-_BAD_HOURS = Text('"{value}" isn\'t a range of hours; write one like 22:00-07:30')
+_BAD_ZONE = Text('"{value}" isn\'t a time zone; write a city like "Vienna", or "UTC+2"')
+_BAD_HOURS = Text('"{value}" isn\'t a range of hours; write one like 22:00-07:30 or 10pm-7am')
 _EMPTY_HOURS = Text("quiet hours can't end when they start; write off for none")
 _UNKNOWN = Text('there is no setting "{name}"; there are {names}')
 NAMES = ("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap")
@@ -186,26 +184,19 @@ def _clock(minute: int) -> str:
 def _read_zone(value: str) -> str | None:
     if not value:
         return None
-    zone = _list_zones().get(value.replace(" ", "_").casefold())
+    zone = find_zone(value)
     if zone is None:
         raise ToolArgumentError(_BAD_ZONE(value=value))
     return zone
 
 
-@cache
-def _list_zones() -> dict[str, str]:
-    """The IANA names by their lower-case form; cached, because listing them reads a folder."""
-    return {zone.casefold(): zone for zone in available_timezones()}
-
-
 def _read_hours(value: str) -> tuple[int | None, int | None]:
     if not value or value.casefold() in ("none", "off"):
         return None, None
-    found = _HOURS.fullmatch(value)
+    found = read_hours(value)
     if found is None:
         raise ToolArgumentError(_BAD_HOURS(value=value))
-    numbers = [int(group) for group in found.groups()]
-    start, end = numbers[0] * _MINUTES + numbers[1], numbers[2] * _MINUTES + numbers[3]
+    start, end = found
     if start == end:
         raise ToolArgumentError(_EMPTY_HOURS())
     return start, end

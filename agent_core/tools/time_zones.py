@@ -1,0 +1,249 @@
+"""Time zones and hours of a day as people write them: a city, a country, "UTC+2", "10pm-7am". Pure.
+
+Names come from the IANA database in the package `tzdata`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib import resources
+from zoneinfo import ZoneInfo, available_timezones
+
+_OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-−–])\s*(\d{1,2})(?::?([0-5]\d))?\s*(?:h|hours?|std)?")
+_FIXED = re.compile(r"Etc/GMT([+-])(\d{1,2})")
+_MOST_EAST, _MOST_WEST = 14, 12
+"""Hours from UTC that the IANA database has as fixed zones."""
+_PART_HOURS = {
+    "+3:30": "Asia/Tehran",
+    "+4:30": "Asia/Kabul",
+    "+5:30": "Asia/Kolkata",
+    "+5:45": "Asia/Kathmandu",
+    "+6:30": "Asia/Yangon",
+    "+9:30": "Australia/Darwin",
+    "-9:30": "Pacific/Marquesas",
+}
+"""Zones without summer time whose offset is no whole hour."""
+
+_AMERICAN = {
+    "America/New_York": "est edt eastern boston washington miami philadelphia atlanta baltimore",
+    "America/Chicago": "cst cdt central houston dallas austin minneapolis",
+    "America/Denver": "mst mdt mountain",
+    "America/Los_Angeles": "pst pdt pacific san_francisco seattle portland san_diego las_vegas",
+    "America/Toronto": "montreal ottawa",
+}
+_EUROPEAN = {
+    "Europe/London": "bst uk britain great_britain england scotland wales manchester"
+    " birmingham edinburgh glasgow oxford",
+    "Europe/Berlin": "cest mez mesz munich münchen hamburg cologne köln frankfurt stuttgart leipzig"
+    " dresden düsseldorf bremen hannover deutschland",
+    "Europe/Vienna": "wien graz linz salzburg innsbruck österreich",
+    "Europe/Zurich": "zürich bern basel geneva genf genève lausanne schweiz suisse svizzera",
+    "Europe/Rome": "rom roma milan mailand milano naples neapel turin florence florenz italien",
+    "Europe/Paris": "france lyon marseille toulouse nice frankreich",
+    "Europe/Madrid": "spain barcelona valencia sevilla seville spanien españa",
+    "Europe/Lisbon": "portugal lissabon lisboa porto",
+    "Europe/Brussels": "brüssel bruxelles antwerp belgien",
+    "Europe/Amsterdam": "rotterdam the_hague holland niederlande",
+    "Europe/Copenhagen": "kopenhagen dänemark",
+    "Europe/Stockholm": "gothenburg göteborg schweden",
+    "Europe/Oslo": "bergen norwegen",
+    "Europe/Helsinki": "finnland",
+    "Europe/Warsaw": "warschau warszawa krakow kraków krakau polen",
+    "Europe/Prague": "prag praha brno tschechien czechia",
+    "Europe/Budapest": "ungarn",
+    "Europe/Bucharest": "bukarest rumänien",
+    "Europe/Athens": "athen griechenland",
+    "Europe/Kyiv": "kiev kiew",
+    "Europe/Moscow": "moskau",
+    "Europe/Istanbul": "ankara türkei",
+}
+_OTHER = {
+    "Asia/Kolkata": "mumbai bombay delhi new_delhi bangalore chennai hyderabad indien",
+    "Asia/Shanghai": "china beijing peking shenzhen guangzhou",
+    "Asia/Tokyo": "tokio osaka kyoto",
+    "Asia/Seoul": "south_korea korea",
+    "Asia/Singapore": "singapur",
+    "Asia/Dubai": "abu_dhabi",
+    "Africa/Cairo": "kairo",
+    "Australia/Sydney": "canberra",
+    "Pacific/Auckland": "new_zealand wellington neuseeland",
+}
+_SPOKEN_IN = {
+    "cs": "CZ",
+    "da": "DK",
+    "de": "DE",
+    "el": "GR",
+    "fi": "FI",
+    "he": "IL",
+    "hu": "HU",
+    "it": "IT",
+    "ja": "JP",
+    "ko": "KR",
+    "nl": "NL",
+    "no": "NO",
+    "nb": "NO",
+    "pl": "PL",
+    "ro": "RO",
+    "sv": "SE",
+    "th": "TH",
+    "tr": "TR",
+    "uk": "UA",
+    "vi": "VN",
+}
+"""Languages whose speakers mostly share one clock; German's three countries do."""
+
+_TIME = r"(\d{1,2})(?:[:.h]([0-5]\d))?\s*(uhr|a\.?m\.?|p\.?m\.?)?"
+_HOURS = re.compile(
+    rf"(?:(?:quiet(?: hours)?|ruhe(?:zeit)?)[:,]?\s+)?(?:from |von )?{_TIME}"
+    rf"\s*(?:-|–|—|to|until|till|bis)\s*{_TIME}"
+)
+_HALF_DAY = 12
+_DAY = 24 * 60
+_LEAD = re.compile(
+    r"(?:(?:i['’]?m|i am|i live|we live|we['’]?re|ich bin|ich wohne|ich lebe|wir wohnen) )?(?:in )?"
+)
+_BETWEEN = re.compile(r"\s*(?:[,;\n]| and | und )\s*")
+_LONGEST = 60
+"""Characters; a longer text says more than a place and hours."""
+
+
+def find_zone(words: str) -> str | None:
+    """Return the IANA name of a zone, a city, a country with one clock, or an offset from UTC."""
+    said = " ".join(words.split()).casefold().strip(".!")
+    plain = _plain(said)
+    # "EST" is a zone without summer time, which people who write it do not mean: cities come first.
+    return _read_offset(said) or _list_places().get(plain) or _list_zones().get(plain)
+
+
+def guess_zone(locale: str | None) -> str | None:
+    """Return the zone of a BCP 47 locale if its territory or language has only one clock."""
+    language, *rest = (locale or "").replace("_", "-").split("-")
+    territory = next((part.upper() for part in reversed(rest) if len(part) == 2), None)
+    code = territory or _SPOKEN_IN.get(language.lower())
+    return _list_countries().get(code) if code else None
+
+
+def name_zone(zone: str) -> str:
+    """Return a zone as people write it: `Europe/Vienna`, or `UTC+2` for a fixed offset."""
+    found = _FIXED.fullmatch(zone)
+    if found is None:
+        return zone
+    # POSIX counts west of Greenwich as positive, and people count east.
+    return f"UTC{'-' if found[1] == '+' else '+'}{found[2]}"
+
+
+def name_city(zone: str) -> str:
+    """Return the city that a zone is named after: `New York`."""
+    return name_zone(zone).rpartition("/")[2].replace("_", " ")
+
+
+def read_hours(words: str) -> tuple[int, int] | None:
+    """Parse a range of hours such as `22:00-07:30`, `22-7` or `10pm to 7am`: minutes of a day."""
+    found = _HOURS.fullmatch(" ".join(words.split()).casefold())
+    if found is None:
+        return None
+    start, end = _read_time(*found.group(1, 2, 3)), _read_time(*found.group(4, 5, 6))
+    return None if start is None or end is None else (start, end)
+
+
+def read_preferences(words: str) -> Mapping[str, str]:
+    """Parse a text that names nothing but a place, quiet hours, or both; else return none.
+
+    The keys are those of settings, the values as they were written.
+    """
+    said = words.strip().rstrip(".!")
+    if len(said) > _LONGEST:
+        return {}
+    found: dict[str, str] = {}
+    for part in _BETWEEN.split(said):
+        place = part[len(lead[0]) :] if (lead := _LEAD.match(part.casefold())) else part
+        if find_zone(place):
+            found.setdefault("time_zone", place)
+        elif read_hours(part):
+            found.setdefault("quiet_hours", part)
+        else:
+            return {}
+    return found
+
+
+def _read_time(hour: str, minute: str | None, half: str | None) -> int | None:
+    hours, is_half = int(hour), bool(half) and half != "uhr"
+    if is_half and not 1 <= hours <= _HALF_DAY:
+        return None
+    if is_half:
+        hours = hours % _HALF_DAY + (_HALF_DAY if (half or "").startswith("p") else 0)
+    minutes = hours * 60 + int(minute or 0)
+    return minutes if minutes < _DAY else None
+
+
+def _read_offset(said: str) -> str | None:
+    found = _OFFSET.fullmatch(said)
+    if found is None:
+        return None
+    sign, hours, minutes = "+" if found[1] == "+" else "-", int(found[2]), found[3] or "00"
+    if minutes != "00":
+        return _PART_HOURS.get(f"{sign}{hours}:{minutes}")
+    if hours == 0:
+        return "Etc/UTC"
+    if hours > (_MOST_EAST if sign == "+" else _MOST_WEST):
+        return None
+    return f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
+
+
+def _plain(words: str) -> str:
+    """Return words without accents, joined by underscores as in the names of zones."""
+    bare = unicodedata.normalize("NFKD", words.casefold())
+    letters = "".join(letter for letter in bare if not unicodedata.combining(letter))
+    return "_".join(letters.split())
+
+
+@cache
+def _list_zones() -> Mapping[str, str]:
+    """List the IANA names by their lower-case form; cached, because listing them reads a folder."""
+    return {zone.casefold(): zone for zone in available_timezones()}
+
+
+@cache
+def _list_places() -> Mapping[str, str]:
+    """List cities and countries by their plain names."""
+    cities = {_plain(zone.rpartition("/")[2]): zone for _, zone in _read_table("zone.tab")}
+    known = {
+        _plain(name): zone
+        for names in (_AMERICAN, _EUROPEAN, _OTHER)
+        for zone, words in names.items()
+        for name in words.split()
+    }
+    countries = _list_countries()
+    named = {
+        _plain(name): countries[code]
+        for code, name in _read_table("iso3166.tab")
+        if code in countries
+    }
+    return {**named, **cities, **known}
+
+
+@cache
+def _list_countries() -> Mapping[str, str]:
+    """List the first zone of each country whose zones show the same time all year."""
+    zones: dict[str, list[str]] = {}
+    for code, zone in _read_table("zone.tab"):
+        zones.setdefault(code, []).append(zone)
+    return {
+        code: found[0] for code, found in zones.items() if len({*map(_read_clocks, found)}) == 1
+    }
+
+
+def _read_clocks(zone: str) -> tuple[timedelta | None, ...]:
+    """Return a zone's offsets in winter and in summer."""
+    moments = (datetime(2026, month, 15, tzinfo=UTC) for month in (1, 7))
+    return tuple(moment.astimezone(ZoneInfo(zone)).utcoffset() for moment in moments)
+
+
+def _read_table(name: str) -> list[tuple[str, str]]:
+    """Read the first and the last but optional column of a table of the IANA database."""
+    text = resources.files("tzdata").joinpath("zoneinfo", name).read_text("utf-8")
+    column = 2 if name == "zone.tab" else 1
+    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    return [(row[0], row[column]) for row in rows]

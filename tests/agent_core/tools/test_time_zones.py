@@ -1,0 +1,94 @@
+"""Places, offsets and hours as people write them."""
+
+from zoneinfo import available_timezones
+
+import pytest
+
+from agent_core.tools import find_zone, guess_zone, name_city, name_zone, read_preferences
+from agent_core.tools.time_zones import read_hours
+
+
+@pytest.mark.parametrize(
+    ("words", "zone"),
+    [
+        ("Vienna", "Europe/Vienna"),
+        ("wien", "Europe/Vienna"),
+        ("Europe/Vienna", "Europe/Vienna"),
+        ("new york", "America/New_York"),
+        ("São Paulo", "America/Sao_Paulo"),
+        ("Zurich", "Europe/Zurich"),
+        ("Zürich", "Europe/Zurich"),
+        ("Austria", "Europe/Vienna"),
+        ("Germany", "Europe/Berlin"),
+        ("Japan", "Asia/Tokyo"),
+        ("PST", "America/Los_Angeles"),
+        ("EST", "America/New_York"),
+        ("UTC", "UTC"),
+        ("UTC+2", "Etc/GMT-2"),
+        ("gmt -5", "Etc/GMT+5"),
+        ("UTC+5:30", "Asia/Kolkata"),
+        ("+01:00", "Etc/GMT-1"),
+    ],
+)
+def test_a_place_or_an_offset_names_a_zone(words: str, zone: str) -> None:
+    assert find_zone(words) == zone
+
+
+@pytest.mark.parametrize("words", ["", "USA", "Mars", "22-7", "UTC+15", "UTC+5:15", "hello there"])
+def test_what_has_no_single_clock_names_none(words: str) -> None:
+    assert find_zone(words) is None
+
+
+def test_every_zone_of_the_database_is_found_by_its_whole_name() -> None:
+    known = [zone for zone in available_timezones() if "/" in zone]
+    assert [zone for zone in known if find_zone(zone) != zone] == []
+
+
+@pytest.mark.parametrize(
+    ("locale", "zone"),
+    [
+        ("de", "Europe/Berlin"),
+        ("de-AT", "Europe/Vienna"),
+        ("de_CH", "Europe/Zurich"),
+        ("en-GB", "Europe/London"),
+        ("ja", "Asia/Tokyo"),
+        ("en", None),
+        ("en-US", None),
+        ("pt-br", None),
+        (None, None),
+    ],
+)
+def test_a_locale_with_one_clock_tells_the_zone(locale: str | None, zone: str | None) -> None:
+    assert guess_zone(locale) == zone
+
+
+def test_a_fixed_zone_is_shown_as_people_count_it() -> None:
+    shown = [name_zone(zone) for zone in ("Etc/GMT-2", "Etc/GMT+5", "Europe/Vienna")]
+    assert shown == ["UTC+2", "UTC-5", "Europe/Vienna"]
+    assert name_city("America/New_York") == "New York"
+
+
+@pytest.mark.parametrize(
+    ("words", "hours"),
+    [
+        ("22:00-07:30", (1320, 450)),
+        ("22-7", (1320, 420)),
+        ("10pm-7am", (1320, 420)),
+        ("10 pm to 7 am", (1320, 420)),
+        ("22 Uhr bis 7 Uhr", (1320, 420)),
+        ("12am–6.30am", (0, 390)),
+        ("24-7", None),
+        ("13pm-7am", None),
+        ("at night", None),
+    ],
+)
+def test_hours_are_read_as_people_write_them(words: str, hours: tuple[int, int] | None) -> None:
+    assert read_hours(words) == hours
+
+
+def test_a_place_and_hours_are_read_only_if_nothing_else_is_said() -> None:
+    assert read_preferences("I'm in Vienna, 22-7") == {"time_zone": "Vienna", "quiet_hours": "22-7"}
+    assert read_preferences("Ich wohne in Wien") == {"time_zone": "Wien"}
+    assert read_preferences("10pm-7am.") == {"quiet_hours": "10pm-7am"}
+    assert read_preferences("What's the weather in Vienna?") == {}
+    assert read_preferences("hello") == {}
