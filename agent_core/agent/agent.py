@@ -292,18 +292,19 @@ class Agent:
         connection: Connection,
         turn: ActiveTurn,
         *,
-        ending: tuple[Ending, str],
+        ending: tuple[Ending, str, str],
         notice: str,
         now: int,
         is_fresh: bool = False,
     ) -> SessionState | None:
         """Write a turn's end, within the caller's transaction.
 
-        `ending` is (ending, reason); `notice` is the sentence that the person reads instead of an
-        answer of the model. `is_fresh` means that the same transaction began the turn. Returns the
-        session's state for `cache_session`; None if it must be read again.
+        `ending` is (ending, reason, detail) of `TurnEnded`; `notice` is the sentence that the
+        person reads instead of an answer of the model. `is_fresh` means that the same transaction
+        began the turn. Returns the session's state for `cache_session`; None if it must be read
+        again.
         """
-        state, reason = ending
+        state, reason, detail = ending
         if state == "suspended":
             raise ValueError("a suspended turn is not finalized; it resumes at the next start")
         ended: TurnState = state
@@ -322,6 +323,8 @@ class Agent:
             model=turn.journal.model,
             now=now,
         )
+        if detail:
+            turns.note_error(connection, turn_id=turn.id, detail=detail)
         if (
             self._external_memory
             and turn.job_turn is None

@@ -99,7 +99,8 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_conversation ON sessions (conversation_id, id);
 
 -- One request and its answer. `answers` is the platform message that it replies to. `run_id` is
--- set for the turn of a job run. `is_untrusted` marks a turn that read words of others.
+-- set for the turn of a job run. `is_untrusted` marks a turn that read words of others. `detail` is
+-- the error behind an ending, for owners.
 CREATE TABLE turns (
     id              INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id),
@@ -119,7 +120,8 @@ CREATE TABLE turns (
     account_id      INTEGER REFERENCES accounts (id),
     run_id INTEGER REFERENCES job_runs (id),
     waiting_since INTEGER,
-    is_untrusted INTEGER NOT NULL DEFAULT 0
+    is_untrusted INTEGER NOT NULL DEFAULT 0,
+    detail TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX turns_by_run ON turns (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX turns_by_conversation ON turns (conversation_id, id);

@@ -256,6 +256,23 @@ def describe_failure(reason: str, *, detail: str = "") -> str:
     return " ".join([*sentences, _RETRY()])
 
 
+def explain_ending(state: str, reason: str) -> str:
+    """Explain why a turn ended without its answer, and "" for one that was answered or runs."""
+    match state:
+        case "failed" if reason == "damaged":
+            return describe_damage()
+        case "failed":
+            return _FAILURES.get(reason, _OTHER_FAILURE)()
+        case "exhausted":
+            return _LIMITS.get(reason, _OTHER_LIMIT)()
+        case "refused":
+            return describe_refusal(reason)
+        case "stopped":
+            return _STOPPED()
+        case _:
+            return ""
+
+
 def describe_not_started() -> str:
     """Say that work on a message could not start."""
     return _NOT_STARTED()

@@ -274,6 +274,7 @@ class TurnFinalizer:
             place = place_of(turn)
         person = active.person
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
+        ending = (end.ending, end.reason, end.detail)
         if not active.conversation.is_private:
             end = replace(end, detail="")  # others read along what the provider says to the owner
         text = describe_ending(end, tools, reader)
@@ -281,7 +282,7 @@ class TurnFinalizer:
         session = self._agent.finalize(
             connection,
             active,
-            ending=(end.ending, end.reason),
+            ending=ending,
             notice="" if is_answer else text,
             now=now,
             is_fresh=is_fresh,

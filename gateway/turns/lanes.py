@@ -236,7 +236,7 @@ class Lanes:
         handle = self._handles.pop(conversation_id)
 
         async def end() -> None:
-            if handle.active and await self._runner.end_broken(handle.active):
+            if handle.active and await self._runner.end_broken(handle.active, error):
                 return
             if isinstance(job, Turn):
                 await self._runner.abandon(job)

@@ -185,7 +185,7 @@ class TurnRunner:
 
         self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
 
-    async def end_broken(self, active: ActiveTurn) -> bool:
+    async def end_broken(self, active: ActiveTurn, error: Exception) -> bool:
         """End a turn after an unexpected error; False if it can't even be begun.
 
         Raises `StoreError` and `StaleTurn`.
@@ -197,7 +197,7 @@ class TurnRunner:
             return True
         try:
             with use_language(active.person.language):
-                await self._fail(active, "error")
+                await self._fail(active, "error", repr(error))
         except StoreDamaged:
             if turn is None:
                 raise
@@ -321,10 +321,11 @@ class TurnRunner:
             handle.presenter = None
         return ended, presenter.tools
 
-    async def _fail(self, active: ActiveTurn, reason: str) -> None:
+    async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""
         active.journal.interrupt()
-        await self._finalizer.finalize(active, TurnEnded(ending="failed", text="", reason=reason))
+        ended = TurnEnded(ending="failed", text="", reason=reason, detail=detail)
+        await self._finalizer.finalize(active, ended)
 
 
 def _attach_to_run(connection: Connection, active: ActiveTurn, job_turn: JobTurn, now: int) -> None:

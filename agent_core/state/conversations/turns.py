@@ -40,6 +40,9 @@ class Turn:
     answers: str | None
     state: TurnState
     reason: str
+    """The code of an ending other than `answered`; a category of the provider for `refused`."""
+    detail: str
+    """The error behind the ending, in the words of the provider or of Python; for owners."""
     attempts: int
     started_at: int
     ended_at: int | None
@@ -74,10 +77,12 @@ class Step:
 
 _COLUMNS = (
     *("id", "conversation_id", "session_id", "person_id", "prompt_hash", "platform", "chat"),
-    *("answers", "state", "reason", "attempts", "started_at", "ended_at", "account_id"),
+    *("answers", "state", "reason", "detail", "attempts", "started_at", "ended_at", "account_id"),
     "waiting_since",
 )
 _TURN = ", ".join(_COLUMNS)
+_LONGEST_DETAIL = 500
+"""Characters; some providers answer an error with a whole page."""
 
 
 def _turn(row: tuple[object, ...]) -> Turn:
@@ -258,6 +263,14 @@ def end(
         "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now,"
         " waiting_since = NULL WHERE id = :turn_id",
         {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
+    )
+
+
+def note_error(connection: Connection, *, turn_id: TurnId, detail: str) -> None:
+    """Record the beginning of the error behind the ending of a turn."""
+    connection.execute(
+        "UPDATE turns SET detail = :detail WHERE id = :turn_id",
+        {"turn_id": turn_id, "detail": detail[:_LONGEST_DETAIL]},
     )
 
 

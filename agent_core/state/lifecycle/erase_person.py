@@ -59,7 +59,7 @@ def erase_conversations(connection: Connection, *, subject: DataSubject) -> None
     )
     connection.execute(
         "UPDATE turns SET chat = '', answers = NULL, prompt_hash = NULL, account_id = NULL,"
-        f" reason = '' WHERE person_id IN {_PEOPLE}",
+        f" reason = '', detail = '' WHERE person_id IN {_PEOPLE}",
         subject.values,
     )
     connection.execute(

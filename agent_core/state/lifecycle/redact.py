@@ -43,7 +43,8 @@ def read_message(
 def redact_message(connection: Connection, *, message_id: MessageId, parts: str, now: int) -> None:
     """Replace the parts of a message and remove it from the search index.
 
-    The indexed text of a damaged message is unknown: its entry stays, and leads to no message.
+    The error of its turn is removed, too, because a provider may quote the message in it. The
+    indexed text of a damaged message is unknown: its entry stays, and leads to no message.
     """
     entries = _list_entries(connection, message_id)
     search.drop_message(connection, message_id=message_id, entries=entries)
@@ -59,6 +60,11 @@ def redact_message(connection: Connection, *, message_id: MessageId, parts: str,
             "now": now,
             "checksum": checksum(role, parts, ""),
         },
+    )
+    connection.execute(
+        "UPDATE turns SET detail = '' WHERE detail <> ''"
+        " AND id = (SELECT turn_id FROM messages WHERE id = :message_id)",
+        {"message_id": message_id},
     )
 
 

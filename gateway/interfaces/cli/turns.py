@@ -91,6 +91,8 @@ def _describe(turn: Mapping[str, Any]) -> list[str]:
     for number, step in enumerate(turn["steps"], start=1):
         outcome = "no outcome known" if step["outcome"] is None else _shorten(step["outcome"])
         lines.append(f"{number}. {step['name']}{' failed' if step['is_error'] else ''}: {outcome}")
+    lines += [f"Why: {turn['why']}"] if turn["why"] else []
+    lines += [f"Error: {_shorten(turn['detail'])}"] if turn["detail"] else []
     lines += [
         "",
         (

@@ -27,6 +27,7 @@ from agent_core.state.queues import dead_letters
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
+from gateway.texts.general import explain_ending
 from gateway.texts.usage import describe_charged
 
 
@@ -55,6 +56,8 @@ async def show_turn(context: OperationContext, asked: Answer) -> Answer:
             return None
         return _outline(turn, person.name) | {
             "attempts": turn.attempts,
+            "why": explain_ending(turn.state, turn.reason),
+            "detail": turn.detail,
             "said": messages.request_of_turn(connection, turn_id=turn.id, person_id=person.id),
             "steps": [
                 {"name": step.name, "outcome": step.outcome, "is_error": step.is_error}

@@ -123,7 +123,7 @@ class Bench:
         return ended
 
     async def finalize(self, turn: ActiveTurn, ended: TurnEnded, notice: str = "") -> None:
-        ending = (ended.ending, ended.reason)
+        ending = (ended.ending, ended.reason, ended.detail)
         await self.database.write(
             "settle",
             lambda c: self.agent.finalize(c, turn, ending=ending, notice=notice, now=self.time),
@@ -457,7 +457,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
 
     def finalize(connection: Connection) -> tuple[SessionState | None, Session | None]:
         assert turn.journal.ensure_begun(connection, is_over=True)
-        ending = (ended.ending, ended.reason)
+        ending = (ended.ending, ended.reason, ended.detail)
         standing = bench.agent.finalize(
             connection, turn, ending=ending, notice="", now=bench.time, is_fresh=True
         )

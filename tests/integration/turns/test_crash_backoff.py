@@ -27,6 +27,7 @@ TURN = Turn(
     answers=None,
     state="running",
     reason="",
+    detail="",
     attempts=1,
     started_at=0,
     ended_at=None,

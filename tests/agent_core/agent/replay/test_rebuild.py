@@ -30,6 +30,7 @@ TURN = Turn(
     answers=None,
     state="answered",
     reason="",
+    detail="",
     attempts=0,
     started_at=1,
     ended_at=2,

@@ -47,6 +47,7 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
 from agent_core.state.jobs import job_history, job_owners, job_runs, jobs
 from agent_core.state.jobs.job_history import JobMessage
+from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.lifecycle import (
     erase_person,
@@ -322,6 +323,20 @@ VALUES: dict[str, Any] = {
     "missed": 1,
     "run_id": RunId(1),
     "slot": ("s", 1),
+    "slots": [("s", 1)],
+    "run": Run(
+        id=RunId(1),
+        job_id=JobId(1),
+        slot="s",
+        slot_at=1,
+        due_at=1,
+        state="waiting",
+        missed=1,
+        attempts=0,
+        reason="",
+        started_at=None,
+        ended_at=None,
+    ),
     "inbox_id": InboxId(1),
     "inbox_ids": [InboxId(1)],
     "is_direct": True,
@@ -345,6 +360,7 @@ VALUES: dict[str, Any] = {
     "prompt_hash": PromptHash("h"),
     "purpose": "pairing",
     "reason": "r",
+    "detail": "e",
     "role": "member",
     "scope": "p1",
     "session_id": SessionId(1),
