@@ -24,7 +24,7 @@ from agent_core.schedule.job_editor import (
     resume_job,
     run_job_now,
 )
-from agent_core.schedule.misfires import MOST_COUNTED, Plan, choose_next_slot, plan_runs
+from agent_core.schedule.misfires import GRACE, MOST_COUNTED, Plan, choose_next_slot, plan_runs
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot, walk_slots
 from agent_core.schedule.quiet_times import LONGEST_QUIET, is_quiet, quiet_until
 from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
@@ -41,6 +41,7 @@ from agent_core.schedule.triggers import (
 
 __all__ = [
     "ASKED",
+    "GRACE",
     "LONGEST_QUIET",
     "MOST_COUNTED",
     "SCHEDULE_SPEC",

@@ -170,7 +170,7 @@ def run_job_now(connection: Connection, job: Job, key: str, now: int) -> RunId |
     for newest in job_runs.list_of_job(connection, job_id=job.id, limit=1):
         if newest.ended_at is None and newest.slot != slot[0]:
             raise JobAlreadyRunning(f"job {job.id} is already running")
-    return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
+    return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now, now=now)
 
 
 def find_visible_job(

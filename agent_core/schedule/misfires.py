@@ -20,14 +20,12 @@ MOST_RUN = 50
 class Plan:
     """The decision for a moment.
 
-    `run` are the slots to run, oldest first. `missed` counts the other due slots before the
-    newest one, up to `MOST_COUNTED`. `passed` is the newest skipped slot if `run` is empty.
-    `next` is the slot to wait for.
+    `run` are the slots to run, `missed` the other due ones, up to `MOST_COUNTED`; both oldest
+    first. `next` is the slot to wait for.
     """
 
     run: tuple[Slot, ...] = ()
-    missed: int = 0
-    passed: Slot | None = None
+    missed: tuple[Slot, ...] = ()
     next: Slot | None = None
 
 
@@ -59,8 +57,8 @@ def plan_runs(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int
         chosen = in_time or (newest,)
     else:
         chosen = in_time
-    missed = min(len(due) - len(chosen), MOST_COUNTED)
-    return Plan(run=chosen, missed=missed, passed=None if chosen else newest, next=behind)
+    missed = [slot for slot in due if slot not in chosen]
+    return Plan(run=chosen, missed=tuple(missed[:MOST_COUNTED]), next=behind)
 
 
 def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:

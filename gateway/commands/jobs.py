@@ -28,7 +28,8 @@ from gateway.texts import jobs as job_texts
 
 _BUTTONED = 5
 """Listed jobs with buttons: three each, and no platform shows more than 25."""
-_RUNS = 5
+_RUNS = 100
+"""Newest runs that are looked through; many of them may share a line."""
 _LONGEST_NUMBER = 15
 _VERBS = ("pause", "resume", "run", "drop")
 _SYNONYMS = {

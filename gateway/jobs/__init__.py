@@ -12,11 +12,11 @@ from gateway.jobs.history import JobHistory as JobHistory
 from gateway.jobs.history import clean_output as clean_output
 from gateway.jobs.history import shorten_output as shorten_output
 from gateway.jobs.notifier import Notifier as Notifier
+from gateway.jobs.notifier import is_asked as is_asked
 from gateway.jobs.outcomes import LONGEST_PAUSE as LONGEST_PAUSE
 from gateway.jobs.outcomes import SILENCE as SILENCE
 from gateway.jobs.outcomes import Made as Made
 from gateway.jobs.outcomes import Outcomes as Outcomes
-from gateway.jobs.outcomes import is_asked as is_asked
 from gateway.jobs.recipients import Recipients as Recipients
 from gateway.jobs.resources import make_rules as make_rules
 from gateway.jobs.resources import name_places as name_places

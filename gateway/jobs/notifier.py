@@ -9,7 +9,10 @@ from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.ids import RunId, TurnId
 from agent_core.localization import use_language
+from agent_core.schedule import ASKED, find_zone, show_moment
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
@@ -114,7 +117,10 @@ class Notifier:
     ) -> list[OutboxRow]:
         """Enqueue the deferred messages of one chat."""
         words = [one for one in group if one.file is None and one.is_whole]
-        reported = [(one.title, one.body) for one in words]
+        reported = [
+            (one.title, one.body + self._note_due(person, due))
+            for one, due in _merge(known.connection, words)
+        ]
         lost = sum(not one.is_whole for one in group)
         if lost:
             _log.error("%d deferred messages of person %d are damaged", lost, person.id)
@@ -137,6 +143,14 @@ class Notifier:
             if one.turn_id:
                 self.history.record_late(known, one.turn_id, person, one.body)
         return rows
+
+    def _note_due(self, person: Person, due: Sequence[int]) -> str:
+        """Note due times, in milliseconds; "" for a message that was due at none."""
+        try:
+            zone = find_zone(self._zone_of(person))
+        except ValueError:  # a new tzdata may have dropped it
+            zone = find_zone("UTC")
+        return job_results.note_due([show_moment(at, zone) for at in due]) if due else ""
 
     def find_open(
         self, connection: Connection, person: Person, targets: Sequence[Target], now: int
@@ -257,6 +271,32 @@ def _defer(known: Recipients, chat_ref: ChatRef, notification: Notification, unt
             file=file,
         )
         deferred_messages.defer(known.connection, kept, now=known.now)
+
+
+def _merge(
+    connection: Connection, words: Sequence[DeferredMessage]
+) -> list[tuple[DeferredMessage, list[int]]]:
+    """Merge the repeats of a message job, and equal results of a job; return all due times.
+
+    The newest message stands for its repeats.
+    """
+    merged: dict[object, tuple[DeferredMessage, list[int]]] = {}
+    for one in words:
+        run = job_runs.find(connection, run_id=one.run_id) if one.run_id else None
+        job = jobs.find(connection, job_id=run.job_id) if run else None
+        if run is None or job is None:
+            merged[one.id] = (one, [])
+            continue
+        meaning = (job.id, one.title if job.kind == "message" else one.body)
+        _, due = merged.pop(meaning, (one, []))
+        due += [] if is_asked(run) else job_runs.list_due_times(connection, run=run)
+        merged[meaning] = (one, due)
+    return list(merged.values())
+
+
+def is_asked(run: Run) -> bool:
+    """Return whether a person asked for this run, outside the job's schedule."""
+    return run.slot.startswith(ASKED)
 
 
 def _key_of(one: DeferredMessage) -> tuple[int, str, str]:

@@ -12,7 +12,7 @@ from agent_core.digest import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
-from agent_core.schedule import ASKED, JobTurn, find_zone, next_slot_of, show_moment
+from agent_core.schedule import JobTurn, find_zone, next_slot_of, show_moment
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
@@ -23,7 +23,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs.history import Source
-from gateway.jobs.notifier import Notification, Notifier
+from gateway.jobs.notifier import Notification, Notifier, is_asked
 from gateway.jobs.recipients import Recipients
 from gateway.texts import job_results, system_jobs
 
@@ -42,6 +42,8 @@ _OUTAGES = ("model_busy", "model_cut", "model_unreachable", "model_denied", "mod
 """Endings of a turn whose model did not answer for as long as a job waits."""
 _CRASHED = "crashed"
 """A turn during which the process crashed repeatedly is not retried."""
+_LOOKED_THROUGH = 50
+"""Newest runs searched for the one before; runs that were left out do not count."""
 LONGEST_PAUSE = max(_PAUSES)
 
 NotifyOwners = Callable[[Connection, Callable[[], str], int], Sequence[OutboxRow]]
@@ -102,7 +104,7 @@ class Outcomes:
             return ()
         known = self.load_recipients(connection, now)
         body = words if job.kind == "message" else job_results.title_body(job.title, words)
-        body += self._note(known, fresh, run)
+        body += self._note(known, fresh, [run])
         if made.turn_id and _lacks_charts(connection, made.turn_id):
             body += job_results.note_missing_chart()
         is_own = bool(words) and made.turn_id is None
@@ -113,12 +115,12 @@ class Outcomes:
         """Return the recipients as one transaction sees them."""
         return self._notifier.load_recipients(connection, now)
 
-    def send_message(self, known: Recipients, job: Job, run: Run) -> Sequence[OutboxRow]:
-        """Send a message job, in the transaction that has claimed its slot and ended its run."""
-        made = Made(words=job.body + self._note(known, job, run))
+    def send_message(self, known: Recipients, job: Job, runs: Sequence[Run]) -> Sequence[OutboxRow]:
+        """Send a message job once, in the transaction that has claimed its slots."""
+        made = Made(words=job.body + self._note(known, job, runs))
         if job.failures:
             jobs.change(known.connection, replace(job, failures=0))
-        return self._deliver(known, job, run, made, Source(job=job, run=run))
+        return self._deliver(known, job, runs[-1], made, Source(job=job, run=runs[-1]))
 
     def fail(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
@@ -200,8 +202,11 @@ class Outcomes:
         `describe` takes the job's title, the reason, and when it runs next.
         """
         job, run = whose
-        newest = job_runs.list_of_job(connection, job_id=job.id, limit=2)
-        before = next((one for one in newest if one.id != run.id), None)
+        newest = job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH)
+        left_out = (job_runs.MISSED, job_runs.MERGED)
+        before = next(
+            (one for one in newest if one.id < run.id and one.reason not in left_out), None
+        )
         if not job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason=reason):
             return ()
         if before and before.reason == reason:
@@ -265,14 +270,22 @@ class Outcomes:
         """Enqueue deferred messages that are due."""
         return self._notifier.release(connection, now)
 
-    def _note(self, known: Recipients, job: Job, run: Run) -> str:
-        """Return the notes below a result: that it is late, and that the job works again."""
-        note = ""
+    def _note(self, known: Recipients, job: Job, runs: Sequence[Run]) -> str:
+        """Return the notes below a result: that it is late, and that the job works again.
+
+        A deferred message gets the due times when it is released, together with its repeats.
+        """
+        note, run = "", runs[-1]
         person = known.find_person(job.person_id)
+        is_late = len(runs) > 1 or run.missed or known.now - run.slot_at > _LATE
+        is_held = person is not None and not job.is_urgent and known.quiet_until(person)
         with use_language(person.language if person else None):
-            if not is_asked(run) and (run.missed or known.now - run.slot_at > _LATE):
-                due = show_moment(run.slot_at, self._zone_for(person, job))
-                note = job_results.note_late(due, run.missed)
+            if is_late and not is_held and not is_asked(run):
+                due = [
+                    at for one in runs for at in job_runs.list_due_times(known.connection, run=one)
+                ]
+                zone = self._zone_for(person, job)
+                note = job_results.note_due([show_moment(at, zone) for at in due])
             if job.failures:
                 note += job_results.describe_recovery(job.failures)
         return note
@@ -339,8 +352,3 @@ def _lacks_charts(connection: Connection, turn_id: TurnId) -> bool:
     """Tell whether a turn asked for a chart while the extra for charts is not installed."""
     steps = turns.list_steps(connection, turn_id=turn_id)
     return any(step.outcome == CHARTS_MISSING for step in steps)
-
-
-def is_asked(run: Run) -> bool:
-    """Return whether a person asked for this run, outside the job's schedule."""
-    return run.slot.startswith(ASKED)

@@ -114,6 +114,8 @@ class JobRunner:
                 run = job_runs.find(connection, run_id=waiting.id)
                 assert run is not None  # noqa: S101 - it was begun just now
                 job = jobs.find(connection, job_id=run.job_id)
+                if job and _merge_waiting(connection, job, run, now):
+                    continue
                 if job and job.is_whole and run.is_whole:
                     rows += self._start(connection, job, run, started, now)
                 else:
@@ -278,3 +280,16 @@ class JobRunner:
             return await work(), ""
         except (CoreError, OSError) as error:
             return "", str(error)
+
+
+def _merge_waiting(connection: Connection, job: Job, run: Run, now: int) -> bool:
+    """Merge a run into the next scheduled one that is due, as after a long outage of the model.
+
+    Only the newest run counts, unless the job makes up for all of them or a person asked.
+    """
+    if job.late == "all" or run.attempts > 1 or is_asked(run):
+        return False
+    newer = [one for one in job_runs.list_newer(connection, run=run, now=now) if not is_asked(one)]
+    if newer:
+        job_runs.merge(connection, run=run, into=newer[0].id, now=now)
+    return bool(newer)

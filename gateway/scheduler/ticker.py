@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Protocol
@@ -15,8 +14,8 @@ from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreError
 from agent_core.schedule import (
+    GRACE,
     LONGEST_QUIET,
-    Once,
     Plan,
     Slot,
     choose_next_slot,
@@ -243,48 +242,49 @@ class Scheduler:
             found = _plan(job.timing, job.zone, job.late, waited, now)
         except (ValueError, OverflowError) as error:
             return self._outcomes.pause(connection, job, str(error), now)
-        rows: list[OutboxRow] = []
-        missed = found.missed
-        for slot in found.run:
-            is_fresh, written = self._claim_slot(known, job, slot, missed)
-            missed = 0 if is_fresh else missed
-            rows += written
+        slots = [(slot.name, slot.at) for slot in found.missed]
+        missed = job_runs.skip(connection, job_id=job.id, slots=slots, now=now)
+        rows = self._claim_slots(known, job, found.run, missed)
         coming = (found.next.name, found.next.at) if found.next else None
         is_over = found.next is None
         jobs.await_slot(connection, job_id=job.id, slot=coming, is_over=is_over)
-        if found.passed:
-            rows += self._skip(connection, job, found.passed, missed, now)
+        waiting = jobs.find(connection, job_id=job.id) if missed and not found.run else None
+        if waiting:
+            rows += self._outcomes.skip(connection, waiting, missed, now)
         return rows
 
-    def _claim_slot(
-        self, known: Recipients, job: Job, slot: Slot, missed: int
-    ) -> tuple[bool, Sequence[OutboxRow]]:
-        """Claim one slot, and send a message job at once. False for a slot claimed before."""
-        connection, named = known.connection, (slot.name, slot.at)
-        if job.kind == "message":
-            run = job_runs.claim_finished(
-                connection, job_id=job.id, slot=named, missed=missed, now=known.now
-            )
-            return run is not None, self._outcomes.send_message(known, job, run) if run else ()
-        taken = job_runs.claim(connection, job_id=job.id, slot=named, due_at=slot.at, missed=missed)
-        return taken is not None, ()
-
-    def _skip(
-        self, connection: Connection, job: Job, slot: Slot, missed: int, now: int
-    ) -> Sequence[OutboxRow]:
-        """Record a missed slot that the job's late rule skips."""
-        is_fresh = job_runs.skip(
-            connection,
-            job_id=job.id,
-            slot=(slot.name, slot.at),
-            missed=missed - 1,
-            reason="missed",
-            now=now,
-        )
-        waiting = jobs.find(connection, job_id=job.id)
-        if not is_fresh or waiting is None:
-            return ()
-        return self._outcomes.skip(connection, waiting, missed, now)
+    def _claim_slots(
+        self, known: Recipients, job: Job, slots: Sequence[Slot], missed: int
+    ) -> list[OutboxRow]:
+        """Claim slots, each once. A message job is sent at once; its late slots share a message."""
+        connection, late = known.connection, list[Run]()
+        rows: list[OutboxRow] = []
+        for slot in slots:
+            named = (slot.name, slot.at)
+            if job.kind == "message":
+                run = job_runs.claim_finished(
+                    connection, job_id=job.id, slot=named, missed=missed, now=known.now
+                )
+                is_fresh = run is not None
+                if run and known.now - slot.at > GRACE:
+                    late.append(run)
+                elif run:
+                    rows += self._outcomes.send_message(known, job, [*late, run])
+                    late.clear()
+            else:
+                taken = job_runs.claim(
+                    connection,
+                    job_id=job.id,
+                    slot=named,
+                    due_at=slot.at,
+                    missed=missed,
+                    now=known.now,
+                )
+                is_fresh = taken is not None
+            missed = 0 if is_fresh else missed
+        if late:
+            rows += self._outcomes.send_message(known, job, late)
+        return rows
 
     async def _begin(self) -> bool:
         """Begin waiting runs, one for each job; return True if there may be more."""
@@ -335,9 +335,8 @@ class Scheduler:
 @lru_cache(maxsize=_CACHED_PLANS)
 def _plan(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> Plan:
     """Plan the slots of jobs with this timing. Raises `ValueError`, `OverflowError`."""
-    read = load_timing(timing)
-    found = plan_runs(read, find_zone(zone), late, Slot(name=waited[0], at=waited[1]), now)
-    return replace(found, passed=None) if isinstance(read, Once) else found
+    slot = Slot(name=waited[0], at=waited[1])
+    return plan_runs(load_timing(timing), find_zone(zone), late, slot, now)
 
 
 @lru_cache(maxsize=_CACHED_PLANS)

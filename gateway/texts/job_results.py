@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 
-from agent_core.localization import Plural, Text
+from agent_core.localization import Plural, Text, join_list
 from agent_core.schedule import MOST_COUNTED
 
 BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
 
 _LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
-_LATE = Text("_This was due {due}._")
-_LATE_MISSED = Plural(
-    "_This was due {due}. I missed {n} earlier run while I was off._",
-    "_This was due {due}. I missed {n} earlier runs while I was off._",
-)
-_LATE_MISSED_MANY = Text(
-    "_This was due {due}. I missed more than {count} earlier runs while I was off._"
-)
+_DUE = Text("_This was due {due}._")
+_DUE_OFTEN = Text("_This was due {count} times, from {due} to {due_next}._")
+_DUE_VERY_OFTEN = Text("_This was due more than {count} times, from {due} to {due_next}._")
+_MOST_DUE = 4
+"""Due times in one line; of more, the first and the last are shown."""
 _SKIPPED = Plural(
     "I skipped {n} run of **{title}** that was due while I was off. Next: {due_next}.",
     "I skipped {n} runs of **{title}** that were due while I was off. Next: {due_next}.",
@@ -84,12 +81,15 @@ def describe_left_out(count: int, name: str) -> str:
     return _LEFT_OUT(count=count, name=name)
 
 
-def note_late(due: str, missed: int) -> str:
-    """Note below a result that it is late. `due` is its slot on the reader's clock."""
-    if missed >= MOST_COUNTED - 1:
-        note = _LATE_MISSED_MANY(due=due, count=MOST_COUNTED - 1)
+def note_due(due: Sequence[str]) -> str:
+    """Note below a result the times at which it was due, on the reader's clock."""
+    if len(due) <= _MOST_DUE:
+        note = _DUE(due=join_list(due))
     else:
-        note = _LATE_MISSED(missed, due=due) if missed else _LATE(due=due)
+        is_more = len(due) >= MOST_COUNTED
+        count = MOST_COUNTED - 1 if is_more else len(due)
+        sentence = _DUE_VERY_OFTEN if is_more else _DUE_OFTEN
+        note = sentence(count=count, due=due[0], due_next=due[-1])
     return f"\n\n{note}"
 
 
@@ -150,7 +150,7 @@ def describe_lost(count: int) -> tuple[str, str]:
 
 
 def join_deferred(messages: Sequence[tuple[str, str]]) -> str:
-    """Join deferred messages, as (title, body), into one."""
+    """Join deferred messages, as (title, body), into one; repeats are merged already."""
     if len(messages) <= 1:
         return "".join(body for _, body in messages)
     names = "\n".join(f"- {title}" for title, _ in messages)

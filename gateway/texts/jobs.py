@@ -3,8 +3,9 @@
 import json
 import shlex
 from collections.abc import Sequence
+from itertools import groupby
 
-from agent_core.localization import Text
+from agent_core.localization import Plural, Text
 from agent_core.schedule import (
     ASKED,
     describe_late,
@@ -16,7 +17,7 @@ from agent_core.schedule import (
     next_slot_of,
     show_moment,
 )
-from agent_core.state.jobs.job_runs import Run, RunState
+from agent_core.state.jobs.job_runs import MERGED, MISSED, Run, RunState
 from agent_core.state.jobs.jobs import Job, JobKind
 from gateway.texts.general import name_platform
 
@@ -91,6 +92,8 @@ _RUN_STATES: dict[RunState, Text] = {
 _RUN_AGAIN = Text("failed; next try {moment}")
 _RUN_REASON = Text("{run} ({reason})")
 _RUN_MISSED = Text("{run}; missed before it: {count}")
+_RUNS_MISSED = Plural("{due}: missed", "{due} to {due_next}: missed {n} times")
+_RUNS_MERGED = Plural("{due}: left to the next run", "{due} to {due_next}: left to the next run")
 _PAUSED = Text("{job} is paused. /jobs resume {job_id} restarts it.")
 _RESUMED = Text("{job} is active again. {state}")
 _BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
@@ -105,7 +108,7 @@ _STATE_NEXT = Text("Next: {moment}.")
 _MOST_CHARACTERS = 1500
 """Discord takes 2,000 in a message, and the text around a list needs its part."""
 _LONGEST_BODY, _LONGEST_REASON = 500, 200
-_MOST_HELD = 5
+_MOST_HELD = _MOST_RUNS = 5
 
 
 def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
@@ -175,7 +178,7 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str])
     body = _shorten(show_body(job), _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
     lines = [f"- {way}" for way in (*describe_targets(targets), *describe_ways(job))]
-    shown = [f"- {describe_run(run, reader)}" for run in runs]
+    shown = [f"- {line}" for line in describe_runs(runs, reader)]
     ran = ["", _LAST_RUNS(), *shown] if shown else ["", _NEVER_RAN()]
     return "\n".join([name_job(job), when, "", _KINDS[job.kind](), quoted, "", *lines, *ran])
 
@@ -222,6 +225,25 @@ def name_group(title: str, platform: str, *, is_thread: bool) -> str:
 def describe_ways(job: Job) -> list[str]:
     """Describe how a job treats missed runs, and its unusual options."""
     return [describe_late(job), *list_ways(job)]
+
+
+def describe_runs(runs: Sequence[Run], reader: str) -> list[str]:
+    """Describe the newest runs, newest first; those that were left out in a row share a line."""
+    zone = find_zone(reader)
+    lines: list[str] = []
+    for reason, group in groupby(runs, key=_find_left_out):
+        found = list(group)
+        if not reason:
+            lines += [describe_run(run, reader) for run in found]
+            continue
+        due, due_next = (show_moment(one.slot_at, zone) for one in (found[-1], found[0]))
+        sentence = _RUNS_MISSED if reason == MISSED else _RUNS_MERGED
+        lines.append(sentence(len(found), due=due, due_next=due_next))
+    return lines[:_MOST_RUNS]
+
+
+def _find_left_out(run: Run) -> str:
+    return run.reason if run.state == "skipped" and run.reason in (MISSED, MERGED) else ""
 
 
 def describe_run(run: Run, reader: str) -> str:

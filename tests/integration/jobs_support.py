@@ -90,9 +90,9 @@ async def find(harness: Harness, job: Job) -> Job:
 
 
 async def runs_of(harness: Harness, job_id: JobId) -> list[Run]:
-    """The runs of a job, oldest first."""
+    """The runs of a job, oldest first, without the slots that were missed."""
     found = await harness.read(lambda c: job_runs.list_of_job(c, job_id=job_id, limit=10_000))
-    return found[::-1]
+    return [run for run in found[::-1] if run.reason != job_runs.MISSED]
 
 
 async def over(harness: Harness, job: Job, count: int) -> list[Run]:

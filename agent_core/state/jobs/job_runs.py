@@ -1,5 +1,6 @@
 """Queries over job runs: one row per slot, so that each slot fires once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -8,6 +9,8 @@ from agent_core.state.engine.database import Connection
 
 RunState = Literal["waiting", "running", "done", "failed", "skipped"]
 
+MISSED, MERGED = "missed", "merged"
+"""Reasons of skipped runs: due while the gateway was off, or superseded by a newer run."""
 _IS_OPEN = "state IN ('waiting', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"
@@ -47,6 +50,7 @@ def claim(
     slot: tuple[str, int],
     due_at: int,
     missed: int = 0,
+    now: int,
 ) -> RunId | None:
     """Claim a slot; None if it is already claimed."""
     row = connection.execute(
@@ -54,6 +58,27 @@ def claim(
         " VALUES (:job_id, :slot, :slot_at, :due_at, 'waiting', :missed)"
         " ON CONFLICT (job_id, slot) DO NOTHING RETURNING id",
         {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "due_at": due_at, "missed": missed},
+    ).fetchone()
+    return RunId(row[0]) if row else _reclaim(connection, job_id, slot[0], "waiting", now)
+
+
+def _reclaim(
+    connection: Connection, job_id: JobId, slot: str, state: RunState, now: int
+) -> RunId | None:
+    """Claim a slot that was skipped at a moment that is still to come: the clock was put back."""
+    ended_at = now if state == "done" else None
+    row = connection.execute(
+        "UPDATE job_runs SET state = :state, reason = '', ended_at = :ended_at"
+        " WHERE job_id = :job_id AND slot = :slot AND state = 'skipped' AND reason = :missed"
+        " AND ended_at > :now RETURNING id",
+        {
+            "state": state,
+            "ended_at": ended_at,
+            "job_id": job_id,
+            "slot": slot,
+            "missed": MISSED,
+            "now": now,
+        },
     ).fetchone()
     return RunId(row[0]) if row else None
 
@@ -68,10 +93,13 @@ def claim_finished(
         " ON CONFLICT (job_id, slot) DO NOTHING",  # RETURNING would double what this costs
         {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "missed": missed, "now": now},
     )
-    if not cursor.rowcount or cursor.lastrowid is None:
+    claimed: RunId | None = RunId(cursor.lastrowid or 0)
+    if not cursor.rowcount:
+        claimed = _reclaim(connection, job_id, slot[0], "done", now)
+    if not claimed:
         return None
     return Run(
-        id=RunId(cursor.lastrowid),
+        id=claimed,
         job_id=job_id,
         slot=slot[0],
         slot_at=slot[1],
@@ -89,26 +117,57 @@ def skip(
     connection: Connection,
     *,
     job_id: JobId,
-    slot: tuple[str, int],
-    missed: int,
-    reason: str,
+    slots: Sequence[tuple[str, int]],
     now: int,
-) -> bool:
-    """Record that a slot and the `missed` slots before it are skipped; False if it is claimed."""
-    row = connection.execute(
-        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, reason, ended_at)"
-        " VALUES (:job_id, :slot, :slot_at, :now, 'skipped', :missed, :reason, :now)"
-        " ON CONFLICT (job_id, slot) DO NOTHING RETURNING id",
+) -> int:
+    """Record missed slots, each in a row of its own; return the number of unclaimed ones."""
+    if not slots:
+        return 0
+    cursor = connection.executemany(
+        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, reason, ended_at)"
+        " VALUES (:job_id, :slot, :slot_at, :slot_at, 'skipped', :reason, :now)"
+        " ON CONFLICT (job_id, slot) DO NOTHING",
+        [
+            {"job_id": job_id, "slot": slot, "slot_at": at, "reason": MISSED, "now": now}
+            for slot, at in slots
+        ],
+    )
+    return cursor.rowcount
+
+
+def list_newer(connection: Connection, *, run: Run, now: int) -> list[Run]:
+    """List the due runs of the same job that wait for their first attempt behind a run."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
+        " AND job_id = :job_id AND id > :run_id AND due_at <= :now AND attempts = 0 ORDER BY id",
+        {"job_id": run.job_id, "run_id": run.id, "now": now},
+    ).fetchall()
+    return [_run(row) for row in rows]
+
+
+def merge(connection: Connection, *, run: Run, into: RunId, now: int) -> None:
+    """Skip a run in favour of a newer one, which counts it as missed."""
+    connection.execute(
+        "UPDATE job_runs SET missed = missed + 1 + :missed WHERE id = :into",
+        {"missed": run.missed, "into": into},
+    )
+    end(connection, run_id=run.id, state="skipped", now=now, reason=MERGED)
+
+
+def list_due_times(connection: Connection, *, run: Run) -> list[int]:
+    """List the due times that a run stands for, in milliseconds: the missed ones, and its own."""
+    rows = connection.execute(
+        "SELECT slot_at FROM job_runs WHERE job_id = :job_id AND id < :run_id"
+        " AND state = 'skipped' AND reason IN (:missed, :merged) ORDER BY id DESC LIMIT :count",
         {
-            "job_id": job_id,
-            "slot": slot[0],
-            "slot_at": slot[1],
-            "missed": missed,
-            "reason": reason,
-            "now": now,
+            "job_id": run.job_id,
+            "run_id": run.id,
+            "missed": MISSED,
+            "merged": MERGED,
+            "count": run.missed,
         },
-    ).fetchone()
-    return row is not None
+    ).fetchall()
+    return [*(int(row[0]) for row in reversed(rows)), run.slot_at]
 
 
 def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:

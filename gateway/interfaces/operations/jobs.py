@@ -40,7 +40,8 @@ from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import title_body
 
-_RUNS = 5
+_RUNS = 100
+"""Newest runs that are looked through; many of them may share a line."""
 _LOOKED_THROUGH = 30
 """Newest runs searched for one with a result."""
 _AS_ASKED = "from the command line"
@@ -87,7 +88,7 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
         return _outline(connection, job) | {
             "does": jobs_texts.show_body(job),
-            "runs": [jobs_texts.describe_run(run, job.zone) for run in runs],
+            "runs": jobs_texts.describe_runs(runs, job.zone),
         }
 
     return await context.database.read(look)

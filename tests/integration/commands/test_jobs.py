@@ -166,6 +166,7 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
                     slot=(f"s{number}", clock()),
                     due_at=clock(),
                     missed=number,
+                    now=clock(),
                 )
                 assert run_id
                 job_runs.begin(connection, run_id=run_id, now=clock())
@@ -229,7 +230,9 @@ async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
 
         def wait(connection: Connection) -> None:
             slot = ("s1", clock())
-            job_runs.claim(connection, job_id=made.id, slot=slot, due_at=clock() + 60_000)
+            job_runs.claim(
+                connection, job_id=made.id, slot=slot, due_at=clock() + 60_000, now=clock()
+            )
 
         await harness.gateway.database.write("test", wait)
         said = await ana.says(f"/jobs run {made.id}")

@@ -152,9 +152,7 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
             pending = agent_runs.start_run(connection, job, run, deps, clock())
             if not is_newest:
                 slot = ("s", clock())
-                job_runs.skip(
-                    connection, job_id=others.id, slot=slot, missed=0, reason="missed", now=clock()
-                )
+                job_runs.skip(connection, job_id=others.id, slots=[slot], now=clock())
             redact.drop_job(connection, job_id=job.id)
             return pending
 

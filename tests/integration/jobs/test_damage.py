@@ -143,7 +143,7 @@ async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: s
         def work(connection: Connection) -> int:
             due = (clock() + 1000,) * 2
             slot = ("asked test", due[0])
-            run_id = job_runs.claim(connection, job_id=job.id, slot=slot, due_at=due[0])
+            run_id = job_runs.claim(connection, job_id=job.id, slot=slot, due_at=due[0], now=due[0])
             assert run_id
             return run_id
 

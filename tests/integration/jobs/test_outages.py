@@ -5,10 +5,20 @@ from pathlib import Path
 
 from agent_core.errors import ModelBusy
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
+from agent_core.schedule.triggers import moment
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock
 from tests.integration.harness import running
-from tests.integration.jobs_support import find, give_job, greet, greeted, looked, over, texts
+from tests.integration.jobs_support import (
+    find,
+    give_job,
+    greet,
+    greeted,
+    looked,
+    over,
+    texts,
+    waits_for,
+)
 
 NOON = (2026, 11, 22, 12)
 
@@ -69,3 +79,26 @@ async def test_a_job_that_waits_leaves_its_slot_to_others(tmp_path: Path) -> Non
         model.word = ""
         (run,) = await over(harness, first, 1)
         assert run.state == "done"
+
+
+async def test_the_runs_that_queue_behind_an_outage_become_one(tmp_path: Path) -> None:
+    clock, model = Clock(*NOON), BusyFor(say("Hello."), say("Rain."), say("Sunny."))
+    model.word = "weather"
+    async with running(tmp_path, model, now=clock) as harness:
+        await greet(harness)
+        job = await give_job(harness, "weather", "0 * * * *", kind="prompt", zone="UTC")
+        for _ in range(4):
+            clock.move(harness, seconds=3600)
+            await waits_for(harness, job, f"{moment(clock() + 3_600_000):%Y-%m-%dT%H:00}")
+        model.word = ""
+        found = await over(harness, job, 4)
+        await looked(harness)
+        assert [(run.state, run.reason) for run in found] == [
+            ("done", ""),
+            ("skipped", "merged"),
+            ("skipped", "merged"),
+            ("done", ""),
+        ]
+        assert (await find(harness, job)).failures == 0
+        due = "Sun 2026-11-22 14:00, Sun 2026-11-22 15:00, and Sun 2026-11-22 16:00"
+        assert f"_This was due {due}._" in texts(harness)[-1]

@@ -48,7 +48,7 @@ async def plant_jobs(harness: Harness, side: Side, word: str) -> None:
         about = jobs.insert(connection, _job(person.id, "Water", f"Feed the {word}"), now=1)
         failed = jobs.insert(connection, _job(person.id, "News", "Read the news"), now=1)
         runs = [
-            job_runs.claim(connection, job_id=job.id, slot=("a", 1), due_at=YEAR * 99)
+            job_runs.claim(connection, job_id=job.id, slot=("a", 1), due_at=YEAR * 99, now=1)
             for job in (about, failed)
         ]
         assert runs[1]

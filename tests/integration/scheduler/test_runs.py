@@ -79,7 +79,9 @@ async def test_all_that_was_missed_comes_if_that_is_wished(tmp_path: Path) -> No
         found = await over(harness, job, 4)
         await looked(harness)
         assert [run.slot[8:10] for run in found] == ["21", "22", "23", "24"]
-        assert sum("Take the pill." in text for text in texts(harness)) == 4
+        (shown,) = texts(harness)
+        assert "Take the pill." in shown
+        assert "due Sat 2026-11-21 08:00, Sun 2026-11-22 08:00, Mon 2026-11-23 08:00" in shown
 
 
 async def test_prompts_that_were_all_missed_know_nothing_of_each_other(tmp_path: Path) -> None:
