@@ -134,13 +134,6 @@ class CanSendFiles(Protocol):
 
 
 @runtime_checkable
-class AnswersPrivately(Protocol):
-    """Platforms where only the person of a ticket sees what is sent with it."""
-
-    answers_privately: bool
-
-
-@runtime_checkable
 class CanCount(Protocol):
     """Platforms that report who is in a group or channel."""
 

@@ -79,6 +79,11 @@ class InboundMessage:
     is_addressed: bool
     """True in a direct chat, and in a group when the bot is mentioned, answered or commanded."""
     is_edit: bool = False
+    reply_address: Address | None = None
+    """The address for the reply to a slash command: in its place, and seen by its sender only.
+
+    None where a command is answered in `address`. A platform that fills it waits for that reply.
+    """
     attachments: tuple[Attachment, ...] = ()
     quote: Quote | None = None
     room_title: str | None = None

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from adapters.abilities import MenuEntry
@@ -26,7 +27,14 @@ from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure, render
 from adapters.discord.session import Connection
 from adapters.discord.settings import DiscordSettings, read_settings
-from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    Unreachable,
+    Unsure,
+)
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.toolkit import Backoff, ConnectionHealth, MemberCounts, split_markdown
@@ -151,11 +159,18 @@ class DiscordAdapter:
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Send a message. Raises `AdapterError`."""
-        ticket = message.address.ticket
-        if ticket is not None:
-            return PlatformMessageId(
-                await interactions.send(await self._use(ticket), ticket, message)
-            )
+        address = message.address
+        if address.ticket is not None:
+            try:
+                return PlatformMessageId(
+                    await interactions.send(
+                        await self._use(address.ticket), address.ticket, message
+                    )
+                )
+            except ChatGone:
+                if not address.is_direct:
+                    raise  # elsewhere, others would see it, or the bot is not a member
+                message = replace(message, address=replace(address, ticket=None))
         message_id = await channel_directory.send(
             self._connected(), message, opens_threads=self._settings.thread_per_mention
         )
@@ -164,7 +179,7 @@ class DiscordAdapter:
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
         """Replace a message's content. Raises `AdapterError`."""
-        ticket = message.address.ticket
+        ticket = _ticket_of(message.address)
         if ticket is not None:
             await interactions.edit(await self._use(ticket), ticket, message, message_id)
         else:
@@ -174,10 +189,9 @@ class DiscordAdapter:
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
         """Delete one of our messages. Raises `AdapterError`."""
         try:
-            if address.ticket is not None:
-                await interactions.delete(
-                    await self._use(address.ticket), address.ticket, message_id
-                )
+            ticket = _ticket_of(address)
+            if ticket is not None:
+                await interactions.delete(await self._use(ticket), ticket, message_id)
             else:
                 await self._connected().remove(channel_of(address), message_id)
         except MessageGone:
@@ -207,10 +221,15 @@ class DiscordAdapter:
         `AdapterError`.
         """
         ticket = message.address.ticket
-        if ticket is not None:
-            found = await interactions.find(await self._use(ticket), ticket, message)
-        else:
-            found = await lookup.find(self._connected(), message, known)
+        try:
+            if ticket is not None:
+                found = await interactions.find(await self._use(ticket), ticket, message)
+            else:
+                found = await lookup.find(self._connected(), message, known)
+        except ChatGone as error:
+            if not message.address.is_direct or ticket is None:
+                raise
+            raise Unsure(str(error)) from error
         return PlatformMessageId(found) if found else None
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
@@ -252,3 +271,8 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
     invalid one.
     """
     return DiscordAdapter(read_settings(options))
+
+
+def _ticket_of(address: Address) -> str | None:
+    """Return the ticket that a sent message needs: in a direct chat, the bot may change its own."""
+    return None if address.is_direct else address.ticket

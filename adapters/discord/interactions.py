@@ -1,4 +1,4 @@
-"""Interactions: acknowledges them, and answers by their token where the bot cannot write."""
+"""Interactions: acknowledges them, and answers by their token."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from adapters.discord.api import Api
-from adapters.discord.payloads import SILENT, make_acknowledgement, make_content
+from adapters.discord.payloads import EPHEMERAL, SILENT, make_acknowledgement, make_content
 from adapters.discord.places import read_place
 from adapters.discord.receive import NO_MESSAGE, make_ticket
 from adapters.discord.render import render
@@ -86,10 +86,13 @@ def check(ticket: str) -> None:
 async def send(api: Api, ticket: str, message: OutboundMessage) -> str:
     """Fill the deferred answer, or send a follow-up. Raises `AdapterError`.
 
-    Filling is idempotent. A follow-up is not: Discord supports no nonce there.
+    Filling is idempotent. A follow-up is not: Discord supports no nonce there. Outside of the
+    direct chat it is ephemeral, as the deferred answer is.
     """
     check(ticket)
     body = make_content(message)
+    if not message.address.is_direct:
+        body["flags"] |= EPHEMERAL
     if message.is_silent:
         body["flags"] |= SILENT
     if message.file is not None:

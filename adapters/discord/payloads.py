@@ -18,12 +18,12 @@ MOST_FILE_BYTES = 10 * 1024 * 1024
 """Upload limit of a bot on an unboosted server (Discord API, uploading files)."""
 
 NO_PREVIEWS = 1 << 2
+EPHEMERAL = 1 << 6
 SILENT = 1 << 12
 
 EYES = "👀"
 
-_ONLY_FOR_THEM = 1 << 6
-_MESSAGE, _LATER_MESSAGE, _LATER_UPDATE = 4, 5, 6
+_LATER_MESSAGE, _LATER_UPDATE = 5, 6
 """Kinds of interaction responses (Discord API, interaction callback types)."""
 _ROW = 5
 _ACTION_ROW, _BUTTON = 1, 2
@@ -74,16 +74,16 @@ def answered_by(message: OutboundMessage) -> str | None:
 
 
 def make_acknowledgement(interaction: Json, place: Place) -> Json:
-    """Build the acknowledgement that Discord expects within 3 s; the answer follows as a message.
+    """Build the acknowledgement that Discord expects within 3 s; the answer takes its place.
 
-    A press changes nothing yet. A command gets an ephemeral "👀"; where the bot cannot write, the
-    acknowledgement is a deferred response, which later becomes the answer.
+    A press changes nothing yet. A command gets a deferred response, which later becomes the
+    answer: an ephemeral one, except in the direct chat, where it may stay.
     """
     if interaction.get("type") == PRESS:
         return {"type": _LATER_UPDATE}
-    if can_write(interaction, place):
-        return {"type": _MESSAGE, "data": {"content": EYES, "flags": _ONLY_FOR_THEM}}
-    return {"type": _LATER_MESSAGE}
+    if place.is_direct and can_write(interaction, place):
+        return {"type": _LATER_MESSAGE}
+    return {"type": _LATER_MESSAGE, "data": {"flags": EPHEMERAL}}
 
 
 def make_nonce(key: str, *, bot: str) -> str:

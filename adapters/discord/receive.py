@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -245,6 +245,7 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
         sender=sender,
         text=_command(data),
         is_addressed=True,
+        reply_address=replace(address, ticket=make_ticket(interaction)),
         room_title=place.title,
         sent_at=time_of(interaction_id),
     )

@@ -20,7 +20,7 @@ from adapters.slack.ingest.requests import RequestReceiver
 from adapters.slack.ingest.socket_mode import SocketMode
 from adapters.slack.lookup import ChannelMembers, EphemeralAnswers, find, is_whisper
 from adapters.slack.markup import view_of
-from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner, is_ts
+from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner, is_ts, read_ticket
 from adapters.slack.receive import receive
 from adapters.slack.recent_activity import RecentActivity
 from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of, words_of
@@ -36,6 +36,7 @@ _INTERVAL, _BURST = 1.05, 5
 """One message a second in a channel, and "short bursts" (docs: rate limits, chat.postMessage); with
 a margin for a message that the network delivers sooner than the one before.
 """
+_UNSEEN = "What only one person saw can't be looked for."
 _DEAF = 4.0
 """Heartbeats of silence after which a connection counts as dead."""
 
@@ -47,7 +48,6 @@ class SlackAdapter:
     command_prefix = "/talaria "
     typing_lasts = 60.0
     """Slack clears an assistant's status after two minutes, an agent's never (docs: setStatus)."""
-    answers_privately = True
     most_buttons = MOST_BUTTONS
     most_file_bytes = MOST_BYTES
 
@@ -112,7 +112,7 @@ class SlackAdapter:
             await self._api.publish(owner, view_of(message))
             return HOME_MESSAGE
         place = _spot(message.address)
-        if ticket is not None and place.channel in self._foreign:
+        if ticket is not None and self._is_whispered(message.address):
             return await self._ephemeral.send(message, ticket)
         try:
             ts = await self._post(message, place)
@@ -142,7 +142,7 @@ class SlackAdapter:
 
     async def type(self, address: Address) -> None:
         """Show that the bot is working, if the app has a way to. Raises `AdapterError`."""
-        if home_owner(address) is None and address.chat_id not in self._foreign:
+        if home_owner(address) is None and not self._is_whispered(address):
             await self._sessions.work(_spot(address))
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
@@ -160,6 +160,8 @@ class SlackAdapter:
         """Look for a message of unknown delivery by its key. Raises `AdapterError`."""
         if home_owner(message.address) is not None:
             return None  # a home is replaced whole, so it may be published again
+        if self._is_whispered(message.address):
+            raise Unsure(_UNSEEN)
         if self._me is None:
             raise Unreachable("Slack is not connected yet.")
         place = _spot(message.address)
@@ -169,7 +171,7 @@ class SlackAdapter:
         except ChatGone as error:
             if message.address.ticket is None:
                 raise
-            raise Unsure("What only one person saw can't be looked for.") from error
+            raise Unsure(_UNSEEN) from error
         if ts is None:
             return None
         if self._streams.is_on:  # an earlier process may have left it open, and nobody edits it now
@@ -210,6 +212,11 @@ class SlackAdapter:
     def health(self) -> Health:
         """Report the connection's state and its last sign of life."""
         return self._connection_health.health()
+
+    def _is_whispered(self, address: Address) -> bool:
+        """Return whether only the person of the ticket sees what is sent there."""
+        ticket = address.ticket
+        return ticket is not None and (address.chat_id in self._foreign or read_ticket(ticket)[1])
 
     async def _post(self, message: OutboundMessage, place: Place) -> str:
         if message.file is not None:

@@ -8,7 +8,7 @@ from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from adapters.slack.api import Api, Place
 from adapters.slack.events import BotIdentity
-from adapters.slack.places import is_ts
+from adapters.slack.places import is_ts, read_ticket
 from adapters.slack.render import key_in, whisper_of
 from adapters.toolkit import BoundedDict, Json, MemberCounts, parts, words_in
 
@@ -125,7 +125,7 @@ class EphemeralAnswers:
 
     async def _whisper(self, message: OutboundMessage, ticket: str) -> None:
         try:
-            await self._api.answer(ticket, whisper_of(message))
+            await self._api.answer(read_ticket(ticket)[0], whisper_of(message))
         except ChatGone as error:
             raise ChatGone(_GONE) from error
         self._said.put(message.key, None)

@@ -9,6 +9,7 @@ HOME_MESSAGE = PlatformMessageId("home")
 """The only "message" of an App Home."""
 _HOME = "home:"
 _GUEST = "guest"
+_COMMAND = "command:"
 
 
 def home_of(user: str) -> Address:
@@ -27,6 +28,16 @@ def channel_of(address: Address) -> str:
     if not address.chat_id.isalnum():
         raise Rejected(f'"{address.chat_id}" is no channel of Slack.')
     return address.chat_id
+
+
+def make_ticket(url: str) -> str | None:
+    """Return the ticket of a command, whose answer only its sender sees; None without an URL."""
+    return _COMMAND + url if url else None
+
+
+def read_ticket(ticket: str) -> tuple[str, bool]:
+    """Return the response URL of a ticket, and whether the answer is for its sender only."""
+    return ticket.removeprefix(_COMMAND), ticket.startswith(_COMMAND)
 
 
 def is_im(channel: str) -> bool:

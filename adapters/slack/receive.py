@@ -1,5 +1,7 @@
 """Parses one stored event into a message, a button press or a presence; pure."""
 
+from dataclasses import replace
+
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
@@ -12,7 +14,14 @@ from adapters.messages import (
 )
 from adapters.slack.events import BUTTON
 from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
-from adapters.slack.places import HOME_MESSAGE, home_of, is_im, is_ts, milliseconds
+from adapters.slack.places import (
+    HOME_MESSAGE,
+    home_of,
+    is_im,
+    is_ts,
+    make_ticket,
+    milliseconds,
+)
 from adapters.toolkit import (
     Json,
     inside,
@@ -107,7 +116,7 @@ def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
     """Turn `/talaria new` into `/new`; unknown commands stay plain text."""
     channel = text_in(event, "channel_id")
     is_direct = bool(envelope.get("is_own_talk"))
-    ticket = None if is_direct else words_in(event, "response_url") or None
+    ticket = None if is_direct else make_ticket(words_in(event, "response_url"))
     words = words_in(event, "text").strip()
     if envelope.get("is_command"):
         words = f"/{words}"
@@ -115,7 +124,8 @@ def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
     said = read_mrkdwn(words, names=_names(people), me=text_in(bot, "user_id"))
     address = Address(chat_id=channel, is_direct=is_direct, ticket=ticket)
     title = words_in(event, "channel_name")
-    return _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
+    heard = _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
+    return replace(heard, reply_address=address if ticket else None)
 
 
 def _press(event: Json, people: Json) -> ButtonPress:

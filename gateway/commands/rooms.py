@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from adapters.abilities import AnswersPrivately
 from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, rooms
@@ -32,11 +31,7 @@ class PrivateAnswers:
         """
 
         async def run(call: Call) -> Reply:
-            address = call.message.address
-            adapter = self._adapters.get(call.platform)
-            is_command = bool(address.ticket) and not call.is_press
-            is_whisper = is_command and isinstance(adapter, AnswersPrivately)
-            if address.is_direct or is_whisper:
+            if call.message.address.is_direct or call.message.reply_address:
                 return await handler(call)
             text = (await handler(call)).text
             return Reply(effect=lambda connection: self._answer(connection, call, text))

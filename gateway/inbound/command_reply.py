@@ -12,6 +12,7 @@ from gateway import conversion
 from gateway.commands import Reply
 from gateway.inbound.events import InboundEvent
 from gateway.outbound import read_command
+from gateway.texts import general, rooms
 
 Split = Callable[[str], tuple[str, ...]]
 """Splits a text into as many messages as the platform needs."""
@@ -23,6 +24,9 @@ def write_reply(
     """Apply a command's effect and enqueue its reply, in the caller's transaction."""
     text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
     messages = list(rows)
+    if not text and arrived.message.reply_address and not arrived.is_repeat:
+        # The platform shows that an answer is due until one comes.
+        text = general.COMMAND_TAKEN() if reply.pending or rows else general.COMMAND_DONE()
     if text:
         messages += _enqueue_reply(connection, arrived, split(text), reply.buttons, now)
     if reply.pending is None:
@@ -31,14 +35,20 @@ def write_reply(
 
 
 def make_outgoing(arrived: InboundEvent, text: str) -> NewOutboxMessage:
-    """Make an answer to a message, in its chat."""
-    address = arrived.message.address
+    """Make an answer to a message: in its chat, or in the reply that only its sender sees."""
+    address = arrived.message.reply_address or arrived.message.address
     return NewOutboxMessage(
         platform=arrived.row.platform,
         chat=conversion.name_chat(address),
         body=text,
         answers=arrived.message.message_id,
     )
+
+
+def make_silence_note(arrived: InboundEvent) -> NewOutboxMessage | None:
+    """Make the reply to a slash command in a silent room; other messages get none."""
+    is_due = arrived.message.reply_address is not None
+    return make_outgoing(arrived, rooms.SILENT_HERE()) if is_due else None
 
 
 def _enqueue_reply(

@@ -24,7 +24,7 @@ from gateway.commands import Call, Reply, SlashCommand
 from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
-from gateway.inbound.command_reply import make_outgoing, write_reply
+from gateway.inbound.command_reply import make_outgoing, make_silence_note, write_reply
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import (
     InboundEvent,
@@ -217,7 +217,7 @@ class InboundRouter:
         room_conversation = await self._deps.rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
         if room_conversation.is_off and not is_heard:
-            await self._skip(SkippedEvent(row=row))
+            await self._skip(SkippedEvent(row=row), make_silence_note(arrived))
             return
         if not room_conversation.is_direct:
             message = hide_private_quote(room_conversation.room, message)

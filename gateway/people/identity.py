@@ -128,10 +128,17 @@ class Identity:
     ) -> OutboxRow | None:
         """Tell a stranger how to get in, at most once an hour. Raises `StoreError`.
 
-        Strangers in rooms get no answer. The event is finished in the same transaction. Of the
-        message, only the account and a count stay.
+        Strangers in rooms get an answer only to a slash command, where nobody else sees it; there
+        each command is answered. The event is finished in the same transaction. Of the message,
+        only the account and a count stay.
         """
         sender = message.sender
+        reply_chat = conversion.name_chat(message.reply_address or message.address)
+
+        def say(connection: Connection, words: str) -> OutboxRow:
+            outgoing = NewOutboxMessage(platform=platform, chat=reply_chat, body=words)
+            return outbox.enqueue(connection, outgoing, now=now)
+
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
@@ -154,10 +161,13 @@ class Identity:
                 # A stranger who came before there was an owner got no code, and gets one now.
                 and not (has_owner and latest.expires_at == latest.created_at)
             )
-            if reported_lately or not message.address.is_direct:
+            if not message.address.is_direct and message.reply_address is None:
                 return None
+            if reported_lately:
+                return say(connection, general.STRANGER_AGAIN()) if message.reply_address else None
             code = make_code()
-            chat = conversion.name_chat(message.address)
+            is_direct = message.address.is_direct
+            chat = conversion.name_chat(message.address) if is_direct else reply_chat
             people.insert_code(
                 connection,
                 purpose="pairing",
@@ -167,10 +177,7 @@ class Identity:
                 # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
-            words = general.describe_stranger(code if has_owner else None)
-            return outbox.enqueue(
-                connection, NewOutboxMessage(platform=platform, chat=chat, body=words), now=now
-            )
+            return say(connection, general.describe_stranger(code if has_owner else None))
 
         return await self._database.write("people.stranger", work)
 
@@ -184,7 +191,7 @@ class Identity:
         """
         asker = AccountRef(platform=platform, sender=message.sender)
         now = self._now()
-        chat = conversion.name_chat(message.address)
+        chat = conversion.name_chat(message.reply_address or message.address)
 
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")

@@ -24,8 +24,8 @@ from gateway.people.identity import (
     spoil,
 )
 from gateway.people.merging import AccountMerging
+from gateway.texts import general
 from gateway.texts import people as people_texts
-from gateway.texts.general import CODE_INVALID
 
 LASTS = 600_000
 """Milliseconds during which a code is valid and its question may be answered."""
@@ -82,9 +82,15 @@ class Linking:
             inbox.finish(connection, inbox_id=inbox_id, reason="link")
             inbox.drop_payload(connection, inbox_id=inbox_id)
             reported, rows = self.take(connection, sent, None, now)
-            if not reported or not sent.is_direct or reported == people_texts.LINK_NOTHING():
+            reply_address = message.reply_address
+            is_news = sent.is_direct and reported not in ("", people_texts.LINK_NOTHING())
+            if not is_news and reply_address is None:
                 return list(rows)
-            outgoing = NewOutboxMessage(platform=platform, chat=sent.chat, body=reported)
+            outgoing = NewOutboxMessage(
+                platform=platform,
+                chat=conversion.name_chat(reply_address or message.address),
+                body=reported or general.STRANGER_AGAIN(),
+            )
             return [outbox.enqueue(connection, outgoing, now=now), *rows]
 
         return await self._database.write("people.link", work)
@@ -131,7 +137,7 @@ class Linking:
         """Use up a code sent by another account, and ask the first side to confirm."""
         link = account_links.find_open(connection, code_hash=hash_code(sent.words), now=now)
         if link is None:
-            return count_wrong_code(connection, sent.asker, CODE_INVALID(), now), []
+            return count_wrong_code(connection, sent.asker, general.CODE_INVALID(), now), []
         sender = sent.sender
         account = {"platform": sent.platform, "user_id": str(sender.user_id)}
         them = people.find_by_account(connection, **account)

@@ -94,6 +94,11 @@ _STRANGER = Text(
     "I don't know you yet, so I can't answer. Ask my owner to send me this within an hour:\n"
     "/approve {code}"
 )
+STRANGER_AGAIN = Text(
+    "I don't know you yet, so I can't answer. Ask my owner to approve the code that I gave you."
+)
+COMMAND_TAKEN = Text("I'm on it. You'll see the rest below.")
+COMMAND_DONE = Text("Done.")
 _STRANGER_NO_OWNER = Text(
     "I don't have an owner yet. If you run me, send me /claim and the code that Talaria printed"
     " when it started."

@@ -7,6 +7,7 @@ from agent_core.state.people.rooms import Mode
 from gateway.texts.people import quote_name
 
 ONLY_IN_ROOMS = Text("That's about a group: send it to me in one.")
+SILENT_HERE = Text("An owner has switched me off in this group. Write to me directly instead.")
 ONLY_IN_DIRECT = Text("That's private: send it to me in a direct message.")
 FULL_QUESTION = Text(
     "You're the only one here. Shall I continue our direct conversation in this group, with"

@@ -261,6 +261,17 @@ class DiscordEmulator:
         ids = place.order if place is not None else []
         return [one for one in map(self.message, ids) if one.author_id == author]
 
+    def ephemerals(self, number: int) -> list[Message]:
+        """What only this person sees, in the order of their interactions; not what only thinks."""
+        ids = [
+            answer.message_id
+            for one in self.interactions
+            if one.user_id == self.user(number)
+            for answer in one.answers
+        ]
+        known = [self.world.messages.get(one or 0) for one in dict.fromkeys(ids)]
+        return [one for one in known if one and one.is_ephemeral and not one.is_loading]
+
     def message(self, message_id: int) -> Message:
         """Any message that still is. `KeyError`: it is not, or was deleted."""
         return self.world.messages[message_id]

@@ -16,7 +16,16 @@ from tests.emulators.discord_shapes import Sent
 CALLS = {
     *("user", "other_bot", "dm", "guild", "role", "channel", "forum", "thread"),
     *("says", "edits", "deletes", "reacts", "unfurls", "notes", "joins", "presses", "commands"),
-    *("texts", "messages", "message", "reactions", "typings", "interactions", "calls"),
+    *(
+        "texts",
+        "messages",
+        "message",
+        "ephemerals",
+        "reactions",
+        "typings",
+        "interactions",
+        "calls",
+    ),
     *("identifies", "resumes", "heartbeats", "live_sessions", "limit_refusals", "synced_commands"),
     *("fail", "mend", "limits", "kick", "block", "lock", "delete_channel", "without_intents"),
     *("drop_gateway", "reconnect_gateway", "close_next_with", "lose_session", "mute_gateway"),

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adapters.abilities import MenuEntry
 from adapters.contract import Health, Inlet, Pace
@@ -119,6 +119,7 @@ class PlainChat:
             text=fields["text"],
             is_addressed=fields.get("addressed", True),
             is_edit=fields.get("edit", False),
+            reply_address=replace(address, ticket=fields["reply"]) if "reply" in fields else None,
             attachments=tuple(Attachment(**reported) for reported in fields.get("attachments", ())),
             quote=Quote(**fields["quote"]) if "quote" in fields else None,
             room_title=fields.get("room_title"),
@@ -200,8 +201,8 @@ class PlainChat:
     async def says(self, text: str, **fields: object) -> None:
         """Hand one message to the inlet, as `run` would.
 
-        Fields: chat, thread, direct, ticket, user, name, addressed, edit, room_title, id,
-        forwarded (from whom), quote and attachments (as mappings), event (its id), channel and
+        Fields: chat, thread, direct, ticket, reply (a ticket for the reply alone), user, name,
+        addressed, edit, room_title, id, forwarded (from whom), quote and attachments (as mappings), event (its id), channel and
         position (of the event).
         """
         number = str(fields.get("id", self._next_id()))

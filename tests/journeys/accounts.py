@@ -219,7 +219,11 @@ class DiscordAccount:
 
     def seen(self, room: str | None = None) -> list[Seen]:
         found = self.api.messages(self._channel(room))
-        return [self._see(one) for one in found if not (one.is_ephemeral or one.is_loading)]
+        return [self._see(one) for one in found if not one.is_loading]
+
+    def whispered(self) -> list[str]:
+        """What the bot said to this person alone, in reply to commands outside of their chat."""
+        return [one.content for one in self.api.ephemerals(self.number)]
 
     def _see(self, one: Message) -> Seen:
         files = [(a["filename"], urlsplit(a["url"]).path) for a in one.attachments]

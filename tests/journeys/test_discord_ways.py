@@ -2,6 +2,7 @@
 
 from adapters.messages import OutboundFile
 from gateway.interfaces.http.health import examine
+from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import DiscordAccount, texts
 from tests.journeys.stage import Harness, Stage, calls, facts, heard
@@ -20,9 +21,13 @@ async def chooses(
     harness: Harness, account: DiscordAccount, name: str, text: str = "", room: str | None = None
 ) -> list[str]:
     """Use a command of the menu; what the bot then says there, besides what it said."""
-    before = len(account.seen(room))
+
+    def shown() -> list[str]:
+        return account.whispered() if room else texts(account)
+
+    before = len(shown())
     await harness.takes(account.commands(name, text, room=room))
-    return [one.text for one in account.seen(room)[before:]]
+    return shown()[before:]
 
 
 async def test_commands_are_chosen_from_the_menu_and_answered_where_they_were_used(
@@ -44,6 +49,31 @@ async def test_commands_are_chosen_from_the_menu_and_answered_where_they_were_us
     async with deployment.open() as harness:
         await chooses(harness, anna, "status")
         assert [path for method, path in deployment.discord.calls if method == "PUT"] == syncs
+
+
+async def test_a_slash_command_leaves_its_own_reply_and_nothing_else(deployment: Stage) -> None:
+    anna, room = discord_of(deployment), make_room(deployment, "discord")
+    stranger = discord_of(deployment, CLEO)
+    known = f"discord:{anna.user_id},telegram:{ANNA}"
+    async with deployment.open(known) as harness:
+        await harness.until(deployment.discord.synced_commands)
+        (code,) = await chooses(harness, stranger, "status", room=room.id)
+        (again,) = await chooses(harness, stranger, "help", room=room.id)
+        assert code == await harness.hears(discord_of(deployment, BEN), "hello")
+        assert again == general.STRANGER_AGAIN()
+        for name in ("status", "usage", "whoami", "help", "new", "stop", "here", "retry"):
+            assert len(await chooses(harness, anna, name, room=room.id)) == 1
+            assert len(await chooses(harness, anna, name)) == 1
+        assert texts(anna, room.id) == []
+        (taken, answer) = await chooses(harness, anna, "queue", "what is new?")
+        assert (taken, answer) == (general.COMMAND_TAKEN(), "echo: what is new?")
+        assert await chooses(harness, anna, "settings", "quiet_hours 22:00-07:00")
+        replies = [one for one in deployment.discord.interactions if one.kind == "command"]
+        assert {one.type for one in replies} == {5}
+        assert not any("👀" in (a.content or "") for one in replies for a in one.answers)
+        originals = [deployment.discord.message(one.original_id or 0) for one in replies]
+        assert not any(one.is_loading for one in originals)
+        assert all(one.answers[0].after < 3 for one in replies)
 
 
 async def test_a_thread_and_a_post_of_a_forum_are_conversations_of_their_own(

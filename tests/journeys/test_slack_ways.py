@@ -62,11 +62,13 @@ async def test_the_one_command_of_slack_speaks_all_commands_and_questions(
                 pass
         assert "Schreib mir irgendetwas." in await answers_command(harness, anna, "")
         assert await answers_command(harness, anna, "who are you?") == "echo: who are you?"
-        assert "/room person" in await answers_command(harness, anna, "room", room.id)
+        assert "/talaria room person" in await answers_command(harness, anna, "room", room.id)
         assert (
             "Alle führen hier ihre eigene Unterhaltung mit mir (/talaria room person)."
-            in deployment.slack.texts(room.id)[-1]
+            in deployment.slack.ephemerals(ANNA)[-1].shown
         )
+        assert await answers_command(harness, anna, "wer bin ich?", room.id) == "echo: wer bin ich?"
+        assert deployment.slack.texts(room.id) == []
 
 
 async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(

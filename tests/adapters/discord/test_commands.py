@@ -1,5 +1,7 @@
 """Slash commands, where the bot is a member and where somebody only brought it along."""
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.abilities import MenuEntry
@@ -36,7 +38,7 @@ async def test_the_menu_is_published_once_for_as_long_as_it_stays_the_same(
     assert (puts(), len(api.synced_commands())) == (2, 3)
 
 
-async def test_a_command_is_stored_then_seen_and_answered_by_a_message(
+async def test_a_command_is_stored_then_promised_a_reply_that_only_its_sender_sees(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
@@ -50,10 +52,15 @@ async def test_a_command_is_stored_then_seen_and_answered_by_a_message(
         assert answered == [0, 0]
         await until(lambda: bool(api.interaction(used).answers))
         (answer,) = api.interaction(used).answers
-        assert (answer.type, answer.flags & EPHEMERAL, answer.content) == (4, EPHEMERAL, "👀")
+        assert (answer.type, answer.flags & EPHEMERAL, answer.content) == (5, EPHEMERAL, None)
         await adapter.react(heard.address, heard.message_id, seen=True)
-        await adapter.send(queued(heard.address, "done", reply_to=heard.message_id))
-        assert api.texts(channel)[-1] == "done"
+        assert heard.reply_address
+        await adapter.send(queued(heard.reply_address, "done", reply_to=heard.message_id))
+        await adapter.send(queued(heard.reply_address, "and more", "k2"))
+        assert [one.content for one in api.ephemerals(ANNA)] == ["done", "and more"]
+        assert api.texts(channel) == []
+        await adapter.send(queued(heard.address, "the answer", "k3", reply_to=heard.message_id))
+        assert api.texts(channel) == ["the answer"]
 
 
 async def test_a_command_in_the_direct_conversation_is_a_word_in_it(
@@ -63,6 +70,24 @@ async def test_a_command_in_the_direct_conversation_is_a_word_in_it(
         await api.commands(ANNA, "stop")
         heard = await hears(adapter, inlet)
         assert (heard.text, heard.address) == ("/stop", direct(api))
+        assert heard.reply_address
+        assert heard.reply_address.is_direct
+        sent = await adapter.send(queued(heard.reply_address, "Stopped."))
+        await adapter.send(queued(heard.reply_address, "Anything else?", "k2"))
+        await adapter.edit(queued(heard.reply_address, "It's stopped."), sent)
+        assert api.texts(api.dm(ANNA)) == ["It's stopped.", "Anything else?"]
+        assert await adapter.find(queued(heard.reply_address, "It's stopped."), []) == sent
+
+
+async def test_a_reply_that_comes_too_late_is_a_message_of_the_direct_chat(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        late = replace(direct(api), ticket=f"{1 << 22}:token")
+        await adapter.send(queued(late, "Better late"))
+        assert api.texts(api.dm(ANNA)) == ["Better late"]
+        with pytest.raises(Unsure):
+            await adapter.find(queued(late, "Better late"), [])
 
 
 async def test_where_the_bot_was_brought_along_the_promise_becomes_the_answer(
@@ -79,11 +104,12 @@ async def test_where_the_bot_was_brought_along_the_promise_becomes_the_answer(
         first = await adapter.send(queued(heard.address, "One mo", reply_to=heard.message_id))
         await adapter.edit(queued(heard.address, "One moment"), first)
         second = await adapter.send(queued(heard.address, "And more", "k2"))
-        assert api.texts(place) == ["One moment", "And more"]
+        assert [one.content for one in api.ephemerals(ANNA)] == ["One moment", "And more"]
+        assert api.texts(place) == []
         assert api.interaction(used).answers[0].type == 5
         await adapter.delete(heard.address, second)
         await adapter.delete(heard.address, second)
-        assert api.texts(place) == ["One moment"]
+        assert [one.content for one in api.ephemerals(ANNA)] == ["One moment"]
         assert api.message(int(first)).flags & 4
 
 
@@ -112,7 +138,7 @@ async def test_a_promised_answer_in_doubt_is_shown_once(
     api: DiscordEmulator, inlet: FakeInlet, kind: faults.Kind
 ) -> None:
     async with running(api, inlet) as adapter:
-        used = await api.commands(ANNA, "help", is_user_install=True)
+        await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
         message = queued(heard.address, "**Here** you are")
         api.fail("PATCH /webhooks/*/*/messages/*", kind=kind)
@@ -122,7 +148,7 @@ async def test_a_promised_answer_in_doubt_is_shown_once(
         assert (found is None) == (kind is faults.DROP)
         if found is None:
             await adapter.send(message)
-        assert api.texts(api.interaction(used).channel_id) == ["**Here** you are"]
+        assert [one.content for one in api.ephemerals(ANNA)] == ["**Here** you are"]
 
 
 async def test_what_follows_the_promised_answer_can_not_be_looked_up(
@@ -206,7 +232,7 @@ async def test_a_quick_answer_waits_for_the_promise_that_it_keeps(
 ) -> None:
     api.fail(faults.CALLBACK, kind=faults.SLOW, seconds=0.1)
     async with running(api, inlet) as adapter:
-        used = await api.commands(ANNA, "help", is_user_install=True)
+        await api.commands(ANNA, "help", is_user_install=True)
         heard = await hears(adapter, inlet)
         await adapter.send(queued(heard.address, "at once"))
-        assert api.texts(api.interaction(used).channel_id) == ["at once"]
+        assert [one.content for one in api.ephemerals(ANNA)] == ["at once"]

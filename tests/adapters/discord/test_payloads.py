@@ -92,11 +92,12 @@ def test_a_menu_is_the_same_however_discord_tells_it() -> None:
     )
 
 
-def test_a_command_is_seen_or_promised_an_answer_and_a_press_changes_nothing() -> None:
+def test_a_command_is_promised_an_answer_and_a_press_changes_nothing() -> None:
     room = {"id": "400", "type": 0}
     place = read_place(room, guild_id="500")
     here = used_in_room(owners={"0": "500"}, permissions=1 << 11)
     elsewhere = used_in_room(owners={"1": "200"}, permissions=1 << 11)
-    assert make_acknowledgement(here, place)["data"] == {"content": "👀", "flags": 64}
-    assert make_acknowledgement(elsewhere, place) == {"type": 5}
+    assert make_acknowledgement(here, place) == {"type": 5, "data": {"flags": 64}}
+    assert make_acknowledgement(elsewhere, place) == {"type": 5, "data": {"flags": 64}}
+    assert make_acknowledgement(used(), read_place({"id": "300", "type": 1})) == {"type": 5}
     assert make_acknowledgement(used(type=3), place) == {"type": 6}

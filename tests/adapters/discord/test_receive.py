@@ -202,6 +202,7 @@ def test_a_slash_command_is_the_words_that_would_say_the_same() -> None:
     found = read(used(data=data), seen(), "interaction")
     assert (found.text, found.is_addressed, found.sender.language) == ("/goal tidy up", True, "de")
     assert found.address == Address(chat_id="300", is_direct=True)
+    assert found.reply_address == replace(found.address, ticket=f"{MESSAGE_ID}:tok")
     assert (found.message_id, found.sent_at) == ("i" + MESSAGE_ID, BEGAN)
     assert read(used("stop"), seen(), "interaction").text == "/stop"
 
@@ -223,6 +224,7 @@ def test_a_command_has_a_ticket_only_where_the_bot_may_not_write(
     assert found.address == Address(
         chat_id="400", is_direct=False, ticket=f"{MESSAGE_ID}:tok" if has_ticket else None
     )
+    assert found.reply_address == replace(found.address, ticket=f"{MESSAGE_ID}:tok")
     assert found.sender.display_name == "Annie"
 
 

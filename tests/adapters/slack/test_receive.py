@@ -189,8 +189,9 @@ def command(text: str, **fields: Any) -> dict[str, Any]:
 def test_a_command_says_what_is_behind_it() -> None:
     found = read_message(command("new please"), is_command=True)
     assert (found.text, found.is_addressed, found.room_title) == ("/new please", True, "general")
+    assert found.address == found.reply_address
     assert found.address == Address(
-        chat_id="C1", is_direct=False, ticket="https://hooks.slack.com/x"
+        chat_id="C1", is_direct=False, ticket="command:https://hooks.slack.com/x"
     )
     assert found.sent_at == 1_763_000_000_000
     assert read_message(command("what is new?")).text == "what is new?"

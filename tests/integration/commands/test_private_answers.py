@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.engine.database import Connection
+from gateway.texts import general
 from gateway.texts import rooms as room_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
@@ -12,12 +13,6 @@ from tests.integration.harness import running
 from tests.integration.shared_harness import shared_harness
 
 COMMANDS = {"/status": "Model: ", "/usage": "Today", "/whoami": "ann", "/context": ""}
-
-
-class WhisperingChat(FakeChat):
-    """A platform that shows the answer to a ticket to one person only."""
-
-    answers_privately = True
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -42,13 +37,40 @@ async def test_without_a_direct_chat_the_room_learns_nothing_but_that(tmp_path: 
 
 
 async def test_an_answer_that_only_one_person_sees_needs_no_direct_chat(tmp_path: Path) -> None:
-    chat = WhisperingChat()
+    chat = FakeChat()
     async with shared_harness(tmp_path, chat=chat) as here:
-        fields = {"user": "ann", "name": "ann", "chat": "den", "direct": False, "ticket": "t1"}
+        fields = {"user": "ann", "name": "ann", "chat": "den", "direct": False, "reply": "t1"}
         await chat.says("/whoami", **fields)
         await chat.until(lambda: bool(chat.shown))
         await here.harness.at_rest()
-        assert [(one.chat_id, "ann" in one.text) for one in chat.shown] == [("den", True)]
+        assert [(one.chat_id, one.ticket) for one in chat.shown] == [("den", "t1")]
+        assert "ann" in chat.shown[0].text
+
+
+async def test_a_slash_command_without_words_for_an_answer_is_answered_all_the_same(
+    tmp_path: Path,
+) -> None:
+    chat = FakeChat()
+    async with shared_harness(tmp_path, chat=chat) as here:
+        await here.says("ann", "hello")
+        fields = {"user": "ann", "name": "ann", "chat": "ann", "reply": "t1"}
+        await chat.says("/retry", **fields)
+        await chat.until(lambda: len(chat.shown) == 3)
+        replies = [one.text for one in chat.shown if one.ticket]
+        assert replies == [general.COMMAND_TAKEN()]
+
+
+async def test_a_strangers_slash_command_gets_the_sentence_of_a_message(tmp_path: Path) -> None:
+    chat = FakeChat()
+    async with running(tmp_path, FakeModel(), chat=chat, TALARIA_ACCESS__ALLOW="fake:ann"):
+        for number, place in enumerate(("eve", "den", "den")):
+            fields = {"chat": place, "direct": place == "eve", "reply": f"t{number}"}
+            await chat.says("/status", user="eve", **fields)
+        await chat.until(lambda: len(chat.shown) == 3)
+        assert [one.ticket for one in chat.shown] == ["t0", "t1", "t2"]
+        first, *later = (one.text for one in chat.shown)
+        assert first == general.describe_stranger(None)
+        assert later == [general.STRANGER_AGAIN()] * 2
 
 
 def list_payloads(connection: Connection) -> list[str]:
