@@ -14,7 +14,7 @@ from adapters.toolkit import (
     Style,
     Table,
     count_units,
-    draw,
+    fit,
     is_plain,
     parse,
 )
@@ -74,7 +74,8 @@ def _write_block(block: Block) -> str:
             language = block.language if _LANGUAGE.match(block.language) else ""
             return _fence(block.text, language)
         case Table():
-            return _fence(draw(block, spell=_spell))
+            fitted = fit(block, spell=_spell)
+            return _fence(fitted) if isinstance(fitted, str) else _list(fitted)
         case Quote():
             lines = _write(block.blocks, gap="\n\n").split("\n")
             # Discord nests no quotes: a mark within one would be shown.

@@ -17,7 +17,7 @@ from adapters.toolkit import (
     Run,
     Table,
     count_units,
-    draw,
+    fit,
     is_plain,
     parse,
 )
@@ -169,8 +169,12 @@ def _write_block(writer: _Writer, block: Block, depth: int) -> None:
             writer.write(block.text)
             writer.mark("pre", start, language=block.language or None)
         case Table():
-            writer.write(draw(block, spell=_spell))
-            writer.mark("pre", start)
+            fitted = fit(block, spell=_spell)
+            if isinstance(fitted, Listing):
+                _write_list(writer, fitted, max(depth, 0))
+            else:
+                writer.write(fitted)
+                writer.mark("pre", start)
         case Quote():
             # Telegram nests no quotes, and begins one at the start of a line only.
             _write_blocks(writer, block.blocks, depth=-1, gap="\n")

@@ -22,7 +22,7 @@ from adapters.toolkit.markdown import (
     Run,
     Style,
     Table,
-    draw,
+    fit,
     is_plain,
     parse,
 )
@@ -63,7 +63,7 @@ __all__ = [
     "Style",
     "Table",
     "count_units",
-    "draw",
+    "fit",
     "gist_of",
     "has_proxy",
     "inside",

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -91,11 +91,14 @@ class Listing:
     is_tight: bool
 
 
+Cell = tuple[Run, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Rows of cells, the header first; each row has a cell for each column."""
 
-    rows: tuple[tuple[tuple[Run, ...], ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     alignments: tuple[Alignment, ...]
 
 
@@ -260,6 +263,40 @@ def _runs(tokens: Sequence[Token]) -> tuple[Run, ...]:
         else:
             add(token.content)
     return tuple(found)
+
+
+_PHONE = 40
+"""Columns of letters of one width that a phone shows in a line; longer lines wrap into a heap."""
+_PAIR = 2
+"""Columns of a table that is a list of names and values."""
+
+
+def fit(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str | Listing:
+    """Draw a table if a phone shows its lines whole; otherwise make a list of its rows."""
+    drawn = draw(table, spell=spell)
+    if max(map(_width, drawn.split("\n"))) <= _PHONE:
+        return drawn
+    header, *rows = table.rows
+    shown = [row for row in rows if any(row)] or [header]
+    items = tuple(_list_row(header, row) for row in shown)
+    return Listing(items=items, first=None, is_tight=True)
+
+
+def _list_row(header: Sequence[Cell], row: Sequence[Cell]) -> tuple[Block, ...]:
+    """Turn a row into an item: its first cell, and below it the others with their headings."""
+    title = tuple(replace(run, styles=run.styles | {"bold"}) for run in row[0])
+    named = [
+        (*name, Run(text=": "), *cell) if name else cell
+        for name, cell in zip(header[1:], row[1:], strict=True)
+        if cell
+    ]
+    if title and len(row) == _PAIR and named:
+        return (Paragraph(runs=(*title, Run(text=": "), *row[1])),)
+    lines = tuple(Paragraph(runs=runs) for runs in named)
+    if not (title and lines):
+        return (Paragraph(runs=title),) if title else lines
+    below = Listing(items=tuple((line,) for line in lines), first=None, is_tight=True)
+    return Paragraph(runs=title), below
 
 
 def draw(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from adapters.toolkit.markdown import Run, Table, draw, parse
+from adapters.discord import render as discord
+from adapters.telegram import render as telegram
+from adapters.toolkit.markdown import Listing, Run, Table, draw, fit, parse
 
 
 def spell(runs: Sequence[Run]) -> str:
@@ -37,3 +39,44 @@ def test_a_cell_is_spelled_by_whoever_asks() -> None:
     (table,) = parse("|a|\n|-|\n|b|")
     assert isinstance(table, Table)
     assert draw(table, spell=lambda runs: f"<{spell(runs)}\n>") == "<a >\n----\n<b >"
+
+
+def test_a_table_that_a_phone_can_not_show_becomes_a_list() -> None:
+    table = (
+        "| Dish | Comes with | Price |\n|-|-|-:|\n"
+        "| Tafelspitz | horseradish and roasted potatoes | 24 |\n| Soup | | 6 |\n| | nothing | |"
+    )
+    (parsed,) = parse(table)
+    assert isinstance(parsed, Table)
+    assert isinstance(fit(parsed, spell=spell), Listing)
+    assert discord.render(table) == (
+        "- **Tafelspitz**\n"
+        "  - Comes with: horseradish and roasted potatoes\n"
+        "  - Price: 24\n"
+        "- **Soup**\n"
+        "  - Price: 6\n"
+        "- Comes with: nothing"
+    )
+    assert telegram.render(table).text == (
+        "• Tafelspitz\n"
+        "  ◦ Comes with: horseradish and roasted potatoes\n"
+        "  ◦ Price: 24\n"
+        "• Soup\n"
+        "  ◦ Price: 6\n"
+        "• Comes with: nothing"
+    )
+
+
+def test_a_wide_table_of_two_columns_becomes_names_with_values() -> None:
+    table = "| Day | Plan |\n|-|-|\n| Monday | take the bins out before eight o'clock |"
+    assert discord.render(table) == "- **Monday**: take the bins out before eight o'clock"
+    assert telegram.render(table).text == "• Monday: take the bins out before eight o'clock"
+
+
+def test_a_table_of_forty_columns_stays_a_table() -> None:
+    (table,) = parse(f"|a|b|\n|-|-|\n|{'x' * 18}|{'y' * 19}|")
+    assert isinstance(table, Table)
+    assert fit(table, spell=spell) == draw(table, spell=spell)
+    (table,) = parse(f"|a|b|\n|-|-|\n|{'x' * 18}|{'y' * 20}|")
+    assert isinstance(table, Table)
+    assert isinstance(fit(table, spell=spell), Listing)
