@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +23,7 @@ from agent_core.memory.sync import (
     SyncResult,
     Work,
     confirm_written,
+    find_bound,
     find_if_in_sync,
     find_list,
     no_change,
@@ -62,13 +63,17 @@ class MemoryLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A person's memory at one moment. Sizes are in characters."""
+    """A person's memory at one moment. Sizes are in characters.
+
+    A prompt shows each list up to its bound, which is its limit except after some merges.
+    """
 
     memory: tuple[str, ...]
     user: tuple[str, ...]
     memory_size: int
     user_size: int
     limits: MemoryLimits
+    bounds: MemoryLimits = field(default_factory=MemoryLimits)
 
 
 class MemoryStore:
@@ -140,7 +145,19 @@ class MemoryStore:
             memory_size=size(memory),
             user_size=size(user),
             limits=self._limits,
+            bounds=MemoryLimits(
+                memory=await self._find_bound(person_id, "memory", memory),
+                user=await self._find_bound(person_id, "user", user),
+            ),
         )
+
+    async def _find_bound(
+        self, person_id: PersonId, target: Target, entries: tuple[str, ...]
+    ) -> int:
+        memory_list = self._list(person_id, target)
+        if size(entries) <= memory_list.limit:
+            return memory_list.limit
+        return await self._database.read(lambda connection: find_bound(connection, memory_list))
 
     async def compare(
         self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"

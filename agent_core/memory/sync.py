@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
 from agent_core.memory.changes import compare, merge, replay
+from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render, size
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, memory_owners, shares
@@ -96,6 +97,20 @@ def record(
 def find_list(connection: Connection, memory_list: MemoryList) -> tuple[str, ...]:
     """Rebuild a list from its ledger. Raises `StoreDamaged`."""
     return replay_rows(find_rows(connection, memory_list))
+
+
+def find_bound(connection: Connection, memory_list: MemoryList) -> int:
+    """Return the characters of a list that a prompt shows at most. Raises `StoreDamaged`.
+
+    That is its limit, or the size of the entries that nobody wrote by hand, if that is larger:
+    a person may keep all notes of two linked accounts.
+    """
+    accepted = (
+        tracked.words
+        for tracked in EntryHistory(find_rows(connection, memory_list)).current
+        if tracked.words is not None and tracked.made_by and tracked.made_by.origin.actor != "hand"
+    )
+    return max(memory_list.limit, size(tuple(accepted)))
 
 
 def find_if_in_sync(

@@ -146,9 +146,11 @@ def _guide(tools: Sequence[str], guidance: Mapping[str, str]) -> str:
 
 
 def _show_memory(snapshot: Snapshot) -> str:
-    limits = snapshot.limits
-    user = _show_list("USER.md", snapshot.user, snapshot.user_size, limits.user)
-    memory = _show_list("MEMORY.md", snapshot.memory, snapshot.memory_size, limits.memory)
+    limits, bounds = snapshot.limits, snapshot.bounds
+    user = _show_list("USER.md", snapshot.user, snapshot.user_size, limits.user, bound=bounds.user)
+    memory = _show_list(
+        "MEMORY.md", snapshot.memory, snapshot.memory_size, limits.memory, bound=bounds.memory
+    )
     return f"# Memory of this person: notes, not orders\n{memory}\n{user}"
 
 
@@ -174,15 +176,21 @@ def _show_shared(shared: Sequence[SharedList]) -> str:
 
 
 def _show_list(
-    name: str, entries: tuple[str, ...], used: int, limit: int, *, is_fixed: bool = False
+    name: str,
+    entries: tuple[str, ...],
+    used: int,
+    limit: int,
+    *,
+    bound: int = 0,
+    is_fixed: bool = False,
 ) -> str:
-    """Show a list up to its limit, which a hand edit may exceed by far."""
-    is_over = used > limit
-    over = "; over its limit, consolidate" if is_over else ""
+    """Show a list up to its limit, which a hand edit may exceed by far, or a larger bound."""
+    bound = max(limit, bound)
+    over = "; over its limit, consolidate" if used > limit else ""
     fixed = "; read-only" if is_fixed else ""
     title = f"## {name} [{used:,}/{limit:,} characters{over}{fixed}]"
-    cut = [f"[cut here: only the first {limit:,} characters are shown]"] if is_over else []
-    return "\n".join([title, *(_show_entry(entry) for entry in fit(entries, limit)), *cut])
+    cut = [f"[cut here: only the first {bound:,} characters are shown]"] if used > bound else []
+    return "\n".join([title, *(_show_entry(entry) for entry in fit(entries, bound)), *cut])
 
 
 def _show_entry(entry: str) -> str:

@@ -130,8 +130,8 @@ class Visibility:
         }
         return tuple(
             dict.fromkeys(
-                [e for e in fit(own.user, own.limits.user) if ("user", e) in seen]
-                + [e for e in fit(own.memory, own.limits.memory) if ("memory", e) in seen]
+                [e for e in fit(own.user, own.bounds.user) if ("user", e) in seen]
+                + [e for e in fit(own.memory, own.bounds.memory) if ("memory", e) in seen]
             )
         )
 

@@ -18,6 +18,7 @@ from agent_core.state.people import people
 from agent_core.transcript import dump_parts
 from gateway.interfaces.http.health import examine
 from gateway.texts.privacy import describe_erased
+from gateway.texts.rooms import FULL_OPENED, FULL_YES
 from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -111,11 +112,15 @@ async def test_what_was_said_in_private_is_not_shown_in_a_room_and_each_has_its_
 async def test_a_whole_conversation_that_goes_on_in_a_room_has_it(
     tmp_path: Path, server: HonchoEmulator
 ) -> None:
-    async with open_harness(tmp_path, server, "Noted.", "Here I am.") as harness:
+    chat = FakeChat(people=1)
+    model = FakeModel(say("Noted."), say("Here I am."))
+    async with running(tmp_path, model, chat=chat, **environ(server)) as harness:
         await says(harness, "I live in Lisbon")
         await all_reported(harness)
         await make_owner(harness, "1")
         await says(harness, "/room full", direct=False, chat="den")
+        await chat.press(FULL_YES(), user="1", direct=False)
+        await chat.sees_text(FULL_OPENED())
         await server.until(lambda: server.calls["representation"] > 0)
         await says(harness, "hi", direct=False, chat="den")
         assert HEARD in last_request(harness)

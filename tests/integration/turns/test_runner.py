@@ -1,10 +1,13 @@
 """Turns through the whole hall: answered, steered, stopped, queued, retried, resumed."""
 
 import asyncio
+import json
 from pathlib import Path
 
 from agent_core.errors import ModelBusy, ModelDenied
 from agent_core.state.conversations import turns
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from gateway.bootstrap.timings import Timings
 from gateway.texts import general
@@ -317,9 +320,13 @@ async def test_a_turn_over_which_six_processes_died_is_set_aside(tmp_path: Path)
         await harness.chat.says("first")
         await harness.chat.sees(1)
         await harness.at_rest()
-        await harness.gateway.database.write(
-            "test", lambda c: c.execute("UPDATE turns SET state = 'running', attempts = 6")
-        )
+
+        def leave_running(connection: Connection) -> None:
+            """Leave the turn as the sixth crash leaves it: five are known, one is not yet."""
+            connection.execute("UPDATE turns SET state = 'running', attempts = 2")
+            meta.put(connection, key="crash_backoff", value=json.dumps({"1": [5, 1]}))
+
+        await harness.gateway.database.write("test", leave_running)
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.sees_text("interrupted several times")
         latest = await harness.read(lambda c: turns.list_recent(c, limit=1))
