@@ -24,6 +24,8 @@ CoreError
 ├── SkillConflict          a skill can't be moved or restored: it is needed, or has changed
 ├── EmbeddingFailed        an embedding model returned nothing for a text
 ├── QuotaExceeded          a daily quota is used up
+├── BackendUnavailable     commands can't run now: a part is missing or lost
+├── WorkspaceError         a file or folder of a workspace can't be used
 ├── WorkInProgress         a person's work is running: try again in a moment
 ├── LastOwner              the operation would remove the last owner
 └── ToolArgumentError      the model called a tool with invalid arguments
@@ -146,6 +148,14 @@ class QuotaExceeded(CoreError):
         self.unit = unit
         self.limit = limit
         self.resets_at = resets_at
+
+
+class BackendUnavailable(CoreError):
+    """An execution backend can't run anything now; the text says why, and what would help."""
+
+
+class WorkspaceError(CoreError):
+    """A file or folder of a workspace can't be used as asked; the text says why."""
 
 
 class WorkInProgress(CoreError):

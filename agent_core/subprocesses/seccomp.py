@@ -23,7 +23,8 @@ pidfd_open 434 434; pidfd_getfd 438 438; kill 62 129; tkill 200 130; tgkill 234 
 rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; prlimit64 302 261; shmget 29 194;
 msgget 68 186; semget 64 190; mq_open 240 180; fcntl 72 25; ioctl 16 29; init_module 175 105;
 finit_module 313 273; prctl 157 167; seccomp 317 277; landlock_create_ruleset 444 444;
-chmod 90 -; fchmodat 268 53; fork 57 -; vfork 58 -
+chmod 90 -; fchmodat 268 53; fork 57 -; vfork 58 -; memfd_create 319 279;
+memfd_secret 447 447
 """
 """Calls with their numbers on x86_64 (`asm/unistd_64.h`) and aarch64 (`asm-generic/unistd.h`)."""
 _NUMBERS = {name: numbers for name, *numbers in map(str.split, _TABLE.split(";"))}
@@ -35,6 +36,9 @@ _ALLOW, _REFUSE, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 _NO_NEW_PRIVS, _GET_SECCOMP, _SET_SECCOMP = 38, 21, 22
 _FILTER, _ALL_THREADS = 1, 1
 
+_INSTRUCTION = struct.Struct("=HBBI")
+"""`struct sock_filter` (`linux/filter.h`)."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _Instruction = tuple[int, int, int, int]
 """Code, steps to skip if true, steps to skip if false, operand."""
@@ -45,13 +49,14 @@ class Denial:
     """A call that is refused: always, or by the lower half of one argument.
 
     With `equal`, only these values are refused; with `unless_equal`, all values but these; with
-    `unless_bits`, values with none of these bits.
+    `if_bits`, values with any of these bits; with `unless_bits`, values with none of them.
     """
 
     call: str
     argument: int = 0
     equal: tuple[int, ...] = ()
     unless_equal: tuple[int, ...] = ()
+    if_bits: int = 0
     unless_bits: int = 0
     error: int = errno.EPERM
 
@@ -66,14 +71,18 @@ def deny(denials: Iterable[Denial]) -> None:
     """Refuse calls to all threads of this process, for good. Raises `OSError`."""
     if not is_available():
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    program = _assemble(denials)
-    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+    code = make_program(denials)
     buffer = ctypes.create_string_buffer(code, len(code))
-    head = struct.pack("@HP", len(program), ctypes.addressof(buffer))
+    head = struct.pack("@HP", len(code) // _INSTRUCTION.size, ctypes.addressof(buffer))
     _libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
     number = _find_number("seccomp")
     if _libc.syscall(ctypes.c_long(number or 0), _FILTER, _ALL_THREADS, head):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def make_program(denials: Iterable[Denial]) -> bytes:
+    """Return the filter as bytes, for another program that loads it. The machine must be known."""
+    return b"".join(_INSTRUCTION.pack(*instruction) for instruction in _assemble(denials))
 
 
 def _assemble(denials: Iterable[Denial]) -> list[_Instruction]:
@@ -100,6 +109,8 @@ def _make_block(denial: Denial) -> Sequence[_Instruction]:
     refuse: _Instruction = (_RETURN, 0, 0, _REFUSE | denial.error)
     allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
     load: _Instruction = (_LOAD, 0, 0, _ARGUMENTS + 8 * denial.argument)
+    if denial.if_bits:
+        return load, (_BITS, 0, 1, denial.if_bits), refuse, allow
     if denial.unless_bits:
         return load, (_BITS, 1, 0, denial.unless_bits), refuse, allow
     values = denial.equal or denial.unless_equal

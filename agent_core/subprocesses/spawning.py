@@ -1,7 +1,7 @@
 """Start programs so that a cancelled caller leaves no process behind."""
 
 import asyncio
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -12,8 +12,13 @@ async def spawn(
     *,
     environ: Mapping[str, str],
     folder: Path | None = None,
+    inherited: Sequence[int] = (),
+    has_one_output: bool = False,
 ) -> Process:
     """Start a program in its own session, with pipes to its three streams and no shell.
+
+    `inherited` are descriptors that stay open in it. With `has_one_output`, both outputs go to
+    the pipe of standard output.
 
     A cancelled start is completed first, and then `end` is called. asyncio alone would kill the
     program but not its children, and may wait forever for pipes that these keep open (Python
@@ -25,10 +30,11 @@ async def spawn(
             *argv,
             stdin=PIPE,
             stdout=PIPE,
-            stderr=PIPE,
+            stderr=STDOUT if has_one_output else PIPE,
             env=dict(environ),
             cwd=folder,
             start_new_session=True,
+            pass_fds=inherited,
         )
     )
     try:

@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from agent_core.subprocesses.confinement import ScriptLimits, confine_script
 from agent_core.subprocesses.process_privacy import hide_process
+from agent_core.subprocesses.process_tree import list_below, measure
 
 _SET_CHILD_SUBREAPER = 36
 """prctl(2); Linux 3.4."""
@@ -30,7 +31,6 @@ _LOOK = 0.05
 _NOT_STARTED = 127
 """The status of a shell for a command that it can't find."""
 _BY_SIGNAL = 128
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def main(words: list[str]) -> int:
@@ -98,20 +98,12 @@ def _wait(child: int, woken: int, limits: ScriptLimits) -> tuple[int | None, str
 
 def _find_excess(limits: ScriptLimits) -> str:
     """Return a sentence on the limit that the tree exceeds; "" if none."""
-    pids = _list_below(os.getpid())
+    pids = list_below(os.getpid())
     if len(pids) > limits.processes:
         return f"It had more than {limits.processes} processes."
-    if sum(map(_measure, pids)) > limits.memory:
+    if sum(map(measure, pids)) > limits.memory:
         return f"It took more than {limits.memory // 1_000_000:,} MB of memory."
     return ""
-
-
-def _measure(pid: int) -> int:
-    """Return the bytes of memory of one process that belong to no file."""
-    with suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
-        _, resident, shared, *_ = map(int, file.read().split())
-        return (resident - shared) * _PAGE
-    return 0
 
 
 def _count_tasks() -> int:
@@ -142,12 +134,12 @@ def _is_over_within(seconds: float) -> bool:
 def _end(child: int, *, is_at_once: bool) -> None:
     """Kill the tree, and return only when nothing of it is left."""
     if not is_at_once:
-        _signal(_list_below(os.getpid()) or [child], signal.SIGTERM)
+        _signal(list_below(os.getpid()) or [child], signal.SIGTERM)
         if _is_over_within(_GRACE):
             return
     while True:
         _freeze()
-        _signal(_list_below(os.getpid()) or [child], signal.SIGKILL)
+        _signal(list_below(os.getpid()) or [child], signal.SIGKILL)
         if _is_over_within(_ROUND):
             return
 
@@ -155,7 +147,7 @@ def _end(child: int, *, is_at_once: bool) -> None:
 def _freeze() -> None:
     """Stop the tree until it grows no more: a stopped process can't fork before it is killed."""
     frozen: set[int] = set()
-    while fresh := set(_list_below(os.getpid())) - frozen:
+    while fresh := set(list_below(os.getpid())) - frozen:
         _signal(fresh, signal.SIGSTOP)
         frozen |= fresh
 
@@ -164,20 +156,6 @@ def _signal(pids: list[int] | set[int], sign: signal.Signals) -> None:
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, sign)
-
-
-def _list_below(root: int) -> list[int]:
-    """List the descendants of a process, ancestors first; empty without /proc."""
-    found = [root]
-    for pid in found:
-        with suppress(OSError):
-            for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                with (
-                    suppress(OSError),
-                    open(f"/proc/{pid}/task/{task}/children", "rb") as file,  # noqa: PTH123
-                ):
-                    found += map(int, file.read().split())
-    return found[1:]
 
 
 if __name__ == "__main__":

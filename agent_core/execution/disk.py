@@ -1,0 +1,103 @@
+"""Keeps commands from filling a workspace beyond its limit, or the disk with the database."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent_core.errors import WorkspaceError
+
+_RESERVE = 200_000_000
+"""Bytes that stay free: the database on the same disk has to write."""
+_RESERVED_FILES = 10_000
+_STEP = 32_000_000
+"""Bytes by which the disk has to shrink before a workspace is measured again."""
+_STEP_FILES = 20_000
+_LEEWAY = 1_000_000
+"""Bytes that a command may add where nothing is left, for what it writes while it deletes."""
+_LEAST = 4096
+"""Bytes that an empty file counts, so that their number has a limit, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskUse:
+    """The size of a workspace in bytes, and what was free on its disk when it was measured."""
+
+    used: int
+    free: int
+    free_files: int
+
+
+class DiskGuard:
+    """Measures workspaces, but only when the disk has visibly filled since the last time."""
+
+    def __init__(self, most: int) -> None:
+        """`most` is the largest size of a workspace in bytes."""
+        self._most = most
+        self._known: dict[Path, DiskUse] = {}
+
+    async def look(self, place: Path) -> DiskUse:
+        """Return the use of a workspace before a command or a write."""
+        free, free_files = _find_free(place)
+        known = self._known.get(place)
+        if known and known.used <= self._most and not _is_step(known, free, free_files):
+            return replace(known, free=free, free_files=free_files)
+        return await self._measure(place, free, free_files)  # files may have been deleted
+
+    async def check(self, place: Path) -> None:
+        """Raise `WorkspaceError` if a workspace or its disk is full."""
+        now = await self.look(place)
+        if now.used > self._most or now.free < _RESERVE or now.free_files < _RESERVED_FILES:
+            raise WorkspaceError(
+                "the workspace or the disk is full; delete files that are no longer needed"
+            )
+
+    async def is_exceeded(self, place: Path, before: DiskUse) -> bool:
+        """Return whether a command has filled a workspace or its disk.
+
+        A command may run in a full workspace, to delete files, but adds nothing to it.
+        """
+        free, free_files = _find_free(place)
+        if free < min(_RESERVE, before.free - _LEEWAY):
+            return True
+        if free_files < min(_RESERVED_FILES, before.free_files - _LEEWAY // _LEAST):
+            return True
+        known = self._known.get(place)
+        if known is None or _is_step(known, free, free_files):
+            known = await self._measure(place, free, free_files)
+        return known.used > max(self._most, before.used + _LEEWAY)
+
+    async def _measure(self, place: Path, free: int, free_files: int) -> DiskUse:
+        used = await asyncio.to_thread(_measure, place)
+        known = self._known[place] = DiskUse(used=used, free=free, free_files=free_files)
+        return known
+
+
+def _is_step(known: DiskUse, free: int, free_files: int) -> bool:
+    """Return whether the disk has filled enough for another measurement."""
+    return known.free - free > _STEP or known.free_files - free_files > _STEP_FILES
+
+
+def _find_free(place: Path) -> tuple[int, int]:
+    """Return the free bytes and files of a disk; some file systems do not count files."""
+    state = os.statvfs(place)
+    return state.f_bavail * state.f_frsize, state.f_favail if state.f_files else sys.maxsize
+
+
+def _measure(place: Path) -> int:
+    """Return the bytes that a folder takes on its disk; links are not followed. Blocks."""
+    return sum(max(entry.st_blocks * 512, _LEAST) for entry in _walk(place))
+
+
+def _walk(place: Path) -> Iterator[os.stat_result]:
+    folders = [os.fspath(place)]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    yield entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)

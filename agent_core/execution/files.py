@@ -1,0 +1,165 @@
+"""Files of a workspace, opened so that no link and no `..` leads out of it (Linux 5.6).
+
+Commands of the person may change the workspace at any moment, so every path is resolved by the
+kernel, below a descriptor of the workspace. Everything here blocks.
+"""
+
+import ctypes
+import errno
+import os
+import secrets
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution.contract import FileContent
+
+_OPENAT2 = 437
+"""The number on every architecture; glibc 2.36 has no function for it."""
+_BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
+_FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+_LONGEST_NAME = 255
+_LONGEST_PATH = 4096
+_REASONS = {
+    errno.EXDEV: "leads out of the workspace",
+    errno.ELOOP: "is a circle of links",
+    errno.ENOENT: "does not exist",
+    errno.ENOTDIR: "has a file where a folder must be",
+    errno.EISDIR: "is a folder",
+    errno.ENAMETOOLONG: "is too long a path",
+    errno.EACCES: "is not open to Talaria: its mode forbids it",
+    errno.ENXIO: "is no plain file",
+    errno.ENOSPC: "can't be written: the disk is full",
+    errno.EDQUOT: "can't be written: the disk quota is used up",
+}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def read(root: Path, path: str, most: int) -> FileContent:
+    """Read the beginning of a file. Raises `WorkspaceError`."""
+    with _errors_of(path), _open_root(root) as top:
+        # A pipe without a writer would block for good, and a terminal would become ours.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+        with _closing(_open(top, path, flags)) as file:
+            state = os.fstat(file)
+            if stat.S_ISDIR(state.st_mode):
+                raise IsADirectoryError(errno.EISDIR, "")
+            if not stat.S_ISREG(state.st_mode):
+                raise OSError(errno.ENXIO, "")
+            return FileContent(data=_read_up_to(file, most), size=state.st_size)
+
+
+def write(root: Path, path: str, data: bytes) -> None:
+    """Replace a file at once; missing folders are made. Raises `WorkspaceError`."""
+    folder, _, name = path.rstrip("/").rpartition("/")
+    if name in ("", ".", "..") or path.endswith("/"):
+        raise WorkspaceError(f"`{path}` names no file")
+    with _errors_of(path), _open_root(root) as top, _make_folders(top, folder) as place:
+        mode = _find_mode(place, name)
+        draft = f".{secrets.token_hex(8)}.part"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with _closing(os.open(draft, flags, _FILE_MODE, dir_fd=place)) as file:
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(file, view) :]
+                os.fchmod(file, mode)
+                os.rename(draft, name, src_dir_fd=place, dst_dir_fd=place)
+            except OSError:
+                with suppress(OSError):
+                    os.unlink(draft, dir_fd=place)
+                raise
+
+
+def find_folder(root: Path, path: str) -> None:
+    """Raise `WorkspaceError` unless a folder of this path exists."""
+    with _errors_of(path), _open_root(root) as top:
+        os.close(_open(top, path or ".", os.O_PATH | os.O_DIRECTORY))
+
+
+def _find_mode(place: int, name: str) -> int:
+    """Return the mode that a file keeps when its content is replaced."""
+    try:
+        state = os.stat(name, dir_fd=place, follow_symlinks=False)
+    except FileNotFoundError:
+        return _FILE_MODE
+    if stat.S_ISDIR(state.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "")
+    return stat.S_IMODE(state.st_mode) & 0o777 if stat.S_ISREG(state.st_mode) else _FILE_MODE
+
+
+def _read_up_to(file: int, most: int) -> bytes:
+    pieces, left = [], most
+    while left and (piece := os.read(file, min(left, 1 << 20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+@contextmanager
+def _open_root(root: Path) -> Iterator[int]:
+    with _closing(os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) as top:
+        yield top
+
+
+@contextmanager
+def _make_folders(top: int, folder: str) -> Iterator[int]:
+    """Open a folder below another one, making what is missing of its path."""
+    made = ""
+    for part in folder.split("/"):
+        made = f"{made}/{part}".lstrip("/")
+        try:
+            os.close(_open(top, made or ".", os.O_PATH | os.O_DIRECTORY))
+        except FileNotFoundError:
+            parent, _, name = made.rpartition("/")
+            with _closing(_open(top, parent or ".", os.O_PATH | os.O_DIRECTORY)) as above:
+                os.mkdir(name, _FOLDER_MODE, dir_fd=above)
+    with _closing(_open(top, folder or ".", os.O_RDONLY | os.O_DIRECTORY)) as place:
+        yield place
+
+
+def _open(top: int, path: str, flags: int) -> int:
+    """Open a path below a folder; the kernel refuses whatever leads out. Raises `OSError`."""
+    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, _BENEATH | _NO_MAGIC_LINKS)
+    result = int(
+        _libc.syscall(
+            ctypes.c_long(_OPENAT2),
+            ctypes.c_long(top),
+            os.fsencode(path),
+            how,
+            ctypes.c_long(len(how)),
+        )
+    )
+    if result < 0:
+        code = ctypes.get_errno()
+        if code == errno.ENOSYS:
+            raise BackendUnavailable("this kernel is older than Linux 5.6")
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+@contextmanager
+def _closing(file: int) -> Iterator[int]:
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _errors_of(path: str) -> Iterator[None]:
+    """Turn errors of the system into sentences about a path."""
+    if "\0" in path:
+        raise WorkspaceError("a path can't hold a NUL character")
+    parts = os.fsencode(path).split(b"/")
+    if len(os.fsencode(path)) >= _LONGEST_PATH or max(map(len, parts)) > _LONGEST_NAME:
+        raise WorkspaceError(f"`{path[:60]}…` is too long a path")
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, f"can't be used: {error.strerror}")
+        raise WorkspaceError(f"`{path}` {reason}") from error

@@ -1,0 +1,242 @@
+"""The local backend: commands in bubblewrap on this machine, never without it."""
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+from asyncio.subprocess import Process as Child
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution import files
+from agent_core.execution.contract import Command, Exit, FileContent, Limit
+from agent_core.execution.disk import DiskGuard
+from agent_core.execution.sandbox import WORKSPACE, SandboxLimits, prepare
+from agent_core.subprocesses.process_tree import list_below, measure
+from agent_core.subprocesses.spawning import spawn
+
+_LOOK = 0.05
+"""Seconds between two looks at what a command takes."""
+_PIECE = 65_536
+_KILLED = 128 + signal.SIGKILL
+_HEALTH_SECONDS = 10.0
+_REAP_SECONDS = 10.0
+"""More than the kernel takes to end every process of a sandbox."""
+_SHOWN = 300
+_HEALTH = "health"
+"""The workspace of the health check; a slug of a person never has a dot in front."""
+_INSTALL = "install bubblewrap, for instance with `apt install bubblewrap`"
+
+_log = logging.getLogger(__name__)
+
+
+def find_bubblewrap() -> str | None:
+    """Return the path of the program; None if it is not installed."""
+    return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+
+
+class LocalBackend:
+    """Runs commands on this machine, in a sandbox that only the workspace is open to."""
+
+    name = "local"
+
+    def __init__(
+        self,
+        root: Path,
+        limits: SandboxLimits,
+        *,
+        hidden: Sequence[Path] = (),
+        program: str | None = None,
+    ) -> None:
+        """`root` holds a folder for each workspace; `hidden` folders are never shown.
+
+        `program` is bubblewrap's path; None if it is not installed.
+        """
+        self._root = root
+        self._limits = limits
+        self._hidden = hidden
+        self._program = program
+        self._disk = DiskGuard(limits.workspace)
+        self._running: dict[str, set[_LocalProcess]] = {}
+
+    async def start(self, command: Command) -> "_LocalProcess":
+        """Start a command in its sandbox; see `Backend`."""
+        program = self._require_program()
+        place = await asyncio.to_thread(self._make_place, command.workspace)
+        await asyncio.to_thread(files.find_folder, place, command.folder)
+        before = await self._disk.look(place)
+        with prepare(program, place, command.folder, self._limits, self._hidden) as (words, given):
+            try:
+                child = await spawn(
+                    [*words, *command.argv],
+                    _abandon,
+                    environ={},  # bubblewrap's own environment is readable in the sandbox
+                    inherited=given,
+                    has_one_output=True,
+                )
+            except OSError as error:
+                raise BackendUnavailable(f"the sandbox can't start: {error.strerror}") from error
+            except ValueError as error:
+                raise WorkspaceError("a command can't hold a NUL character") from error
+        process = _LocalProcess(child, self._limits, partial(self._disk.is_exceeded, place, before))
+        running = self._running.setdefault(command.workspace, set())
+        running.add(process)
+        process.on_end = lambda: running.discard(process)
+        return process
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file; see `Backend`."""
+        self._require_program()
+        place = await asyncio.to_thread(self._make_place, workspace)
+        return await asyncio.to_thread(files.read, place, _shorten(path), most)
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once; see `Backend`."""
+        self._require_program()
+        place = await asyncio.to_thread(self._make_place, workspace)
+        await self._disk.check(place)
+        await asyncio.to_thread(files.write, place, _shorten(path), data)
+
+    async def stop(self, workspace: str) -> None:
+        """Kill every command of a workspace; see `Backend`."""
+        for process in list(self._running.get(workspace, ())):
+            await process.kill()
+
+    async def health(self) -> None:
+        """Start the sandbox once; see `Backend`."""
+        process = await self.start(Command(workspace=_HEALTH, argv=("/bin/true",)))
+        try:
+            async with asyncio.timeout(_HEALTH_SECONDS):
+                output = await process.read()
+                ended = await process.wait()
+        except TimeoutError as error:
+            raise BackendUnavailable("the sandbox does not start in time") from error
+        finally:
+            await process.kill()
+        if ended.status:
+            raise BackendUnavailable(_describe(output))
+
+    def _require_program(self) -> str:
+        if self._program is None:
+            raise BackendUnavailable(f"bubblewrap is not installed; {_INSTALL}")
+        return self._program
+
+    def _make_place(self, workspace: str) -> Path:
+        """Return the folder of a workspace, and create it if it is missing. Blocks."""
+        if workspace in ("", ".", "..") or "/" in workspace or "\0" in workspace:
+            raise WorkspaceError("this is no name of a workspace")
+        place = self._root / workspace
+        try:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise BackendUnavailable(f"the workspace can't be made: {error.strerror}") from error
+        return place
+
+
+class _LocalProcess:
+    """A command in its sandbox: bubblewrap, below it the first process, below that the rest."""
+
+    def __init__(
+        self, child: Child, limits: SandboxLimits, is_disk_full: Callable[[], Awaitable[bool]]
+    ) -> None:
+        assert child.stdin is not None  # noqa: S101 - both are pipes
+        assert child.stdout is not None  # noqa: S101
+        child.stdin.close()
+        self.on_end: Callable[[], object] = lambda: None
+        self._child = child
+        self._stdout = child.stdout
+        self._limits = limits
+        self._is_disk_full = is_disk_full
+        self._limit: Limit = ""
+        self._is_lost = False
+
+    async def read(self) -> bytes:
+        """Return the next output; see `Process`."""
+        return await self._stdout.read(_PIECE)
+
+    async def wait(self) -> Exit:
+        """Wait for the end, and look at what the command takes; see `Process`."""
+        while self._child.returncode is None and not self._is_lost:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK):
+                    await self._child.wait()
+                    break
+            limit = await self._find_excess()
+            if limit and self._child.returncode is None:
+                self._limit = limit
+                _signal_tree(self._child)
+        self.on_end()
+        status = self._child.returncode
+        if status is None or status < 0:
+            status = _KILLED if status is None else 128 - status
+        return Exit(status=status, limit=self._limit)
+
+    async def kill(self) -> None:
+        """Kill the command with all that it started; see `Process`."""
+        if not await _end(self._child):
+            self._is_lost = True
+        self.on_end()
+
+    async def _find_excess(self) -> Limit:
+        most = self._limits.processes
+        pids = list_below(self._child.pid, most + 1)
+        if len(pids) > most + 1:  # the first process of the sandbox is ours
+            return "processes"
+        if sum(map(measure, pids)) > self._limits.memory:
+            return "memory"
+        return "disk" if await self._is_disk_full() else ""
+
+
+def _signal_tree(child: Child) -> None:
+    """Kill the first process of the sandbox, with which the kernel ends all others.
+
+    Bubblewrap itself ends after them, so its end says that nothing is left.
+    """
+    first = list_below(child.pid, 1)[:1]
+    with suppress(ProcessLookupError):
+        os.kill(first[0] if first else child.pid, signal.SIGKILL)
+
+
+async def _end(child: Child) -> bool:
+    """Kill a command, read what is left of its output, and wait; return whether it has ended.
+
+    asyncio does not notice the end of a process while its pipe is full.
+    """
+    if child.returncode is None:
+        _signal_tree(child)
+    try:
+        async with asyncio.timeout(_REAP_SECONDS):
+            await asyncio.gather(_drain(child), child.wait())
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            child.kill()
+        _log.error("a command can't be killed; its sandbox was process %d", child.pid)
+        return False
+    return True
+
+
+async def _abandon(child: Child) -> None:
+    await _end(child)
+
+
+async def _drain(child: Child) -> None:
+    assert child.stdout is not None  # noqa: S101 - it is a pipe
+    while await child.stdout.read(_PIECE):
+        pass
+
+
+def _shorten(path: str) -> str:
+    """Return a path as it is below the workspace, for one that a command would use."""
+    if path == WORKSPACE:
+        return "."
+    return path.removeprefix(f"{WORKSPACE}/")
+
+
+def _describe(output: bytes) -> str:
+    """Explain why the sandbox does not start."""
+    complaint = output.decode(errors="replace").removeprefix("bwrap: ").strip()[:_SHOWN]
+    return f"bubblewrap can't start a sandbox here: {complaint or 'it gives no reason'}"

@@ -1,0 +1,50 @@
+"""Run a command to its end, within limits of time and output; the same for every backend."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.execution.contract import Backend, Command, Limit, Process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """The result of a command: its output, its status, and the limit that ended it, if any."""
+
+    output: bytes
+    status: int
+    limit: Limit | Literal["time", "output"] = ""
+
+
+async def run_command(
+    backend: Backend, command: Command, *, seconds: float, most_bytes: int
+) -> Completed:
+    """Run a command; kill it with all that it started after a time, or beyond so much output.
+
+    Cancellation kills it, too. Raises `WorkspaceError` and `BackendUnavailable`.
+    """
+    process = await backend.start(command)
+    output = bytearray()
+    waiting = asyncio.create_task(process.wait())
+    bound: Literal["", "time", "output"] = ""
+    try:
+        async with asyncio.timeout(seconds):
+            if await _read(process, output, most_bytes):
+                await asyncio.shield(waiting)
+            else:
+                bound = "output"
+    except TimeoutError:
+        bound = "time"
+    finally:
+        await process.kill()
+        ended = await waiting
+    return Completed(output=bytes(output), status=ended.status, limit=bound or ended.limit)
+
+
+async def _read(process: Process, output: bytearray, most: int) -> bool:
+    """Collect the output; return whether all of it fits."""
+    while piece := await process.read():
+        output += piece[: most - len(output)]
+        if len(output) >= most:
+            return False
+    return True

@@ -1,0 +1,150 @@
+"""The sandbox of local commands: the words for bubblewrap, and the files that it reads.
+
+A command gets namespaces of its own for users, mounts, processes, network, IPC and host name. It
+sees the system's programs, read-only, its workspace, and temporary folders of its own.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from errno import ENOSYS
+from pathlib import Path
+
+from agent_core.subprocesses import seccomp
+from agent_core.subprocesses.seccomp import Denial
+
+WORKSPACE = "/workspace"
+"""The place of the workspace, as commands see it."""
+_USER = 1000
+_ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{WORKSPACE}:/bin/bash\n".encode()
+_GROUPS = f"assistant:x:{_USER}:\n".encode()
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+    "HOME": WORKSPACE,
+    "USER": "assistant",
+    "LOGNAME": "assistant",
+    "SHELL": "/bin/bash",
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "TMPDIR": "/tmp",  # noqa: S108 - a folder of the sandbox
+}
+_MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Folders that are links into /usr on most systems."""
+_SETTINGS = (
+    *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/certs", "/etc/ca-certificates.conf"),
+    *("/etc/localtime", "/etc/mime.types", "/etc/fonts", "/etc/java-17-openjdk"),
+)
+"""Settings of programs; none of them holds a secret. /etc/shadow and the like stay out."""
+_LIMITS = (
+    'ulimit -c 0 && ulimit -n 1024 && ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3"'
+    ' && shift 3 && exec "$@"'
+)
+"""Sets the limits inside of the sandbox: only there the kernel counts its processes alone."""
+_NEW_NAMESPACE = 0x7E02_0000
+"""`CLONE_NEW*`, but for time, which `clone` does not know (`linux/sched.h`)."""
+_ORDINARY_SOCKETS = (1, 2, 10, 16)
+"""Unix, IPv4, IPv6, netlink. Others, such as the host's vsock, know no network namespace."""
+_TERMINAL_INPUT = (0x5412, 0x541C)
+"""`TIOCSTI` and `TIOCLINUX`, which type into a terminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """Limits of one command with all its processes, and of a workspace; in bytes but for
+    `processes`.
+    """
+
+    memory: int
+    processes: int
+    file: int
+    workspace: int
+
+
+@contextmanager
+def prepare(
+    program: str, place: Path, folder: str, limits: SandboxLimits, hidden: Sequence[Path]
+) -> Iterator[tuple[list[str], list[int]]]:
+    """Give the words in front of a command, and the descriptors that bubblewrap reads.
+
+    `place` becomes the workspace. `hidden` are folders that stay empty in the sandbox, even below
+    /usr.
+    """
+    files: list[int] = []
+    try:
+        words = [program, *_list_namespaces(), *_list_mounts(limits)]
+        for data, target in ((_ACCOUNTS, "/etc/passwd"), (_GROUPS, "/etc/group")):
+            files.append(_store(data))
+            words += ["--ro-bind-data", str(files[-1]), target]
+        for path in hidden:
+            if any(path.is_relative_to(shown) for shown in ("/usr", *_MERGED, *_SETTINGS)):
+                words += ["--tmpfs", str(path), "--remount-ro", str(path)]
+        if seccomp.is_available():
+            files.append(_store(seccomp.make_program(_list_denials())))
+            words += ["--seccomp", str(files[-1])]
+        words += ["--bind", str(place), WORKSPACE, "--remount-ro", "/dev", "--remount-ro", "/"]
+        words += ["--chdir", f"{WORKSPACE}/{folder}" if folder else WORKSPACE]
+        words += ["--", "/bin/bash", "-c", _LIMITS, "limits", *_list_limits(limits)]
+        yield words, files
+    finally:
+        for file in files:
+            os.close(file)
+
+
+def _list_namespaces() -> Iterator[str]:
+    yield from ("--unshare-all", "--uid", str(_USER), "--gid", str(_USER))
+    yield from ("--hostname", "workspace", "--cap-drop", "ALL")
+    yield from ("--die-with-parent", "--new-session", "--clearenv")
+    for name, value in _ENVIRONMENT.items():
+        yield from ("--setenv", name, value)
+
+
+def _list_mounts(limits: SandboxLimits) -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for path in map(Path, _MERGED):
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), str(path))
+        elif path.is_dir():
+            yield from ("--ro-bind", str(path), str(path))
+    for name in _SETTINGS:
+        yield from ("--ro-bind-try", name, name)
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the sandbox, in memory
+        yield from ("--size", str(limits.memory // 4), "--tmpfs", folder)
+
+
+def _list_limits(limits: SandboxLimits) -> Iterator[str]:
+    """List processes, and kilobytes of data and of a file, as `ulimit` of bash reads them."""
+    yield str(limits.processes)
+    yield str(limits.memory // 1024)
+    yield str(limits.file // 1024)
+
+
+def _list_denials() -> list[Denial]:
+    always = (
+        *("unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_by_handle_at"),
+        *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd", "init_module"),
+        *("finit_module", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"),
+        # Keys belong to the user, in the sandbox and outside of it.
+        *("keyctl", "add_key", "request_key"),
+        # Memory that no process shows as its own, so that no limit would count it.
+        *("shmget", "memfd_secret"),
+    )
+    return [
+        *(Denial(call=call) for call in always),
+        Denial(call="memfd_create", error=ENOSYS),
+        # No filter can read the flags of `clone3`; without it, libraries use `clone`.
+        Denial(call="clone3", error=ENOSYS),
+        Denial(call="clone", if_bits=_NEW_NAMESPACE),
+        Denial(call="socket", unless_equal=_ORDINARY_SOCKETS),
+        Denial(call="ioctl", argument=1, equal=_TERMINAL_INPUT),
+    ]
+
+
+def _store(data: bytes) -> int:
+    """Put bytes into a file without a name, to be read from its beginning."""
+    file = os.memfd_create("sandbox")
+    os.write(file, data)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file

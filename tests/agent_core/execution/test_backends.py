@@ -1,0 +1,242 @@
+"""The behaviour that every execution backend has to show."""
+
+import asyncio
+import time
+
+import pytest
+
+from agent_core.errors import WorkspaceError
+from agent_core.execution import Backend, Command, Completed, run_command
+from tests.agent_core.execution.backends import LIMITS, MEGABYTE
+
+pytestmark = pytest.mark.process
+
+PATIENCE = 45.0
+
+
+def shell(text: str, folder: str = "", workspace: str = "anna") -> Command:
+    return Command(workspace=workspace, argv=("/bin/bash", "-c", text), folder=folder)
+
+
+async def run(
+    backend: Backend,
+    text: str,
+    *,
+    folder: str = "",
+    seconds: float = PATIENCE,
+    most_bytes: int = MEGABYTE,
+) -> Completed:
+    return await run_command(backend, shell(text, folder), seconds=seconds, most_bytes=most_bytes)
+
+
+async def beats(backend: Backend) -> bool:
+    """Return whether something still writes to the file `beat` while another command runs."""
+    before = await backend.read_file("anna", "beat", 100)
+    await run(backend, "sleep 0.2")
+    after = await backend.read_file("anna", "beat", 100)
+    return before.data != after.data
+
+
+async def test_a_healthy_backend_says_so(backend: Backend) -> None:
+    await backend.health()
+
+
+async def test_a_command_returns_both_streams_in_order_and_its_status(backend: Backend) -> None:
+    done = await run(backend, "echo one; echo two >&2; echo three; exit 7")
+    assert (done.output, done.status, done.limit) == (b"one\ntwo\nthree\n", 7, "")
+
+
+async def test_output_arrives_while_the_command_runs(backend: Backend) -> None:
+    process = await backend.start(shell("echo first; sleep 600"))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            assert await process.read() == b"first\n"
+    finally:
+        await process.kill()
+    assert (await process.wait()).status == 137
+
+
+async def test_a_signal_counts_as_a_shell_counts_it(backend: Backend) -> None:
+    assert (await run(backend, "kill -TERM $$")).status == 143
+
+
+async def test_standard_input_is_empty(backend: Backend) -> None:
+    done = await run(backend, "read -r line; echo $?; cat; echo over")
+    assert done.output == b"1\nover\n"
+
+
+async def test_a_command_runs_in_the_workspace_or_a_folder_of_it(backend: Backend) -> None:
+    await run(backend, "mkdir -p deep/er")
+    assert (await run(backend, "pwd")).output == b"/workspace\n"
+    assert (await run(backend, "pwd", folder="deep/er")).output == b"/workspace/deep/er\n"
+
+
+@pytest.mark.parametrize("folder", ["missing", "..", "/etc", "link", "file", "deep/../.."])
+async def test_a_folder_that_is_not_there_or_leads_out_is_refused(
+    backend: Backend, folder: str
+) -> None:
+    await run(backend, "ln -s / link; touch file; mkdir deep")
+    with pytest.raises(WorkspaceError):
+        await backend.start(shell("pwd", folder))
+
+
+async def test_files_stay_between_commands_and_people_have_their_own(backend: Backend) -> None:
+    await run(backend, "echo kept > note")
+    assert (await run(backend, "cat note")).output == b"kept\n"
+    other = shell("ls -A", workspace="ben")
+    done = await run_command(backend, other, seconds=PATIENCE, most_bytes=MEGABYTE)
+    assert done.output == b""
+
+
+async def test_a_command_that_takes_too_long_ends_with_all_it_started(backend: Backend) -> None:
+    beat = "while :; do date +%N > beat; sleep 0.02; done"
+    started = time.monotonic()
+    done = await run(backend, f"trap '' TERM; setsid bash -c '{beat}' & {beat}", seconds=0.5)
+    assert (done.status, done.limit) == (137, "time")
+    assert time.monotonic() - started < PATIENCE
+    assert not await beats(backend)
+
+
+async def test_a_command_that_closes_its_output_still_ends_in_time(backend: Backend) -> None:
+    done = await run(backend, "exec >&- 2>&-; sleep 600", seconds=0.3)
+    assert (done.output, done.limit) == (b"", "time")
+
+
+async def test_what_a_command_leaves_in_the_background_ends_with_it(backend: Backend) -> None:
+    beat = "while :; do date +%N > beat; sleep 0.02; done"
+    done = await run(backend, f"date > beat; setsid nohup bash -c '{beat}' & disown; echo done")
+    assert (done.output, done.limit) == (b"done\n", "")
+    assert not await beats(backend)
+
+
+async def test_a_gigabyte_of_output_is_cut_off_at_once(backend: Backend) -> None:
+    done = await run(backend, "yes | head -c 1G", most_bytes=MEGABYTE)
+    assert (len(done.output), done.limit) == (MEGABYTE, "output")
+
+
+async def test_binary_output_arrives_byte_by_byte(backend: Backend) -> None:
+    done = await run(backend, r"printf '\x00\xff\x1b[31m'")
+    assert done.output == b"\x00\xff\x1b[31m"
+
+
+async def test_a_fork_bomb_is_stopped(backend: Backend) -> None:
+    done = await run(backend, "bomb() { bomb | bomb & }; bomb; sleep 600")
+    assert done.limit in ("processes", "memory") or b"Resource" in done.output
+    assert (await run(backend, "echo well")).output == b"well\n"
+
+
+async def test_a_command_that_takes_too_much_memory_ends(backend: Backend) -> None:
+    grow = "x=$(head -c 100M /dev/zero | tr '\\0' x); sleep 600"
+    done = await run(backend, f"for i in 1 2 3 4 5; do ({grow}) & done; wait")
+    assert done.limit == "memory" or b"allocate" in done.output
+
+
+async def test_a_command_can_fill_neither_a_file_nor_the_workspace(backend: Backend) -> None:
+    done = await run(backend, "head -c 1G /dev/zero > big; stat -c %s big; rm big")
+    assert int(done.output.split()[-1]) <= LIMITS.file
+    done = await run(backend, "for i in $(seq 50); do head -c 19M /dev/zero > f$i; done; sleep 600")
+    assert done.limit == "disk"
+    with pytest.raises(WorkspaceError, match="full"):
+        await backend.write_file("anna", "more", b"x")
+    assert (await run(backend, "rm f*; echo room")).output == b"room\n"
+    await backend.write_file("anna", "more", b"x")
+
+
+async def test_a_cancelled_run_leaves_nothing_running(backend: Backend) -> None:
+    beat = "while :; do date +%N > beat; sleep 0.02; done"
+    running = asyncio.create_task(run(backend, beat))
+    async with asyncio.timeout(PATIENCE):
+        while not await has_file(backend, "beat"):
+            await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert not await beats(backend)
+
+
+async def has_file(backend: Backend, path: str) -> bool:
+    try:
+        return bool((await backend.read_file("anna", path, 10)).data)
+    except WorkspaceError:
+        return False
+
+
+async def test_stop_ends_every_command_of_a_workspace_only(backend: Backend) -> None:
+    mine = await backend.start(shell("sleep 600"))
+    other = await backend.start(shell("echo here; sleep 600", workspace="ben"))
+    try:
+        await backend.stop("anna")
+        assert (await mine.wait()).status == 137
+        assert await other.read() == b"here\n"
+    finally:
+        await other.kill()
+
+
+async def test_files_are_written_whole_and_read_in_part(backend: Backend) -> None:
+    await backend.write_file("anna", "a/b/text.txt", b"hello world")
+    found = await backend.read_file("anna", "a/b/text.txt", 5)
+    assert (found.data, found.size) == (b"hello", 11)
+    assert (await run(backend, "cat a/b/text.txt; ls -A a/b")).output == b"hello worldtext.txt\n"
+
+
+async def test_a_path_may_begin_with_the_place_that_commands_see(backend: Backend) -> None:
+    await backend.write_file("anna", "/workspace/x", b"1")
+    assert (await backend.read_file("anna", "x", 5)).data == b"1"
+
+
+async def test_a_replaced_file_stays_executable(backend: Backend) -> None:
+    await run(backend, "echo 'echo old' > go; chmod 755 go")
+    await backend.write_file("anna", "go", b"echo new")
+    assert (await run(backend, "./go")).output == b"new\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("missing", "", ".", "..", "../ben/secret", "folder", "folder/", "/etc/passwd"),
+        *("link", "out/passwd", "out/../passwd", "folder/../../ben/secret", "loop", "pipe"),
+        *("file/x", "x" * 300, "a/" * 3000, "nul\0", "//etc/passwd", "/proc/self/environ"),
+        *("magic", "/workspace/../etc/passwd", "socket"),
+    ],
+)
+async def test_only_plain_files_of_the_workspace_are_read(backend: Backend, path: str) -> None:
+    made = await run(
+        backend,
+        "mkdir folder; touch file; ln -s /etc/passwd link; ln -s /etc out; ln -s loop loop;"
+        " mkfifo pipe; ln -s /proc/self/environ magic;"
+        " python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")'",
+    )
+    assert made.status == 0
+    with pytest.raises(WorkspaceError):
+        await backend.read_file("anna", path, 100)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("", ".", "..", "../escaped", "folder", "folder/", "/etc/escaped", "out/escaped"),
+        *("file/x", "a/../../escaped", "x" * 300, "nul\0", "out/deep/escaped", "loop/x"),
+    ],
+)
+async def test_nothing_is_written_outside_of_the_workspace(backend: Backend, path: str) -> None:
+    await run(backend, "mkdir folder; touch file; ln -s .. out; ln -s loop loop")
+    with pytest.raises(WorkspaceError):
+        await backend.write_file("anna", path, b"x")
+
+
+async def test_a_link_is_replaced_and_not_followed(backend: Backend) -> None:
+    await run(backend, "echo old > target; ln -s target link; ln -s /etc/hostname out")
+    await backend.write_file("anna", "link", b"new")
+    await backend.write_file("anna", "out", b"new")
+    assert (await run(backend, "cat target link out")).output == b"old\nnewnew"
+
+
+async def test_eight_commands_run_at_the_same_time(backend: Backend) -> None:
+    async with asyncio.TaskGroup() as group:
+        # Each waits for all others, so they end only if they run together.
+        runs = [
+            group.create_task(
+                run(backend, f"touch at{n}; until [ $(ls | wc -l) = 8 ]; do sleep 0.01; done")
+            )
+            for n in range(8)
+        ]
+    assert [task.result().status for task in runs] == [0] * 8

@@ -1,0 +1,86 @@
+"""The local backend: a machine without bubblewrap, and a gateway that dies."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import BackendUnavailable
+from agent_core.execution import Command, LocalBackend, find_bubblewrap, run_command
+from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_local, needs_bubblewrap
+
+GATEWAY = """
+import asyncio, sys
+from pathlib import Path
+from agent_core.execution import Command
+from tests.agent_core.execution.backends import make_local
+
+async def main():
+    beat = "while :; do date +%N > beat; sleep 0.02; done"
+    command = Command(workspace="anna", argv=("/bin/bash", "-c", beat))
+    await make_local(Path(sys.argv[1])).start(command)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_without_bubblewrap_nothing_runs_and_the_error_says_what_to_do(
+    tmp_path: Path,
+) -> None:
+    backend = LocalBackend(tmp_path, LIMITS)
+    command = Command(workspace="anna", argv=("/bin/true",))
+    with pytest.raises(BackendUnavailable, match="apt install bubblewrap"):
+        await backend.start(command)
+    with pytest.raises(BackendUnavailable):
+        await backend.health()
+    with pytest.raises(BackendUnavailable):
+        await backend.read_file("anna", "x", 10)
+
+
+@pytest.mark.process
+async def test_a_sandbox_that_can_not_start_says_why(tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create namespace' >&2; exit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(BackendUnavailable, match="No permissions to create namespace"):
+        await LocalBackend(tmp_path, LIMITS, program=str(broken)).health()
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_a_home_among_the_programs_is_hidden(tmp_path: Path) -> None:
+    hidden = Path("/usr/share/doc")
+    backend = LocalBackend(tmp_path, LIMITS, hidden=(hidden,), program=find_bubblewrap())
+    command = Command(workspace="anna", argv=("/bin/ls", "-A", str(hidden)))
+    done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
+    assert (done.status, done.output) == (0, b"")
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_commands_die_with_a_gateway_that_is_killed(tmp_path: Path) -> None:
+    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", GATEWAY, str(tmp_path))
+    beat = tmp_path / "workspaces" / "anna" / "beat"
+    async with asyncio.timeout(45):
+        while not beat.exists():
+            await asyncio.sleep(0)
+        os.kill(gateway.pid, signal.SIGKILL)
+        await gateway.wait()
+        while await _beats(beat, make_local(tmp_path)):
+            pass
+
+
+async def _beats(beat: Path, backend: LocalBackend) -> bool:
+    """Return whether somebody writes to a file while another command runs."""
+    before = _read(beat)
+    command = Command(workspace="ben", argv=("/bin/sleep", "0.2"))
+    await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
+    return _read(beat) != before
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
