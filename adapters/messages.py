@@ -42,6 +42,9 @@ class Sender:
     display_name: str
     username: str | None = None
     language: str | None = None
+    """The language of their app, a BCP 47 tag."""
+    time_zone: str | None = None
+    """Their IANA time zone, if the platform knows it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,7 +210,7 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
             is_direct=message.address.is_direct,
             room_title=message.room_title,
             is_thread=message.address.thread_id is not None,
-            author=message.sender.display_name,
+            author=_name_author(pending),
             language=message.sender.language,
             quote=_quote(message),
             attachments=notes_of(pending.readings),
@@ -240,3 +240,9 @@ def _quote(message: InboundMessage) -> QuotedMessage | None:
     if answered is None:
         return None
     return QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
+def _name_author(pending: QueuedMessage) -> str:
+    """Return the name of a message's author: in private that of the person, on every platform."""
+    is_private = pending.message.address.is_direct
+    return pending.person.name if is_private else pending.message.sender.display_name
+
+

@@ -275,6 +275,7 @@ class Api:
                 name=name,
                 username=words_in(about, "name"),
                 language=words_in(about, "locale"),
+                time_zone=words_in(about, "tz"),
             )
 
     async def fetch_room(self, channel: str) -> Json:

@@ -58,6 +58,7 @@ class Person:
     name: str
     username: str = ""
     language: str = ""
+    time_zone: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +186,12 @@ def pack(
             "event": slack_event.event,
             "is_ours": slack_event.is_ours,
             "people": {
-                user: {"name": known.name, "username": known.username, "language": known.language}
+                user: {
+                    "name": known.name,
+                    "username": known.username,
+                    "language": known.language,
+                    "time_zone": known.time_zone,
+                }
                 for user in named
                 if (known := person(user)) is not None
             },

@@ -225,6 +225,7 @@ def _sender(event: Json, people: Json) -> Sender:
         display_name=name or f"user {user}",
         username=plain_name(username) or None,
         language=words_in(known, "language") or None,
+        time_zone=words_in(known, "time_zone") or None,
     )
 
 

@@ -38,6 +38,7 @@ from gateway.people import (
     DataRequests,
     Linking,
     Notices,
+    Onboarding,
     RequestQueue,
     RoomConsent,
     make_consent_answerers,
@@ -320,6 +321,7 @@ def _make_router(
             now=now,
         ),
         linking=Linking(database=database, questions=questions, merging=data.merging, now=now),
+        onboarding=Onboarding(database, core.zone),
         questions=questions,
         lanes=lanes,
         attachments=AttachmentStage(

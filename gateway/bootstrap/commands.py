@@ -65,7 +65,12 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ContextCommands(
             database=database, lanes=lanes, compactor=extra.compactor, quotas=extra.quotas
         ),
-        PeopleCommands(database=database, identity=deps.identity, linking=deps.linking),
+        PeopleCommands(
+            database=database,
+            identity=deps.identity,
+            linking=deps.linking,
+            onboarding=deps.onboarding,
+        ),
         MemoryCommands(access, notes),
         ProvenanceCommands(access, notes),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),

@@ -91,7 +91,7 @@ def make_core(
         external_memory=external_memory,
         memory=factories.make_memory(settings, database),
         platforms=Platforms(adapters),
-        identity=Identity(database, Access(settings.access.allow), extra.now),
+        identity=Identity(database, Access(settings.access.allow), extra.now, zone=zone),
         rooms=Rooms(database=database, adapters=adapters, now=extra.now),
         sessions=SessionCache(database),
         quotas=quotas,

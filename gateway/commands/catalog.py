@@ -39,7 +39,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
 
 HIDDEN: tuple[CommandSpec, ...] = (
     CommandSpec(name="home", summary="Show an app's home page"),
-    CommandSpec(name="start", summary="Open a conversation on Telegram"),
+    CommandSpec(name="start", summary="Get started, or change the time zone and language"),
 )
 """Commands that work, but appear in no list: platforms send them on their own."""
 
@@ -54,7 +54,7 @@ def bind(
 
     Raises `ValueError` if a command has no handler, or a handler no command.
     """
-    bound = {"help": show_help, "start": show_help} | dict(handlers)
+    bound = {"help": show_help} | dict(handlers)
     specs = {spec.name: spec for spec in (*COMMANDS, *HIDDEN)}
     if unmatched := specs.keys() ^ bound.keys():
         raise ValueError(f"commands and handlers differ: {', '.join(sorted(unmatched))}")

@@ -1,4 +1,4 @@
-"""Commands for accounts and admission: link, accounts, unlink, whoami, approve."""
+"""Commands for accounts and admission: start, link, accounts, unlink, whoami, approve."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,18 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
-from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.people import Identity, Linking, UnlinkRequest, approve, read_link
+from gateway.people import (
+    Identity,
+    Linking,
+    Onboarding,
+    StartRequest,
+    UnlinkRequest,
+    approve,
+    read_link,
+)
 from gateway.texts import general
 from gateway.texts import people as people_texts
 from gateway.texts.people import quote_name
@@ -25,20 +34,39 @@ class PeopleCommands:
         database: Database,
         identity: Identity,
         linking: Linking,
+        onboarding: Onboarding,
     ) -> None:
         self._database = database
         self._identity = identity
         self._linking = linking
+        self._onboarding = onboarding
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
         return {
+            "start": self._start,
             "link": self._link,
             "accounts": self._accounts,
             "unlink": self._unlink,
             "whoami": self._whoami,
             "approve": self._approve,
         }
+
+    async def _start(self, call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return await show_help(call)
+        request = StartRequest(
+            person=call.person,
+            sender=call.message.sender,
+            words=call.argument,
+            is_whole=call.is_press or not call.argument,
+        )
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            return self._onboarding.start(connection, request, call.now).text, []
+
+        shown = self._onboarding.preview(request, call.now)
+        return Reply(effect=effect, buttons=shown.buttons)
 
     async def _link(self, call: Call) -> Reply:
         sent = read_link(call.platform, call.message, call.argument)
@@ -122,13 +150,10 @@ class PeopleCommands:
             return Reply(text=general.CODE_MISSING(command="approve"))
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-            approved = approve(connection, call.argument, call.now)
+            approved = approve(connection, call.argument, call.zone, call.now)
             if approved is None:
                 return general.CODE_INVALID(), []
-            outgoing = NewOutboxMessage(
-                platform=approved.platform, chat=approved.chat, body=general.WELCOME()
-            )
-            welcome = outbox.enqueue(connection, outgoing, now=call.now)
+            welcome = outbox.enqueue(connection, approved.greeting, now=call.now)
             return general.APPROVED(name=quote_name(approved.name)), [welcome]
 
         return Reply(effect=effect)

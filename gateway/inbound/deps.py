@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.concurrency import Signal
 from gateway.outbound import Questions
-from gateway.people import Identity, Linking, RoomConsent, Rooms
+from gateway.people import Identity, Linking, Onboarding, RoomConsent, Rooms
 from gateway.turns import AttachmentStage, Lanes
 
 
@@ -21,6 +21,7 @@ class RouterDeps:
     rooms: Rooms
     consent: RoomConsent
     linking: Linking
+    onboarding: Onboarding
     questions: Questions
     lanes: Lanes
     attachments: AttachmentStage

@@ -25,6 +25,8 @@ _log = logging.getLogger(__name__)
 # A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
+_FIRST_CONTACT = 3_600_000
+"""Milliseconds after the greeting during which bare words like "Vienna" answer it."""
 _LONGEST_TEXT = 100_000
 """Characters of one message; more than any platform but the console sends."""
 
@@ -210,16 +212,10 @@ def parse_command(text: str) -> tuple[str, str] | None:
     return (found[1].lower(), (found[2] or "").strip()) if found else None
 
 
-def list_unset(person: Person) -> tuple[str, ...]:
-    """List the settings that a person has never set, in words for the model."""
-    names = []
-    if person.time_zone is None:
-        names.append("time zone")
-    if person.language is None:
-        names.append("preferred language")
-    if person.quiet_from is None:
-        names.append("quiet hours")
-    return tuple(names)
+def is_newcomer(person: Person, message: InboundMessage, now: int) -> bool:
+    """Return whether a direct message is among a person's first: it may need an introduction."""
+    is_new = person.asked_at is None or now - person.asked_at <= _FIRST_CONTACT
+    return is_new and message.address.is_direct and not message.is_edit
 
 
 def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:

@@ -14,7 +14,6 @@ from agent_core.localization import set_language, use_language
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
@@ -35,12 +34,11 @@ from gateway.inbound.events import (
     StaleEvents,
     StoredEvent,
     language_of,
-    list_unset,
     make_reaction,
     split_command,
 )
 from gateway.outbound import OutboxDispatcher, read_command
-from gateway.people import RoomConversation, hide_private_quote
+from gateway.people import START, RoomConversation, hide_private_quote
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -226,6 +224,9 @@ class InboundRouter:
         if message.is_edit:
             await self._apply_edit(arrived, conversation)
             return
+        is_new = events.is_newcomer(person, message, self._now())
+        if is_new and not command and await self._deps.onboarding.hears(person, message):
+            command = (START, message.text)
         if command:
             await self._run_command(arrived, person, (room_conversation, conversation), command)
             return
@@ -240,7 +241,7 @@ class InboundRouter:
             return
         if room_conversation.room and not room_conversation.is_direct:
             await self._deps.consent.offer(row.platform, message, person)
-        unasked = await self._ask_once(person, message)
+        person, unasked = await self._meet(person, message) if is_new else (person, ())
         if arrived.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them
         waiting = self._workers.waiting((row.platform, conversion.name_queue(message.address)))
@@ -257,18 +258,13 @@ class InboundRouter:
         )
         self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
 
-    async def _ask_once(self, person: Person, message: InboundMessage) -> tuple[str, ...]:
-        """List what the model shall ask a person for; once per person."""
-        unasked = list_unset(person)
-        is_known = person.asked_at is not None or not unasked
-        if is_known or not (message.address.is_direct and message.text):
-            return ()
-        now = self._now()
-        await self._database.write(
-            "people.asked", lambda c: people.note_asked(c, person_id=person.id, now=now)
-        )
-        self._deps.identity.renew(replace(person, asked_at=now))
-        return unasked
+    async def _meet(
+        self, person: Person, message: InboundMessage
+    ) -> tuple[Person, tuple[str, ...]]:
+        """Take what the platform knows of a person, and list what the model shall ask them."""
+        known, unasked = await self._deps.onboarding.meet(person, message, self._now())
+        self._deps.identity.renew(known)
+        return known, unasked
 
     async def _meet_stranger(
         self,

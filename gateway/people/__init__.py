@@ -19,6 +19,9 @@ from gateway.people.linking import Linking as Linking
 from gateway.people.linking import read_link as read_link
 from gateway.people.merging import AccountMerging as AccountMerging
 from gateway.people.merging import UnlinkRequest as UnlinkRequest
+from gateway.people.onboarding import START as START
+from gateway.people.onboarding import Onboarding as Onboarding
+from gateway.people.onboarding import StartRequest as StartRequest
 from gateway.people.owners import Notices as Notices
 from gateway.people.owners import choose_owner as choose_owner
 from gateway.people.owners import find_direct_chat as find_direct_chat

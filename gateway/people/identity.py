@@ -18,6 +18,7 @@ from agent_core.state.people.people import Account, Admission, NewAccount, Perso
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
+from gateway.people.onboarding import Greeting, greet
 from gateway.texts import general
 
 
@@ -61,9 +62,12 @@ class Identity:
         access: Access,
         now: Callable[[], int],
         *,
+        zone: str = "UTC",
         most_known: int = _MOST_CACHED,
     ) -> None:
+        """`zone` is the deployment's IANA zone, which newcomers are offered first."""
         self._database = database
+        self._zone = zone
         self._most_known = most_known
         self._access = access
         self._now = now
@@ -198,15 +202,14 @@ class Identity:
             inbox.drop_payload(connection, inbox_id=inbox_id)
             if not message.address.is_direct:
                 words = spoil(connection, asker, code, general.CLAIM_IN_GROUP(), now)
+                reply = Greeting(text=words)
             elif is_silenced(connection, asker, now):
                 return None
             else:
-                words = _claim(connection, asker, code, now)
-            if not words:
+                reply = _claim(connection, asker, code, self._zone, now)
+            if not reply.text:
                 return None
-            return outbox.enqueue(
-                connection, NewOutboxMessage(platform=platform, chat=chat, body=words), now=now
-            )
+            return outbox.enqueue(connection, reply.make_outgoing(platform, chat), now=now)
 
         row = await self._database.write("people.claim", work)
         self.forget_known()
@@ -235,23 +238,27 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """A person who was let in, and the chat in which they asked."""
+    """A person who was let in, and the greeting to send to the chat in which they asked."""
 
     name: str
-    platform: str
-    chat: str
+    greeting: NewOutboxMessage
 
 
-def approve(connection: Connection, code: str, now: int) -> Approved | None:
-    """Let in the account that received this pairing code; return None for an invalid code."""
+def approve(connection: Connection, code: str, zone: str, now: int) -> Approved | None:
+    """Let in the account that received this pairing code; return None for an invalid code.
+
+    `zone` is the IANA zone that the newcomer is offered first; it may be empty.
+    """
     found = people.find_code(connection, code_hash=hash_code(code), purpose="pairing", now=now)
     if found is None or found.platform is None or found.user_id is None or found.chat is None:
         return None
     people.use_code(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
     sender = Sender(user_id=PlatformUserId(found.user_id), display_name=name)
-    _enter(connection, AccountRef(platform=found.platform, sender=sender), "code", now=now)
-    return Approved(name=name, platform=found.platform, chat=found.chat)
+    asker = AccountRef(platform=found.platform, sender=sender)
+    person = _enter(connection, asker, "code", now=now)
+    reply = greet(connection, person, None, zone, now)
+    return Approved(name=name, greeting=reply.make_outgoing(found.platform, found.chat))
 
 
 def new_claim_code(connection: Connection, *, now: int) -> str:
@@ -322,17 +329,28 @@ def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now:
     return words
 
 
-def _claim(connection: Connection, asker: AccountRef, code: str, now: int) -> str:
+def _claim(connection: Connection, asker: AccountRef, code: str, zone: str, now: int) -> Greeting:
     if not code:
-        return count_wrong_code(connection, asker, general.CODE_MISSING(command="claim"), now)
+        words = count_wrong_code(connection, asker, general.CODE_MISSING(command="claim"), now)
+        return Greeting(text=words)
     found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
     if found is None:
-        return count_wrong_code(connection, asker, general.CODE_INVALID(), now)
+        return Greeting(text=count_wrong_code(connection, asker, general.CODE_INVALID(), now))
     people.use_code(connection, code_id=found.id, now=now)
     person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
     note(connection, asker, person, "claim", "became an owner", now)
-    return general.CLAIMED()
+    name_after(connection, person, asker.sender.display_name)
+    owner = people.find(connection, person_id=person.id) or person
+    return greet(connection, owner, asker.sender, zone, now)
+
+
+def name_after(connection: Connection, person: Person, name: str) -> None:
+    """Name a person after a platform account, if only the console named them before."""
+    accounts = people.list_accounts(connection, person_id=person.id)
+    local = [one.display_name for one in accounts if one.platform == LOCAL_PLATFORM]
+    if name and person.name in local:
+        people.rename(connection, person_id=person.id, name=name)
 
 
 def note(

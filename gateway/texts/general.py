@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from adapters.messages import Step, StepState
 from agent_core.localization import Plural, Text, join_list
 
-CLAIMED = Text("You're now the owner. Write me anything, or use /help to see what I can do.")
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
 CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")
 CODE_BLOCKED = Text("That code is wrong, too. I'll ignore your codes for the next ten minutes.")
 OWNER_ONLY = Text("Only an owner can do that.")
 APPROVED = Text("{name} can now talk to me.")
-WELCOME = Text("You can now talk to me. Write me anything, or use /help to see what I can do.")
 CLAIM_IN_GROUP = Text(
     "Others have seen that code here, so I've cancelled it. Run `talaria people claim` for a new"
     " one, and send it to me in a direct message."
@@ -169,10 +167,15 @@ _QUEUE_EMPTY = Text("No message is waiting.")
 _QUEUE = Plural("{n} message is waiting.", "{n} messages are waiting.")
 _QUEUE_USAGE = Text("/queue followed by a message keeps it until I've finished the current answer.")
 _PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")
-_ROLES = {"owner": Text("owner"), "member": Text("member")}
-_HELP = Text(
-    "Write me anything. You can also write while I'm working, to add or correct something."
+PURPOSE = Text("I answer questions, keep things in mind and remind you on time.")
+EXAMPLES = (
+    Text("“Remind me tomorrow at 9 to feed the dog”"),
+    Text("“Remember that I'm allergic to nuts”"),
+    Text("“What did I say about the trip to Rome?”"),
 )
+"""What a newcomer may ask for; the stand-in understands them, too."""
+_ROLES = {"owner": Text("owner"), "member": Text("member")}
+_HELP = Text("Write me anything, also while I'm working, to add or correct something. For example:")
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 
@@ -376,7 +379,8 @@ def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:
     lines = [f"/{name}: {Text(summary)()}" for name, summary in commands]
     if more:
         lines += ["", _MORE_COMMANDS(more)]
-    return "\n".join([_HELP(), "", *lines])
+    examples = [f"- {example()}" for example in EXAMPLES]
+    return "\n".join([f"{PURPOSE()} {_HELP()}", *examples, "", *lines])
 
 
 def _append(text: str, note: str) -> str:

@@ -1,14 +1,16 @@
 """Sentences about accounts: linking, listing and unlinking them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from agent_core.localization import Plural, Text, format_date
+from agent_core.localization import LANGUAGES, Plural, Text, format_date
 from agent_core.state.people.people import Account
 from agent_core.tools import flatten
-from gateway.texts.general import name_platform
+from agent_core.tools import name_city as find_city
+from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
 
 LINK_IN_GROUP = Text(
     "I link accounts in direct messages only, because others can read along here. I've cancelled"
@@ -55,6 +57,25 @@ KEEP = Text("Keep all of them")
 LEAVE = Text("Set them aside")
 FILE_OF_MEMORY = Text("a file of your memory")
 
+ASK_FOR_CITY = Text(
+    "Which city's time do you use? Press it or write it, such as “Lisbon”, “UTC+2” or “Vienna,"
+    " quiet 22-7”."
+)
+_HELLO = Text("Hi {name}! {purpose} Try one of these:")
+_HELLO_OWNER = Text("Hi {name}, you're now the owner. {purpose} Try one of these:")
+_SETUP = Text("It's {clock} for you ({city} time), and I answer {language}. {correction}")
+_SETUP_QUIET = Text(
+    "It's {clock} for you ({city} time), quiet {hours}, and I answer {language}. {correction}"
+)
+_CORRECTION = Text("Is that wrong? Write your city, or press a button.")
+_IN_LANGUAGE = Text("in {language}")
+_IN_YOUR_LANGUAGE = Text("in the language you write in")
+_CITIES = {
+    "Europe/Vienna": Text("Vienna"),
+    "Europe/Zurich": Text("Zurich"),
+    "Europe/Lisbon": Text("Lisbon"),
+    "America/Mexico_City": Text("Mexico City"),
+}
 _CODE = Text(
     "Your code is {code}\nSend me /link {code} from your other account within ten minutes; I'll"
     " ask you here before linking. Give the code to nobody: a linked account sees and does"
@@ -123,6 +144,34 @@ def name_account(platform: str, user_id: str, name: str) -> str:
     return _ACCOUNT(
         name=quote_name(name), platform=name_platform(platform), user_id=quote_name(user_id)
     )
+
+
+def describe_greeting(name: str, *, is_owner: bool) -> str:
+    """Greet somebody new with the bot's purpose and three examples."""
+    hello = _HELLO_OWNER if is_owner else _HELLO
+    # The name is the reader's own choice, but must not look like Markdown.
+    shown = re.sub(r"[^\w .'’-]", "", flatten(name, _LONGEST_NAME)).replace("_", " ").strip()
+    shown = shown[:1].upper() + shown[1:]  # a nickname on Slack is in lower case
+    examples = [f"- {example()}" for example in EXAMPLES]
+    return "\n".join([hello(name=shown or name, purpose=PURPOSE()), *examples])
+
+
+def describe_setup(clock: str, city: str, language: str | None, hours: str) -> str:
+    """Say which time, quiet hours and language a person has, and how to correct them."""
+    shown = {
+        "clock": clock,
+        "city": city,
+        "language": _IN_LANGUAGE(language=LANGUAGES.get(language, language))
+        if language
+        else _IN_YOUR_LANGUAGE(),
+        "correction": _CORRECTION(),
+    }
+    return _SETUP_QUIET(hours=hours, **shown) if hours else _SETUP(**shown)
+
+
+def name_city(zone: str) -> str:
+    """Return the city of an IANA zone in the reader's language."""
+    return _CITIES[zone]() if zone in _CITIES else find_city(zone)
 
 
 def describe_code(code: str) -> str:

@@ -31,7 +31,7 @@ async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> 
         assert all(f"/{name}: " in for_member for name in MENU)
         assert "/approve" in for_owner
         assert "/approve" not in for_member
-        assert "Write me anything" in await harness.ask(BEN, "/start")
+        assert "Hi Ben!" in await harness.ask(BEN, "/start")
         assert "Write me anything" in await harness.ask(BEN, "/HELP")
         assert "I don't know /poem" in await harness.ask(BEN, "/poem of love")
         assert stage.turns == []

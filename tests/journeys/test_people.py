@@ -11,7 +11,7 @@ CARL = 13
 
 async def claim(harness: Harness, user: int = ANNA) -> None:
     assert harness.gateway.claim_code
-    assert "You're now the owner" in await harness.ask(user, f"/claim {harness.gateway.claim_code}")
+    assert "you're now the owner" in await harness.ask(user, f"/claim {harness.gateway.claim_code}")
 
 
 def code_in(text: str) -> str:
@@ -31,7 +31,7 @@ async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_
         assert "I may come in now" not in reported
 
         assert "Ben can now talk to me" in await harness.ask(ANNA, f"/approve {code_in(reported)}")
-        assert "You can now talk to me" in stage.telegram.texts(BEN)[-1]
+        assert "Hi Ben!" in stage.telegram.texts(BEN)[-1]
 
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
         stage.plan("Noted, Anna.")

@@ -157,6 +157,14 @@ def find_latest(
     return _turn(row) if row else None
 
 
+def has_any(connection: Connection, *, person_id: PersonId) -> bool:
+    """Return whether a person ever had a turn."""
+    row = connection.execute(
+        "SELECT 1 FROM turns WHERE person_id = :person_id LIMIT 1", {"person_id": person_id}
+    ).fetchone()
+    return row is not None
+
+
 def list_latest(
     connection: Connection, *, conversation_id: ConversationId, limit: int
 ) -> list[Turn]:

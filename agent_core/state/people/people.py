@@ -258,6 +258,14 @@ def make_owner(connection: Connection, *, person_id: PersonId) -> None:
     )
 
 
+def rename(connection: Connection, *, person_id: PersonId, name: str) -> None:
+    """Change the name of a person; the folder of their memory keeps its name."""
+    connection.execute(
+        "UPDATE people SET name = :name WHERE id = :person_id",
+        {"person_id": person_id, "name": name},
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
     """A person's own settings; see `Person`."""

@@ -9,7 +9,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
-from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.people import approve as let_in
@@ -51,13 +51,10 @@ async def approve(context: OperationContext, asked: Answer) -> Answer:
     code, now = read_text(asked, "code"), context.now()
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
-        approved = let_in(connection, code, now)
+        approved = let_in(connection, code, "", now)
         if approved is None:
             return None
-        outgoing = NewOutboxMessage(
-            platform=approved.platform, chat=approved.chat, body=general.WELCOME()
-        )
-        return approved.name, outbox.enqueue(connection, outgoing, now=now)
+        return approved.name, outbox.enqueue(connection, approved.greeting, now=now)
 
     done = await context.database.write("people.approve", work)
     if done is None:

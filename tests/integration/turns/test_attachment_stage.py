@@ -60,7 +60,7 @@ async def test_commands_are_obeyed_while_an_attachment_comes(tmp_path: Path) -> 
         await chat.says("read this", attachments=NOTE)
         await fetching(harness)
         await chat.says("/help")
-        await chat.sees_text("Write me anything.")
+        await chat.sees_text("Write me anything")
         assert model.requests == []
         chat.arrived.set()
         await chat.sees_text("Noted.")

@@ -1,0 +1,215 @@
+"""First contact: what the bot can do, and the time zone and language of somebody new.
+
+The greeting is one message. Its buttons and free text such as "Vienna" or "22-7" send `/start` with
+words, which changes the same settings as `/settings`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from adapters.messages import InboundMessage, Sender
+from agent_core.errors import ToolArgumentError
+from agent_core.localization import (
+    LANGUAGES,
+    choose_language,
+    find_language,
+    set_language,
+    use_language,
+)
+from agent_core.state.conversations import turns
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.tools import (
+    apply_setting,
+    describe_hours,
+    find_zone,
+    guess_zone,
+    list_settings,
+    local_time,
+    read_preferences,
+)
+from gateway.outbound import reschedule, stand_for
+from gateway.texts import general
+from gateway.texts import people as texts
+
+START = "start"
+_LANGUAGE = "language"
+_NIGHT = "22-7"
+_CITIES: Mapping[str, tuple[str, ...]] = {
+    "de": ("Europe/Berlin", "Europe/Vienna", "Europe/Zurich"),
+    "es": ("Europe/Madrid", "America/Mexico_City", "America/Bogota"),
+    "fr": ("Europe/Paris", "America/Toronto"),
+    "pt": ("Europe/Lisbon", "America/Sao_Paulo"),
+    "en": ("Europe/London", "America/New_York", "America/Los_Angeles"),
+}
+"""The cities that a language suggests; English for the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Greeting:
+    """A message of first contact: its text and the buttons below it."""
+
+    text: str
+    buttons: tuple[Choice, ...] = ()
+
+    def make_outgoing(self, platform: str, chat: str) -> NewOutboxMessage:
+        """Make the message for a chat."""
+        return NewOutboxMessage(platform=platform, chat=chat, body=self.text, buttons=self.buttons)
+
+
+def take_from_platform(person: Person, sender: Sender | None) -> Person:
+    """Return a person with the time zone and language of their app, where they have set none.
+
+    English is left open: many people keep their apps in English and write something else.
+    """
+    if sender is None:
+        return person
+    if person.time_zone is None:
+        zone = find_zone(sender.time_zone or "") or guess_zone(sender.language)
+        person = replace(person, time_zone=zone)
+    if person.language is None and choose_language(sender.language) != choose_language(None):
+        person = replace(person, language=choose_language(sender.language))
+    return person
+
+
+def greet(
+    connection: Connection, person: Person, sender: Sender | None, zone: str, now: int
+) -> Greeting:
+    """Greet somebody who was just let in, in the caller's transaction.
+
+    `sender` is None if somebody else let them in; `zone` is the IANA zone of the deployment.
+    """
+    person = take_from_platform(person, sender)
+    _store(connection, person, person.time_zone or zone, now)
+    with use_language(person.language, find_language()):
+        return compose(person, zone, now)
+
+
+def compose(person: Person, zone: str, now: int, *, is_whole: bool = True) -> Greeting:
+    """Compose the greeting with the present settings, or only what it says about them."""
+    words = [_describe_setup(person, now)]
+    if is_whole:
+        words.insert(0, texts.describe_greeting(person.name, is_owner=person.is_owner))
+    return Greeting(text="\n\n".join(words), buttons=_make_buttons(person, zone))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """A use of `/start`. Words that name no settings, such as those of a link, change nothing."""
+
+    person: Person
+    sender: Sender
+    words: str
+    is_whole: bool
+    """False for a typed answer to a greeting that the person sees already."""
+
+
+class Onboarding:
+    """Serves `/start`, and reads bare words that answer a greeting."""
+
+    def __init__(self, database: Database, zone: str) -> None:
+        self._database = database
+        self._zone = zone
+
+    def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
+        """Apply the words of a request and greet, in the caller's transaction."""
+        known = people.find(connection, person_id=request.person.id) or request.person
+        wanted = self._prepare(known, request.sender, request.words)
+        _store(connection, wanted, wanted.time_zone or self._zone, now)
+        set_language(wanted.language, request.sender.language)
+        return compose(wanted, self._zone, now, is_whole=request.is_whole)
+
+    def preview(self, request: StartRequest, now: int) -> Greeting:
+        """Return the greeting that `start` will give."""
+        wanted = self._prepare(request.person, request.sender, request.words)
+        with use_language(wanted.language, request.sender.language):
+            return compose(wanted, self._zone, now, is_whole=request.is_whole)
+
+    def _prepare(self, person: Person, sender: Sender, words: str) -> Person:
+        """Return the person with the settings that the words name."""
+        person = take_from_platform(person, sender)
+        name, _, value = words.partition(" ")
+        given = {name: value} if name == _LANGUAGE else read_preferences(words)
+        try:
+            for key, setting in given.items():
+                person = apply_setting(person, key, setting)
+        except ToolArgumentError:
+            return person  # a forged button or the payload of a foreign link
+        return person
+
+    async def hears(self, person: Person, message: InboundMessage) -> bool:
+        """Return whether a message is nothing but an answer to the greeting. Raises `StoreError`.
+
+        After the first turn, "Paris" may answer a question of the model.
+        """
+        is_plain = not (message.attachments or message.forwarded_from or message.quote)
+        if person.asked_at is None or not is_plain or not read_preferences(message.text):
+            return False
+        return not await self._database.read(lambda c: turns.has_any(c, person_id=person.id))
+
+    async def meet(
+        self, person: Person, message: InboundMessage, now: int
+    ) -> tuple[Person, tuple[str, ...]]:
+        """Take what the platform knows of somebody who was not greeted.
+
+        Return the person, and what the model shall ask them for; once per person. Raises
+        `StoreError`.
+        """
+        if person.asked_at is not None or not message.text:
+            return person, ()
+        known = replace(take_from_platform(person, message.sender), asked_at=now)
+        zone = known.time_zone or self._zone
+        await self._database.write("people.asked", lambda c: _store(c, known, zone, now))
+        return known, _list_unset(known)
+
+
+def _list_unset(person: Person) -> tuple[str, ...]:
+    """List the settings that a person has never set, in words for the model."""
+    names = {
+        "time zone": person.time_zone,
+        "preferred language": person.language,
+        "quiet hours": person.quiet_from,
+    }
+    return tuple(name for name, value in names.items() if value is None)
+
+
+def _store(connection: Connection, person: Person, zone: str, now: int) -> None:
+    people.set_preferences(connection, list_settings(person), person_id=person.id)
+    people.note_asked(connection, person_id=person.id, now=now)
+    reschedule(connection, person, zone, now)
+
+
+def _describe_setup(person: Person, now: int) -> str:
+    if person.time_zone is None:
+        return texts.ASK_FOR_CITY()
+    clock = f"{local_time(now, person.time_zone):%H:%M}"
+    return texts.describe_setup(
+        clock, texts.name_city(person.time_zone), person.language, describe_hours(person)
+    )
+
+
+def _make_buttons(person: Person, zone: str) -> tuple[Choice, ...]:
+    """Return buttons for cities, a quiet night, and the languages of the gateway's texts."""
+    buttons: list[Choice | None] = []
+    if person.time_zone is None:
+        suggested = _CITIES.get(find_language(), _CITIES["en"])
+        buttons += [_stand_for_city(one) for one in dict.fromkeys((zone, *suggested))]
+    elif person.quiet_from is None:
+        buttons.append(stand_for(f"{START} {_NIGHT}", general.QUIET_NIGHT()))
+    buttons += [
+        stand_for(f"{START} {_LANGUAGE} {tag}", name)
+        for tag, name in LANGUAGES.items()
+        if tag != find_language()
+    ]
+    return tuple(button for button in buttons if button)
+
+
+def _stand_for_city(zone: str) -> Choice | None:
+    """Return the button of a zone; None for one that its own words do not name."""
+    words = zone.rpartition("/")[2].lower()
+    return (
+        stand_for(f"{START} {words}", texts.name_city(zone)) if find_zone(words) == zone else None
+    )

@@ -1,0 +1,86 @@
+"""The first hour with somebody new: one greeting that says what the bot can do."""
+
+import pytest
+
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.journeys.stage import Stage, facts
+from tests.journeys.test_people import code_in
+
+EVERYWHERE = ("telegram", "discord", "slack")
+
+
+@pytest.mark.parametrize("platform", EVERYWHERE)
+async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open(allow="", TALARIA_PEOPLE__TIME_ZONE="Europe/Vienna") as harness:
+        await harness.hears(anna, f"/claim {harness.gateway.claim_code}")
+        (greeting,) = anna.seen()
+        print(greeting)
+        assert ("Person11" if platform == "discord" else "Anna") in greeting.text
+        assert "you're now the owner" in greeting.text
+        assert "feed the dog" in greeting.text
+        assert "Owner" not in await harness.hears(anna, "/whoami")
+        if platform == "slack":  # it knows where people live
+            assert "for you (Berlin time)" in greeting.text
+        else:
+            await harness.press(anna, "Vienna")
+            assert "for you (Vienna time)" in anna.seen()[0].text
+        await harness.press(anna, "Quiet from 22:00 to 07:00")
+        assert "quiet 22:00-07:00" in anna.seen()[0].text
+        await harness.press(anna, "Deutsch")
+        assert "Erinnere mich" in anna.seen()[0].text
+        deployment.plan("Gern.")
+        assert await harness.hears(anna, "Danke!") == "Gern."
+        assert "Not known of them" not in facts(deployment.turns[-1])
+        assert "They want answers in: de" in facts(deployment.turns[-1])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Vienna", "(Vienna time)"),
+        ("I live in New York", "(New York time)"),
+        ("UTC+2", "(UTC+2 time)"),
+        ("10pm-7am", "Which city"),
+        ("Vienna, 22-7", "(Vienna time), quiet 22:00-07:00"),
+    ],
+)
+async def test_bare_words_after_the_greeting_are_understood(
+    stage: Stage, words: str, said: str
+) -> None:
+    async with stage.open() as harness:
+        greeting = await harness.ask(ANNA, "/start")
+        assert "Which city" in greeting
+        assert said in await harness.ask(ANNA, words)
+        assert stage.turns == []
+        stage.plan("Which city shall I look up?", "It rains in Paris.")
+        await harness.ask(ANNA, "How is the weather?")
+        assert await harness.ask(ANNA, "Paris") == "It rains in Paris."
+
+
+async def test_the_app_of_a_newcomer_tells_language_and_time_zone(stage: Stage) -> None:
+    stage.telegram.user(BEN, "Ben", language="de")
+    async with stage.open() as harness:
+        greeting = await harness.ask(BEN, "/start")
+        assert greeting.startswith("Hallo Ben")
+        assert "Berlin" in greeting
+        assert "Welche Stadt" not in greeting
+
+
+async def test_somebody_let_in_is_greeted_by_name(stage: Stage) -> None:
+    async with stage.open(allow="") as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        code = code_in(await harness.ask(BEN, "hello"))
+        await harness.ask(ANNA, f"/approve {code}")
+        greeting = stage.telegram.messages(BEN)[-1]
+        assert greeting.text.startswith("Hi Ben!")
+        assert "London" in greeting.labels
+
+
+async def test_help_says_what_the_bot_is_for(stage: Stage) -> None:
+    async with stage.open() as harness:
+        shown = await harness.ask(ANNA, "/help")
+        assert shown.startswith("I answer questions, keep things in mind and remind you on time.")
+        assert "feed the dog" in shown
