@@ -31,12 +31,12 @@ class JobAlreadyRunning(InvalidJob):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
     """The limits of the deployment: jobs per person, minutes between two runs that call a model,
-    and
-    the resources that jobs may use.
+    failures in a row before a pause, and the resources that jobs may use.
     """
 
     per_person: int = 50
     least_minutes: int = 5
+    pause_after: int = 3
     means: JobResources = field(default_factory=JobResources)
 
 
@@ -74,7 +74,7 @@ def draft_job(
         raise InvalidJob("say when: a cron expression, an interval or a time")
     kind = request.kind or "prompt"
     named = request.zone or zone
-    options = request.options or Options()
+    options = request.options or default_options(kind, rules)
     _check(options, kind, rules, in_room=whose.room_id is not None)
     return NewJob(
         person_id=whose.person_id,
@@ -92,6 +92,11 @@ def draft_job(
         actor=whose.actor,
         call_key=whose.call_key,
     )
+
+
+def default_options(kind: object, rules: JobRules) -> Options:
+    """Return the options of a new job; a message can't fail."""
+    return Options() if kind == "message" else Options(pause_after=rules.pause_after)
 
 
 def redraft_job(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:

@@ -28,6 +28,7 @@ MOST_NAMES = 20
 """The largest number of tools, or of skills, in a job."""
 _LONGEST_NAME = 200
 MOST_DAY_USD = 1000
+MOST_FAILURES = 100
 _MOST_SPAN = MOST_INTERVAL // 60
 
 _NAMES = {"type": "array", "items": {"type": "string"}}
@@ -68,6 +69,7 @@ SCHEDULE_SPEC = ToolSpec(
                 "tools": {**_NAMES, "description": "if not all"},
                 "aware": {"type": "boolean", "description": "a run sees the ones before it"},
                 "day_usd": {"type": "number", "description": "daily limit"},
+                "pause_after": {"type": "integer", "description": "failures in a row"},
             },
             "required": ["action"],
             "additionalProperties": False,
@@ -118,6 +120,10 @@ def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
         if day_usd and not micro:
             raise ToolArgumentError("`day_usd` is too small; 0 is no limit")
         options = replace(options, day_micro_dollars=micro)
+    if isinstance(pause_after := arguments.get("pause_after"), int):
+        if not 1 <= pause_after <= MOST_FAILURES:
+            raise ToolArgumentError(f"`pause_after` is from 1 to {MOST_FAILURES}")
+        options = replace(options, pause_after=pause_after)
     return options
 
 

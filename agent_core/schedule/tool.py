@@ -252,9 +252,12 @@ class ScheduleTool:
             arguments,
             here=asker.here,
             zone=job.zone if job else asker.zone,
-            known=job.options if job else Options(),
+            known=job.options if job else self._default_options(arguments),
             now=_find_start(asker, arguments),
         )
+
+    def _default_options(self, arguments: Mapping[str, object]) -> Options:
+        return job_editor.default_options(arguments.get("kind"), self._rules)
 
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
         """Ask the person to confirm; returns the job, or the reason for a refusal.

@@ -22,7 +22,7 @@ from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.jobs import name_places
+from gateway.jobs import make_job_buttons, name_places
 from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -240,15 +240,7 @@ def _format_list(connection: Connection, found: Sequence[Job], call: Call) -> st
 
 def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:
     """Return buttons for the first few jobs; each sends a command."""
-    choices: list[Choice] = []
-    for job in found[:_BUTTONED]:
-        if job.state == "paused":
-            choices.append(stand_for(f"jobs resume {job.id}", f"Resume {job.id}", "good"))
-        else:
-            choices.append(stand_for(f"jobs pause {job.id}", f"Pause {job.id}"))
-        choices.append(stand_for(f"jobs run {job.id}", f"Run {job.id} now"))
-        choices.append(stand_for(f"jobs drop {job.id}", f"Drop {job.id}", "danger"))
-    return tuple(choices)
+    return tuple(button for job in found[:_BUTTONED] for button in make_job_buttons(job))
 
 
 def _here(call: Call) -> Target:

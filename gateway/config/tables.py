@@ -147,6 +147,12 @@ class JobSettings(Table, title="Jobs"):
         le=1440,
         description="Fewest minutes between two runs of a job that thinks or runs a program.",
     )
+    pause_after: int = Field(
+        3,
+        ge=1,
+        le=100,
+        description="Failed runs in a row after which a new job is paused; a job may have its own.",
+    )
     at_once: int = Field(
         20,
         ge=1,

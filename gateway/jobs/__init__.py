@@ -6,6 +6,7 @@ from gateway.jobs.agent_runs import RunRefused as RunRefused
 from gateway.jobs.agent_runs import find_job_turn as find_job_turn
 from gateway.jobs.agent_runs import resume_run as resume_run
 from gateway.jobs.agent_runs import start_run as start_run
+from gateway.jobs.buttons import make_job_buttons as make_job_buttons
 from gateway.jobs.conversations import ChatRef as ChatRef
 from gateway.jobs.conversations import rename_conversation_key as rename_conversation_key
 from gateway.jobs.history import JobHistory as JobHistory

@@ -10,6 +10,7 @@ from adapters.contract import ChatAdapter
 from agent_core.ids import RunId, TurnId
 from agent_core.localization import use_language
 from agent_core.schedule import ASKED, find_zone, show_moment
+from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -19,6 +20,7 @@ from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
+from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
@@ -26,6 +28,8 @@ from gateway.texts import general, job_results
 
 _log = logging.getLogger(__name__)
 
+_BUTTONED = 5
+"""Jobs with buttons below one message: three each, and no platform shows more than 25."""
 _BATCH = 200
 """Deferred messages released in one transaction."""
 
@@ -45,6 +49,8 @@ class Notification:
     run_id: RunId | None = None
     turn_id: TurnId | None = None
     source: Source | None = None
+    buttons: tuple[Choice, ...] = ()
+    """Buttons below the words. A deferred message gets those of a paused job at its release."""
 
 
 class Notifier:
@@ -132,6 +138,7 @@ class Notifier:
             files=tuple(one.file for one in group if one.file),
             run_id=group[0].run_id,
             turn_id=group[0].turn_id if len(words) == 1 else None,
+            buttons=_list_buttons(known.connection, words),
         )
         there = Target(kind="place", platform=place[0], chat=place[1])
         if not conversion.is_chat(place[1]):
@@ -239,6 +246,7 @@ class Notifier:
                 names = general.describe_unsent_files([name for _, name in files])
             body, files = f"{body}\n\n{names}", ()
         outgoings = [(part, None) for part in (adapter.split(body) if adapter else (body,)) if part]
+        last = len(outgoings) - 1
         rows = []
         for number, (part, file) in enumerate([*outgoings, *(("", file) for file in files)]):
             outgoing = NewOutboxMessage(
@@ -249,6 +257,7 @@ class Notifier:
                 turn_id=notification.turn_id,
                 part=number,
                 is_silent=number > 0,
+                buttons=notification.buttons if number == last else (),
                 file=file,
             )
             rows.append(outbox.enqueue(known.connection, outgoing, now=known.now))
@@ -271,6 +280,14 @@ def _defer(known: Recipients, chat_ref: ChatRef, notification: Notification, unt
             file=file,
         )
         deferred_messages.defer(known.connection, kept, now=known.now)
+
+
+def _list_buttons(connection: Connection, words: Sequence[DeferredMessage]) -> tuple[Choice, ...]:
+    """List the buttons of the paused jobs that deferred messages are about, each once."""
+    runs = [job_runs.find(connection, run_id=one.run_id) for one in words if one.run_id]
+    found = {run.job_id: jobs.find(connection, job_id=run.job_id) for run in runs if run}
+    paused = [job for job in found.values() if job and job.state == "paused"]
+    return tuple(button for job in paused[:_BUTTONED] for button in make_job_buttons(job))
 
 
 def _merge(

@@ -14,6 +14,7 @@ from agent_core.ids import TurnId
 from agent_core.localization import use_language
 from agent_core.schedule import JobTurn, find_zone, next_slot_of, show_moment
 from agent_core.state.conversations import sessions, turns
+from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -22,6 +23,7 @@ from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
+from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.history import Source
 from gateway.jobs.notifier import Notification, Notifier, is_asked
 from gateway.jobs.recipients import Recipients
@@ -60,6 +62,7 @@ class Made:
     files: tuple[tuple[str, str], ...] = ()
     turn_id: TurnId | None = None
     whole: str = ""
+    buttons: tuple[Choice, ...] = ()
 
 
 class Outcomes:
@@ -143,7 +146,8 @@ class Outcomes:
         is_enough = failures >= fresh.options.pause_after and fresh.state == "active"
         state = "paused" if is_enough else fresh.state
         why = f"failed {failures} times" if is_enough else fresh.reason
-        jobs.change(connection, replace(fresh, failures=failures, state=state, reason=why))
+        changed = replace(fresh, failures=failures, state=state, reason=why)
+        jobs.change(connection, changed)
         if fresh.state == "dropped":
             return ()
         if job.kind == "system":
@@ -151,17 +155,18 @@ class Outcomes:
             return self._notify_owners(connection, notice, now) if failures == 1 else ()
         if is_enough:
             report = partial(job_results.describe_pause, job.title, job.id, failures, reason)
-        elif failures == 1:
+            return self._report(connection, changed, run, report, now)
+        if failures == 1:
             report = partial(self._describe_failure, connection, fresh, reason)
-        else:
-            return ()
-        return self._report(connection, job, run, report, now)
+            return self._report(connection, job, run, report, now)
+        return ()
 
     def pause(self, connection: Connection, job: Job, reason: str, now: int) -> list[OutboxRow]:
         """Pause a job that can't run as it is, and report it."""
-        jobs.change(connection, replace(job, state="paused", reason=reason))
+        paused = replace(job, state="paused", reason=reason)
+        jobs.change(connection, paused)
         report = partial(job_results.describe_unfit, job.title, job.id, reason)
-        return [*self._report(connection, job, None, report, now)]
+        return [*self._report(connection, paused, None, report, now)]
 
     def pause_damaged(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
         """Pause a job that is damaged on disk, and report it once."""
@@ -302,11 +307,12 @@ class Outcomes:
         report: Callable[[], str],
         now: int,
     ) -> Sequence[OutboxRow]:
-        """Send a report on a job to its person, in their language."""
+        """Send a report on a job to its person, in their language; with buttons if it is paused."""
         known = self.load_recipients(connection, now)
         person = known.find_person(job.person_id)
         with use_language(person.language if person else None):
-            made = Made(words=report())
+            buttons = make_job_buttons(job) if job.state == "paused" and job.is_whole else ()
+            made = Made(words=report(), buttons=buttons)
         return self._deliver(known, job, run, made)
 
     def _deliver(
@@ -329,6 +335,7 @@ class Outcomes:
             run_id=run.id if run else None,
             turn_id=made.turn_id,
             source=source,
+            buttons=made.buttons,
         )
         return self._notifier.deliver(known, notification, job.targets or _AT_HOME)
 

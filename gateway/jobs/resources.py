@@ -31,7 +31,10 @@ def make_rules(settings: Settings) -> JobRules:
     """Return the limits and resources of jobs."""
     jobs = settings.jobs
     return JobRules(
-        per_person=jobs.per_person, least_minutes=jobs.least_minutes, means=_make_means(settings)
+        per_person=jobs.per_person,
+        least_minutes=jobs.least_minutes,
+        pause_after=jobs.pause_after,
+        means=_make_means(settings),
     )
 
 

@@ -31,6 +31,8 @@ UNKNOWN = Text("There's no job {number} here. /jobs lists them.")
 NOT_YOURS = Text("Someone else made job {number}. Only they or an owner can change it.")
 DROP = Text("Yes, delete it")
 KEEP = Text("No")
+RESUME_NUMBER, PAUSE_NUMBER = Text("Resume {number}"), Text("Pause {number}")
+RUN_NUMBER, DROP_NUMBER = Text("Run {number} now"), Text("Drop {number}")
 HOME_HERE = Text(
     "I'll send reminders and digests here unless a job names another chat. /sethome off undoes"
     " this."

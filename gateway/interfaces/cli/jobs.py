@@ -156,6 +156,9 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--day-usd", metavar="USD", type=float, help="daily limit in dollars; 0 means no limit"
     )
+    parser.add_argument(
+        "--pause-after", metavar="N", type=int, help="pause it after so many failures in a row"
+    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -231,6 +234,7 @@ def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
         "skills": arguments.skills,
         "aware": arguments.aware,
         "day_usd": arguments.day_usd,
+        "pause_after": arguments.pause_after,
     }
 
 

@@ -14,6 +14,7 @@ from agent_core.schedule import (
     JobAlreadyRunning,
     JobOwner,
     create_job,
+    default_options,
     describe_next,
     describe_timing,
     draft_job,
@@ -30,7 +31,7 @@ from agent_core.schedule import (
 from agent_core.state.conversations import files, messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, Late, Options, Target
+from agent_core.state.jobs.jobs import Job, Late, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
@@ -49,7 +50,7 @@ _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
 _OPTIONS = (
     *("cron", "every_minutes", "at", "zone", "to", "late", "urgent"),
-    *("model", "tools", "skills", "aware", "day_usd"),
+    *("model", "tools", "skills", "aware", "day_usd", "pause_after"),
 )
 """The options of a job, with the names of the `schedule` tool."""
 
@@ -139,7 +140,8 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection) -> dict[str, Any]:
         person = _find_person(connection, slug)
         zone = person.time_zone or scheduling.zone
-        wish = read_request(arguments, here=_HOME, zone=zone, known=Options(), now=now)
+        known = default_options(arguments["kind"], scheduling.rules)
+        wish = read_request(arguments, here=_HOME, zone=zone, known=known, now=now)
         whose = JobOwner(person_id=person.id, room_id=None, actor="house")
         new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
         made = create_job(connection, new, rules=scheduling.rules, now=now)

@@ -121,7 +121,7 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
     assert job
     assert job.person_id
     turn, dialogue_id = ask(connection, job.person_id)
-    run_id = job_runs.claim(connection, job_id=job.id, slot=(slot, NOW), due_at=NOW)
+    run_id = job_runs.claim(connection, job_id=job.id, slot=(slot, NOW), due_at=NOW, now=NOW)
     assert run_id
     job_runs.begin(connection, run_id=run_id, now=NOW)
     job_runs.attach(connection, run_id=run_id, turn_id=turn.id)
