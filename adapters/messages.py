@@ -57,6 +57,8 @@ class Attachment:
     media_type: str | None = None
     size: int | None = None
     """`file_id` is enough for the adapter to fetch the file while the platform keeps it."""
+    is_stored: bool = False
+    """`file_id` is the key of a file that the gateway has already; nobody fetches it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

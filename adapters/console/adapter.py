@@ -10,6 +10,7 @@ from adapters.console.render import (
     render_deletion,
     render_error,
     render_message,
+    render_said,
     render_sign,
     render_typing,
 )
@@ -17,7 +18,7 @@ from adapters.console.settings import ConsoleSettings, read_settings
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import Unreachable
 from adapters.ids import Address, PlatformMessageId
-from adapters.messages import Inbound, OutboundMessage, RawEvent
+from adapters.messages import Inbound, InboundMessage, OutboundMessage, RawEvent
 from adapters.toolkit import split_markdown
 
 _LONGEST_MESSAGE = 100_000
@@ -31,6 +32,8 @@ class ConsoleAdapter:
     typing_lasts = 5.0
     most_buttons = 25
     """A limit for readability; clients could show more."""
+    most_file_bytes = 5_000_000
+    """In base64, a file of this size fits the longest line."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
         self._server = ConsoleServer(settings, self._hear)
@@ -127,6 +130,9 @@ class ConsoleAdapter:
             else:
                 await self._inlet.take([heard.event])
                 client.write(render_ack(heard.event.event_id))
+                said = reading.receive(heard.event)
+                if isinstance(said, InboundMessage):
+                    self._server.broadcast(render_said(said), besides=client)
         except (ValueError, Unreachable) as error:
             client.write(render_error(str(error)))
 

@@ -77,10 +77,11 @@ class ConsoleServer:
                 await client.close()
             self._path.unlink(missing_ok=True)
 
-    def broadcast(self, line: Line) -> None:
-        """Send a line to every client without confirmation."""
+    def broadcast(self, line: Line, *, besides: Client | None = None) -> None:
+        """Send a line to every client, or to all `besides` one, without confirmation."""
         for client in self._clients:
-            client.write(line.full if client.shows_buttons else line.plain)
+            if client is not besides:
+                client.write(line.full if client.shows_buttons else line.plain)
 
     async def post(self, line: Line, key: str) -> None:
         """Send a line to every client and wait until one confirms it.

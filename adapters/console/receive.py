@@ -4,11 +4,14 @@ A client writes one JSON object per line:
 
 - `{"type": "hello", "buttons": ...}`: a client is present and can receive waiting messages;
   `buttons` is true if it shows buttons, others get a numbered list;
-- `{"type": "message", "id": ..., "text": ...}`: a message; the client chooses the id and reuses
-  it when it repeats the line;
+- `{"type": "message", "id": ..., "text": ..., "files": [{"key": ..., "name": ..., "type": ...}]}`:
+  a message; the client chooses the id and reuses it when it repeats the line. The files are
+  optional; their bytes are in the gateway's store already, under these keys;
 - `{"type": "press", "id": ..., "message": ..., "key": ...}`: a press of the button with this key
   on the message with this id; the press has its own id, as messages have;
 - `{"type": "got", "key": ...}`: the client has shown the line with this key.
+
+A message or a press may have a `language`, the BCP 47 tag of the client's own texts.
 """
 
 import json
@@ -17,13 +20,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
-from adapters.messages import ButtonPress, Inbound, InboundMessage, RawEvent, Sender
+from adapters.messages import (
+    Attachment,
+    AttachmentKind,
+    ButtonPress,
+    Inbound,
+    InboundMessage,
+    RawEvent,
+    Sender,
+)
 
 CHAT = "local"
 """All clients share one conversation: whoever can open the socket owns the home."""
 _HERE = Address(chat_id=CHAT, is_direct=True)
-_OWNER = Sender(user_id=PlatformUserId(CHAT), display_name="Owner")
+_NAME = "Owner"
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+_FILE_KEY = re.compile(r"[0-9a-f]{64}")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+_MOST_FILES = 10
+_LONGEST_NAME = 200
+_KINDS: dict[str, AttachmentKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +79,8 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
         return Got(key=fields["key"])
     if kind == "message":
         found: dict[str, Any] = {"text": _text_in(fields, "text", "A message")}
+        if fields.get("files"):
+            found["files"] = _files_in(fields["files"])
     elif kind == "press":
         names = ("message", "key")
         found = {"press": True} | {name: _text_in(fields, name, "A press") for name in names}
@@ -71,6 +89,9 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
     event_id = fields.get("id")
     if not isinstance(event_id, str) or not _ID.fullmatch(event_id):
         raise ValueError(f'A {kind} needs an "id": 1 to 100 of the letters A-Z a-z 0-9 . _ : -')
+    language = fields.get("language")
+    if isinstance(language, str) and _LANGUAGE.fullmatch(language):
+        found["language"] = language
     payload = json.dumps({"id": event_id, "at": now} | found)
     return Said(event=RawEvent(event_id=EventId(event_id), payload=payload))
 
@@ -79,20 +100,24 @@ def receive(event: RawEvent) -> Inbound:
     """Parse the message or press of a stored event. Raises `ValueError` on anything else."""
     try:
         fields = json.loads(event.payload)
+        sender = Sender(
+            user_id=PlatformUserId(CHAT), display_name=_NAME, language=fields.get("language")
+        )
         if fields.get("press"):
             return ButtonPress(
                 address=_HERE,
                 message_id=PlatformMessageId(_clean(str(fields["message"]))),
-                sender=_OWNER,
+                sender=sender,
                 key=_clean(str(fields["key"])),
                 sent_at=int(fields["at"]),
             )
         return InboundMessage(
             address=_HERE,
             message_id=PlatformMessageId(str(fields["id"])),
-            sender=_OWNER,
+            sender=sender,
             text=_clean(str(fields["text"])),
             is_addressed=True,
+            attachments=tuple(_attachment(one) for one in fields.get("files", ())),
             sent_at=int(fields["at"]),
         )
     except (AttributeError, KeyError, TypeError) as error:
@@ -104,6 +129,31 @@ def _text_in(fields: dict[str, Any], name: str, what: str) -> str:
     if not isinstance(text, str):
         raise ValueError(f'{what} needs a "{name}".')
     return text
+
+
+def _files_in(value: object) -> list[dict[str, object]]:
+    """Check the files of a message. Raises `ValueError` with a sentence."""
+    files = value if isinstance(value, list) else []
+    found = [
+        {"key": one["key"], "name": one["name"][:_LONGEST_NAME], "type": one["type"]}
+        for one in files[:_MOST_FILES]
+        if isinstance(one, dict)
+        and all(isinstance(one.get(name), str) for name in ("key", "name", "type"))
+        and _FILE_KEY.fullmatch(one["key"])
+    ]
+    if not found or len(found) != len(files):
+        raise ValueError(f'"files" are 1 to {_MOST_FILES} of {{"key": ..., "name": ..., ...}}.')
+    return found
+
+
+def _attachment(file: dict[str, str]) -> Attachment:
+    return Attachment(
+        kind=_KINDS.get(file["type"].partition("/")[0], "document"),
+        file_id=file["key"],
+        name=_clean(file["name"]) or None,
+        media_type=file["type"],
+        is_stored=True,
+    )
 
 
 def _clean(text: str) -> str:

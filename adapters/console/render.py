@@ -3,12 +3,14 @@
 The server writes one JSON object a line:
 
 - `{"type": "ack", "id": ...}`: the message or press of this id is stored;
+- `{"type": "said", "id": ..., "text": ..., "files": [...]}`: another client has sent this message;
 - `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "live": ..., "silent": ...,
+  "file": {"name": ..., "type": ..., "data": ...},
   "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a message, or what is to stand in its
   place. A client answers `got` with the key, and shows a message whose id it knows in place of
   the earlier one. `live` means that more will follow in it: what is live and not shown again
-  after a new `hello` may be over. The buttons stand below the text;
-  an edit without any takes them away. A client that has not said that it shows buttons gets
+  after a new `hello` may be over. A file is there in base64, or null. The buttons stand below the
+  text; an edit without any takes them away. A client that has not said that it shows buttons gets
   none, and their labels as a numbered list below the text: an answer in words counts as well;
 - `{"type": "delete", "id": ..., "key": ...}`: the message is to be taken away. A client answers
   `got` with the key, also where the message is not there any more;
@@ -18,10 +20,11 @@ The server writes one JSON object a line:
 - `{"type": "error", "text": ...}`: a line of the client could not be used.
 """
 
+import base64
 import json
 from dataclasses import dataclass
 
-from adapters.messages import OutboundMessage
+from adapters.messages import InboundMessage, OutboundFile, OutboundMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,7 @@ def render_message(message: OutboundMessage, *, message_id: str, key: str, is_ed
         "key": key,
         "live": message.is_live,
         "silent": message.is_silent,
+        "file": _file(message.file) if message.file else None,
     }
     buttons = [
         {"key": button.key, "label": button.label, "style": button.style}
@@ -52,6 +56,21 @@ def render_message(message: OutboundMessage, *, message_id: str, key: str, is_ed
         full=_line(**fields, buttons=buttons),
         plain=_line(**fields | {"text": in_words}, buttons=[]),
     )
+
+
+def _file(file: OutboundFile) -> dict[str, str]:
+    data = base64.b64encode(file.data).decode()
+    return {"name": file.name, "type": file.media_type, "data": data}
+
+
+def render_said(message: InboundMessage) -> Line:
+    """Render a message of one client for the others."""
+    files = [
+        {"key": one.file_id, "name": one.name or "", "type": one.media_type or ""}
+        for one in message.attachments
+    ]
+    line = _line(type="said", id=message.message_id, text=message.text, files=files)
+    return Line(full=line, plain=line)
 
 
 def render_deletion(message_id: str, *, key: str) -> Line:

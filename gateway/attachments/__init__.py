@@ -1,6 +1,7 @@
 """Attachments of messages: pictures, voice notes and documents, prepared for a model."""
 
 from gateway.attachments.factory import make_reader as make_reader
+from gateway.attachments.file_types import find_media_type as find_media_type
 from gateway.attachments.message_parts import Reading as Reading
 from gateway.attachments.message_parts import has_content as has_content
 from gateway.attachments.message_parts import is_spoken as is_spoken

@@ -70,6 +70,11 @@ def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
     return _look_into_boxes(data, is_heard) or _look_on(data)
 
 
+def find_media_type(data: bytes) -> str:
+    """Return the media type of a file as far as its bytes tell."""
+    return look(data, is_heard=False)[1] or "application/octet-stream"
+
+
 def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
     """Detect container formats, whose first bytes only name the family."""
     boxed: Kind = "audio" if is_heard else "video"

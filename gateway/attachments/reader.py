@@ -122,6 +122,12 @@ class Reader:
         if attachment.size is not None and attachment.size > most:
             return _refuse(attachment, large, most)
         adapter = self._adapters.get(platform)
+        if attachment.is_stored:
+            stored = await self._database.read(lambda c: files.find(c, key=attachment.file_id))
+            if stored is None:
+                return _refuse(attachment, "unfetched")
+            data = stored.data
+            return data if len(data) <= most else _refuse(attachment, large, most)
         if adapter is None or not isinstance(adapter, CanFetch):
             return _refuse(attachment, "unfetched")
         try:

@@ -1,10 +1,12 @@
-"""Sentences about the models that people may choose."""
+"""Sentences about the models that people may choose, and about models that do not answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.localization import Text
+from agent_core.events import ModelFault, ModelOutage
+from agent_core.localization import Text, format_date
 from agent_core.models import Price
+from agent_core.tools import local_time
 
 DEFAULT = Text("Default")
 UNKNOWN = Text("I don't know that model. /model lists the ones you can choose.")
@@ -27,6 +29,31 @@ _SEES = {
 }
 _PRIVATE = Text("It answers in our private conversations; groups and jobs keep theirs.")
 _JOBS = Text("/model job NUMBER chooses the model of a job.")
+
+STOP = Text("Stop")
+
+_UNTIL = {
+    "model_busy": Text("The model is overloaded. I'll keep trying until {time}."),
+    "model_cut": Text("The model's answers break off. I'll keep trying until {time}."),
+    "model_unreachable": Text("I can't reach the model. I'll keep trying until {time}."),
+    "model_denied": Text(
+        "I can't use my model at the moment. The owner knows why, and I'll answer once it works."
+    ),
+}
+_DATE_TIME = Text("{date}, {time}")
+_FAULTS = {
+    "model_denied": Text(
+        "I can't use the model {model}: its provider rejects the key or the account. It said:"
+        " {detail}"
+    ),
+    "model_unknown": Text(
+        "I can't use the model {model}: its provider doesn't have it. It said: {detail}"
+    ),
+}
+_RESUMES = Text(
+    "Check the key in .env and [model] in config.toml. Messages that wait for it are answered once"
+    " it works."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,3 +94,18 @@ def describe_job_model(title: str, model: str, listed: str, *, is_default: bool)
     """Say which model a job uses, and which ones it can use."""
     shown = _AS_DEFAULT(model=model) if is_default else model
     return f"{_OF_JOB(title=title, model=shown)}\n\n{listed}"
+
+
+def describe_outage(outage: ModelOutage, zone: str, now: int) -> str:
+    """Say that the model does not answer, and until when the turn waits."""
+    end, today = local_time(outage.until, zone), local_time(now, zone)
+    time = f"{end:%H:%M}"
+    if end.date() != today.date():
+        time = _DATE_TIME(date=format_date(end), time=time)
+    return _UNTIL.get(outage.reason, _UNTIL["model_denied"])(time=time)
+
+
+def describe_fault(fault: ModelFault) -> str:
+    """Tell an owner why a model can't be used, and what to do."""
+    shown = _FAULTS[fault.reason](model=fault.model, detail=fault.detail)
+    return f"{shown}\n\n{_RESUMES()}"

@@ -10,7 +10,7 @@ from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import InboxId
 from gateway import conversion
 from gateway.conversion import QueuedMessage
-from gateway.texts import outages
+from gateway.texts import models as model_texts
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import TurnHandle
 from gateway.turns.presenter import Presenter
@@ -53,7 +53,7 @@ class TurnHost(Host):
     async def report_fault(self, fault: ModelFault) -> None:
         """Tell the owners, and nobody else, why a model can't answer. Raises `StoreError`."""
         deps, now = self._deps, self._deps.now()
-        notice = partial(outages.describe_fault, fault)
+        notice = partial(model_texts.describe_fault, fault)
         rows = await deps.database.write(
             "turns.fault", lambda c: deps.notify_owners(c, notice, now)
         )
@@ -63,7 +63,7 @@ class TurnHost(Host):
         """Show that a turn waits for its model, and let another job run have its slot."""
         now, zone = self._deps.now(), self._deps.zone_of(active.person)
         presenter.show_outage(
-            outages.describe_outage(outage, zone, now), (now - outage.since) / 1000
+            model_texts.describe_outage(outage, zone, now), (now - outage.since) / 1000
         )
         if active.job_turn:
             self._deps.outcomes.wakeup.set()

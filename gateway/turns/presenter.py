@@ -12,7 +12,8 @@ from agent_core.state.people.people import Verbosity
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import repair_text
 from gateway.outbound import LiveMessage, OutboxDispatcher, stand_for
-from gateway.texts import general, outages
+from gateway.texts import general
+from gateway.texts import models as model_texts
 
 Shown = tuple[OutboxRow | None, OutboxRow | None]
 """The live message and the status line of a turn, if it has them."""
@@ -179,7 +180,7 @@ class Presenter:
         if isinstance(self._adapter, CanEdit):
             self._status = self._status or LiveMessage(_as_status(self._outgoing))
             self._status.text = self._outage
-            self._status.buttons = (stand_for("stop", outages.STOP()),)
+            self._status.buttons = (stand_for("stop", model_texts.STOP()),)
             self._dispatcher.show_live(self._status)
 
     def _end_outage(self) -> None:

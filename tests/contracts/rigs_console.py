@@ -1,6 +1,7 @@
 """The console for the contract suite: a terminal of few lines and its owner."""
 
 import asyncio
+import base64
 import contextlib
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -8,7 +9,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from adapters.abilities import CanAsk, CanDelete, CanEdit, CanFind, CanPreview, CanReact, CanType
+from adapters.abilities import (
+    CanAsk,
+    CanDelete,
+    CanEdit,
+    CanFind,
+    CanPreview,
+    CanReact,
+    CanSendFiles,
+    CanType,
+)
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.ids import Address, PlatformMessageId
@@ -20,7 +30,7 @@ class ConsoleRig:
     """A terminal that repeats what was not acknowledged, and shows each id once."""
 
     abilities = frozenset[type](
-        {CanAsk, CanDelete, CanEdit, CanFind, CanPreview, CanReact, CanType}
+        {CanAsk, CanDelete, CanEdit, CanFind, CanPreview, CanReact, CanSendFiles, CanType}
     )
     traits = frozenset[Trait]()
     address = Address(chat_id="local", is_direct=True)
@@ -83,7 +93,8 @@ class ConsoleRig:
         return [button["label"] for button in newest["buttons"]]
 
     def files(self) -> list[tuple[str, bytes]]:
-        raise NotImplementedError
+        found = [line["file"] for line in self._screen.values() if line["file"]]
+        return [(file["name"], base64.b64decode(file["data"])) for file in found]
 
     def reactions(self) -> list[str]:
         newest = [name for name, line in self._said.items() if line["type"] == "message"][-1]

@@ -23,6 +23,7 @@ from gateway.interfaces.http.connections import BoundedSite
 from gateway.interfaces.http.gate import Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.logins import Logins
+from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.operations.contract import OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 
@@ -30,17 +31,19 @@ LONGEST_LINE = 8_000_000
 """Bytes of one line, as on the console's socket: a message of a million characters."""
 _HEARTBEAT = 30.0
 _CONNECT = 5.0
-_LOGIN_CHECK = 2.0
-"""Seconds between two looks at whether the login of an open page has ended."""
+_WATCH = 1.0
+"""Seconds between two looks at the login and the conversation of an open page."""
+_NEWS = json.dumps({"type": "news"})
 
 
 class Bridge:
     """Connects each browser to the console's socket, and closes all of them at the end."""
 
-    def __init__(self, socket: Path, cookie: str, logins: Logins) -> None:
+    def __init__(self, socket: Path, cookie: str, logins: Logins, page_data: PageData) -> None:
         self._socket = socket
         self._cookie = cookie
         self._logins = logins
+        self._page_data = page_data
         self._open: set[web.WebSocketResponse] = set()
 
     async def join(self, request: web.Request) -> web.StreamResponse:
@@ -58,7 +61,7 @@ class Bridge:
             await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"the console is not on")
             return page
         try:
-            watch = self._watch_login(request.cookies.get(self._cookie))
+            watch = self._watch(page, request.cookies.get(self._cookie))
             await _pass_until_over(watch, _pass_down(page, reader), _pass_up(page, writer))
         finally:
             self._open.discard(page)
@@ -66,10 +69,18 @@ class Bridge:
             await page.close()
         return page
 
-    async def _watch_login(self, secret: str | None) -> None:
-        """Return when a login has ended; the token of a header never does."""
-        while secret is None or await self._logins.is_open(secret):  # noqa: ASYNC110 - any process
-            await asyncio.sleep(_LOGIN_CHECK)  # may end it
+    async def _watch(self, page: web.WebSocketResponse, secret: str | None) -> None:
+        """Tell a page of turns on any platform; return when its login has ended.
+
+        The token of a header never ends. Any process may end a login, so nothing can signal it.
+        """
+        seen = await self._page_data.find_news()
+        while secret is None or await self._logins.is_open(secret):
+            news = await self._page_data.find_news()
+            if news != seen:
+                seen = news
+                await page.send_str(_NEWS)
+            await asyncio.sleep(_WATCH)
 
     async def close(self, _: web.Application) -> None:
         """Tell every page that the gateway stops; pages reconnect on their own."""
@@ -116,7 +127,11 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "/console.css": ("console.css", "text/css"),
     "/console.js": ("console.js", "text/javascript"),
     "/choices.js": ("choices.js", "text/javascript"),
+    "/commands.js": ("commands.js", "text/javascript"),
+    "/files.js": ("files.js", "text/javascript"),
     "/markdown.js": ("markdown.js", "text/javascript"),
+    "/messages.js": ("messages.js", "text/javascript"),
+    "/texts.js": ("texts.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 
@@ -140,7 +155,8 @@ class Pages:
         body, kind = self._bodies[request.path]
         headers = {
             "Content-Security-Policy": (
-                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+                "default-src 'none'; script-src 'self'; style-src 'self';"
+                " img-src 'self' blob:;"
                 # Safari before 15.4 does not count its own host's WebSocket as 'self'. The gate
                 # has let only hosts through that are this machine.
                 f" connect-src 'self' ws://{request.headers['Host']};"
@@ -213,11 +229,13 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
         raise StartError(describe_unwritable(home, error)) from error
     logins = Logins(gateway.database, gateway.now)
     gate = Gate(bind=http.bind, port=http.port, token=token)
-    bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins)
+    page_data = PageData(gateway)
+    bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
     application = _make_application(gateway, close_afterwards, make_guard(gate, logins))
     application.router.add_get("/console", bridge.join)
     application.on_shutdown.append(bridge.close)
     Pages().add_to(application)
+    page_data.add_to(application)
     async with _running(application) as runner:
         try:
             await BoundedSite(runner, http.bind, http.port).start()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gateway.texts.console_page import FILE_ON_PAGE
+
 _LONGEST_LINE = 8_000_000
 _PAUSE = 0.5
 """Seconds between attempts to connect, and before a refused message is repeated."""
@@ -165,6 +167,8 @@ def _read_shown(fields: dict[str, Any]) -> Shown:
         for one in fields["buttons"]
     )
     text = _clean(fields["text"])
+    if file := fields["file"]:
+        text = f"{text}\n\n{FILE_ON_PAGE(name=_clean(file['name']))}".strip()
     return Shown(id=fields["id"], text=text, is_live=fields["live"], choices=choices)
 
 

@@ -17,7 +17,7 @@ from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import LONGEST_LINE, ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
-from adapters.messages import Button, OutboundMessage
+from adapters.messages import Button, OutboundFile, OutboundMessage
 from tests.fakes.inlet import FakeInlet
 
 HERE = Address(chat_id="local", is_direct=True)
@@ -131,7 +131,7 @@ async def test_a_message_counts_once_a_terminal_has_shown_it(desk: Desk) -> None
     first, second = await desk.open(), await desk.open()
     sending = asyncio.create_task(desk.adapter.send(OWED))
     line: dict[str, Any] = {"type": "message", "id": "k1", "text": "**Hi**", "key": "k1"}
-    line |= {"live": False, "silent": False, "buttons": []}
+    line |= {"live": False, "silent": False, "file": None, "buttons": []}
     assert await first.read() == line
     assert await second.read() == line
     assert not sending.done()
@@ -140,6 +140,25 @@ async def test_a_message_counts_once_a_terminal_has_shown_it(desk: Desk) -> None
     assert not sending.done()
     second.write(type="got", key="k1")
     assert await sending == "k1"
+
+
+async def test_a_message_of_one_terminal_is_shown_by_the_others(desk: Desk) -> None:
+    first, second = await desk.open(), await desk.open()
+    file = {"key": "a" * 64, "name": "a.png", "type": "image/png"}
+    first.write(type="message", id="m1", text="Hi", files=[file])
+    assert await first.read() == {"type": "ack", "id": "m1"}
+    assert await second.read() == {"type": "said", "id": "m1", "text": "Hi", "files": [file]}
+    assert await first.is_answered()
+
+
+async def test_a_file_arrives_whole(desk: Desk) -> None:
+    terminal = await desk.open()
+    file = OutboundFile(name="plan.md", media_type="text/markdown", data=b"\0\xff")
+    sending = asyncio.create_task(desk.adapter.send(replace(OWED, text="", file=file)))
+    line = await terminal.read()
+    assert line["file"] == {"name": "plan.md", "type": "text/markdown", "data": "AP8="}
+    terminal.write(type="got", key=line["key"])
+    await sending
 
 
 async def test_a_final_edit_is_confirmed_and_a_growing_one_is_not(desk: Desk) -> None:

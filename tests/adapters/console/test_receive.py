@@ -48,6 +48,32 @@ def test_a_press_is_read_with_its_key_and_its_message() -> None:
     assert (found.address.chat_id, found.sender.user_id, found.sent_at) == ("local", "local", 5)
 
 
+def test_files_of_a_message_are_those_that_the_gateway_has_stored() -> None:
+    files = [
+        {"key": "a" * 64, "name": "cat.png", "type": "image/png", "size": 5},
+        {"key": "b" * 64, "name": "", "type": ""},
+    ]
+    line = {"type": "message", "id": "m", "text": "", "files": files, "language": "de-AT"}
+    said = read_line(json.dumps(line), now=5)
+    assert isinstance(said, Said)
+    found = receive(said.event)
+    assert isinstance(found, InboundMessage)
+    assert found.sender.language == "de-AT"
+    assert [(one.kind, one.file_id, one.name, one.is_stored) for one in found.attachments] == [
+        ("image", "a" * 64, "cat.png", True),
+        ("document", "b" * 64, None, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "files", ["x", [7], [{"key": "../x", "name": "", "type": ""}], [{"key": "a" * 64}]], ids=str
+)
+def test_other_files_are_refused(files: object) -> None:
+    line = {"type": "message", "id": "m", "text": "", "files": files}
+    with pytest.raises(ValueError, match="files"):
+        read_line(json.dumps(line), now=5)
+
+
 def test_text_comes_in_as_it_was_typed() -> None:
     for text in ("", "  two  ", "👩‍👩‍👧 שלום", "a\nb", "x" * 1_000_000):
         assert read_message(text) == text

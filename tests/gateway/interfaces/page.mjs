@@ -24,6 +24,12 @@ class Node {
   appendChild(child) { this.append(child); return child; }
   replaceChildren(...parts) { this.children = []; this.append(...parts); }
   remove() { this.parent.children = this.parent.children.filter((child) => child !== this); }
+  before(node) { this.insert(node, 0); }
+  after(node) { this.insert(node, 1); }
+  insert(node, step) {
+    this.parent.children.splice(this.parent.children.indexOf(this) + step, 0, node);
+    node.parent = this.parent;
+  }
   setAttribute() {}
   focus() { focused = this; }
   addEventListener(kind, listener) { this.listeners[kind] = listener; }
@@ -42,7 +48,7 @@ class Socket {
   send(line) { wrote.push(JSON.parse(line)); }
 }
 
-let socket, focused, parts, wrote, loads = 0;
+let socket, focused, parts, wrote, loads = 0, history = [];
 const kept = new Map();
 globalThis.WebSocket = Socket;
 globalThis.location = { protocol: "http:", host: "localhost" };
@@ -51,7 +57,19 @@ globalThis.sessionStorage = {
   getItem: (key) => kept.get(key) ?? null,
   setItem: (key, text) => kept.set(key, text),
 };
+globalThis.navigator ??= { language: "en" };
+globalThis.ResizeObserver = class { observe() {} };
+globalThis.fetch = async (path) => ({
+  ok: true,
+  json: async () =>
+    path === "/start"
+      ? { language: "en", texts: {}, commands: [], mostBytes: 1000 }
+      : { entries: history, hasMore: false },
+});
 globalThis.document = {
+  documentElement: new Node("html"),
+  querySelectorAll: () => [],
+  addEventListener() {},
   createElement: (name) => new Node(name),
   createDocumentFragment: () => new Node(),
   getElementById: (id) => (parts[id] ??= Object.assign(new Node("div"), { id })),
@@ -62,27 +80,29 @@ const steps = {
     parts = {};
     await import(`${process.argv[2]}?${(loads += 1)}`);
   },
+  stored(entries) { history = entries; },
   open() { socket.readyState = Socket.OPEN; socket.onopen(); },
   hear(news) { socket.onmessage({ data: JSON.stringify(news) }); },
   acknowledge() { steps.hear({ type: "ack", id: all.at(-1).id }); },
   say(text) { parts.words.value = text; parts.form.fire("submit"); },
   press(label) {
-    const button = parts.talk.find("button").find((one) => one.textContent === label);
+    const button = parts.conversation.find("button").find((one) => one.textContent === label);
     button.focus();
     button.fire("click");
   },
 };
 
 function look() {
-  const messages = parts.talk.find("article").map((article) => ({
+  const messages = parts.conversation.find("article").map((article) => ({
     text: article.find("div")[0].textContent,
+    who: article.classes.has("mine") ? "mine" : "theirs",
     marks: [...article.classes].filter((word) => !["mine", "theirs"].includes(word)),
-    buttons: article.find("button").map((button) => ({
+    buttons: article.find("button").filter((one) => !one.classes.has("copy")).map((button) => ({
       label: button.textContent,
       marks: [...button.classes, ...(button.disabled ? ["disabled"] : [])],
     })),
   }));
-  const tags = parts.talk.find("img").length + parts.talk.find("b").length;
+  const tags = parts.conversation.find("img").length + parts.conversation.find("b").length;
   return { messages, tags, focus: focused?.id, sign: !parts.sign.hidden, stop: !parts.stop.hidden };
 }
 
@@ -93,6 +113,7 @@ for await (const block of process.stdin) given += block;
 for (const [name, value] of JSON.parse(given)) {
   wrote = [];
   await steps[name](value);
+  await new Promise(setImmediate); // what the page has asked for arrives
   all.push(...wrote);
   seen.push({ ...look(), wrote });
 }

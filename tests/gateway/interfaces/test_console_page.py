@@ -1,4 +1,4 @@
-"""The console page itself: buttons, what is taken away, and what a reload finds again.
+"""The console page itself: buttons, the history, and what is taken away.
 
 The page's own script runs in node, in a document of few lines (`page.mjs`).
 """
@@ -81,7 +81,9 @@ def test_a_pressed_button_presses_once_and_all_are_gone_with_the_outcome() -> No
         hears("Sure?\n\n→ Don't", kind="edit"),
     )
     (press,) = pressed["wrote"]
-    assert {**press, "id": ""} == {"type": "press", "id": "", "message": "k1", "key": "k1"}
+    assert press.pop("id")
+    assert press.pop("language")
+    assert press == {"type": "press", "message": "k1", "key": "k1"}
     assert buttons(pressed) == {
         "Allow": ["choice", "good", "disabled"],
         "Don't": ["choice", "pressed", "disabled"],
@@ -126,33 +128,63 @@ def test_what_is_stored_is_not_repeated() -> None:
     assert [said["type"] for said in opened["wrote"]] == ["hello"]
 
 
-def test_a_reload_finds_open_questions_and_unsent_presses_again() -> None:
-    *_, pressed, loaded, opened = run(
+def stored(*entries: tuple[str, str, str], at: int = 1) -> Step:
+    """The history at the gateway: (id, author, text), each a millisecond after the other."""
+    return "stored", [
+        {"id": name, "who": who, "text": text, "at": at + number, "buttons": [], "files": []}
+        for number, (name, who, text) in enumerate(entries)
+    ]
+
+
+def test_a_reload_sends_unsent_messages_and_presses_again() -> None:
+    *_, pressed, said, loaded, opened = run(
         *START,
         hears("Which?", "Red", "Blue"),
         ("press", "Blue"),
+        ("say", "and green"),
         ("load", None),
         ("open", None),
     )
-    assert list(buttons(loaded)) == ["Red", "Blue"]
-    assert opened["wrote"][1:] == pressed["wrote"]
+    assert texts(loaded) == ["and green"]
+    assert loaded["messages"][0]["marks"] == ["unsent"]
+    assert opened["wrote"][1:] == [*pressed["wrote"], *said["wrote"]]
+
+
+def test_a_new_tab_shows_the_history_in_the_order_of_its_times() -> None:
+    load, open_line = START
+    *_, opened = run(load, stored(("m1", "mine", "Hi"), ("k1", "theirs", "Hello")), open_line)
+    assert [(one["who"], one["text"]) for one in opened["messages"]] == [
+        ("mine", "Hi"),
+        ("theirs", "Hello"),
+    ]
+
+
+def test_what_is_said_elsewhere_appears_once_and_in_its_place() -> None:
+    elsewhere = {"type": "said", "id": "m2", "text": "from another tab", "files": []}
+    *_, shown = run(
+        *START,
+        hears("Hi"),
+        ("hear", elsewhere),
+        ("hear", elsewhere),
+        stored(("t1", "mine", "from Telegram")),
+        ("hear", {"type": "news"}),
+        ("hear", {"type": "news"}),
+    )
+    assert texts(shown) == ["from Telegram", "Hi", "from another tab"]
 
 
 def test_a_status_line_is_an_aside_that_goes_away_and_is_not_kept() -> None:
     status = hears("⏳ Searching…", name="s1", live=True, silent=True)
-    *_, shown, gone, again, _, _, loaded = run(
+    *_, shown, gone, again, _ = run(
         *START,
         hears("Hi"),
         status,
         ("hear", {"type": "delete", "id": "s1", "key": "s1/1"}),
         ("hear", {"type": "delete", "id": "s1", "key": "s1/2"}),
         status,
-        ("say", "hello"),
-        ("load", None),
     )
     assert shown["messages"][-1]["marks"] == ["live", "aside"]
     assert texts(gone) == texts(again) == ["Hi"]
-    assert texts(loaded) == ["Hi", "hello"]
     assert gone["wrote"] == [{"type": "got", "key": "s1/1"}]
     assert again["wrote"] == [{"type": "got", "key": "s1/2"}]
 

@@ -1,41 +1,54 @@
-// The talk: a line to the house that mends itself, and what was said on it.
+// The conversation: a line to the gateway that repairs itself, and what was said on it.
 
-import { Choices } from "./choices.js";
-import { render } from "./markdown.js";
+import { Menu } from "./commands.js";
+import { Chosen } from "./files.js";
+import { Messages } from "./messages.js";
+import { say, setTexts } from "./texts.js";
 
-const SIGN_LASTS = 6000; // the house repeats the sign of its work more often than that
+const SIGN_LASTS = 6000; // the gateway repeats the sign of its work more often than that
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15000;
-const KEPT = 200; // messages that a reload of this tab finds again
-const STORE = "talk 2"; // the number is that of the form in which they are kept
+const COMPLAINT_LASTS = 6000;
+const STORE = "unsent 1"; // the number is that of the form in which they are kept
 
-const [talk, form, words, send, stop, sign, line, greeting, leave] = [
-  "talk", "form", "words", "send", "stop", "sign", "line", "greeting", "leave",
+const [conversation, form, words, send, stop, sign, line, greeting, leave, earlier, picker, attach, list, menuElement, chosenElement] = [
+  "conversation", "form", "words", "send", "stop", "sign", "line", "greeting", "leave",
+  "earlier", "picker", "attach", "list", "menu", "chosen",
 ].map((id) => document.getElementById(id));
 
-const shown = new Map(); // id -> {who, id, text, buttons, isLive, isAside, article, body, choices}
-const unsent = new Map(); // id -> line: repeated until the house has stored it
+const unsent = new Map(); // id -> line: repeated until the gateway has stored it
+const messages = new Messages(conversation, press);
 let socket = null;
 let pause = FIRST_PAUSE;
 let signTimer = 0;
 let isWaiting = false;
 let isAsking = false; // the newest message waits for its reader, whose turn still runs
-let painting = null;
 let isLoggedOut = false;
+let isAtEnd = true; // the reader sees the newest message, and goes on seeing it
+
+const start = await fetch("/start").then((answer) => answer.json());
+setTexts(start.texts, start.language);
+const menu = new Menu(menuElement, words, start.commands, fitInput);
+const chosen = new Chosen(chosenElement, {
+  mostBytes: start.mostBytes,
+  changed: () => fitInput(),
+  complain: (text) => complain(text),
+});
 
 function connect() {
   if (isLoggedOut) return;
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console`);
   socket.onopen = () => {
     pause = FIRST_PAUSE;
-    tellLine(true, "connected");
+    tellLine(true, say("connected"));
     write({ type: "hello", buttons: true });
     forgetPassing();
     repeat();
+    readHistory();
   };
   socket.onmessage = (event) => hear(JSON.parse(event.data));
   socket.onclose = () => {
-    tellLine(false, "not connected, trying again");
+    tellLine(false, say("disconnected"));
     checkLogin();
     setTimeout(connect, pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
@@ -45,7 +58,7 @@ function connect() {
 function checkLogin() {
   fetch("/", { method: "HEAD" }).then((answer) => {
     isLoggedOut = answer.status === 401;
-    if (isLoggedOut) tellLine(false, "logged out: open the address that talaria run printed");
+    if (isLoggedOut) tellLine(false, say("loggedOut"));
   }).catch(() => {}); // the gateway is off, and the page goes on trying
 }
 
@@ -54,35 +67,66 @@ function logOut() {
   fetch("/logout", { method: "POST" }).then(() => socket.close());
 }
 
+// The newest messages, or those before the oldest one on the screen.
+async function readHistory(before) {
+  const height = conversation.scrollHeight;
+  const answer = await fetch(before ? `/history?before=${before}` : "/history").catch(() => null);
+  if (!answer?.ok) return; // it is read again with the next connection
+  const { entries, hasMore } = await answer.json();
+  const isKnown = entries.some(({ id }) => messages.get(id));
+  for (const entry of entries) {
+    const known = messages.get(entry.id);
+    if (!known?.isAside) messages.show(entry);
+    if (known?.isLive) setLive(known, false, false);
+  }
+  if (before || !isKnown) earlier.hidden = !hasMore;
+  greeting.hidden = messages.all().length > 0;
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    if (before) conversation.scrollTop += conversation.scrollHeight - height;
+    else if (isAtEnd) scrollDown();
+  }));
+}
+
 function hear(news) {
   if (news.type === "ack") {
     unsent.delete(news.id);
-    shown.get(news.id)?.article.classList.remove("unsent");
+    messages.get(news.id)?.article.classList.remove("unsent");
     keep();
   } else if (news.type === "typing") {
     showSign(true);
     setWaiting(true);
+  } else if (news.type === "news") {
+    readHistory();
   } else if (news.type === "seen") {
-    shown.get(news.id)?.article.classList.toggle("seen", news.seen);
+    messages.get(news.id)?.article.classList.toggle("seen", news.seen);
   } else if (news.type === "error") {
     tellLine(true, news.text);
     setTimeout(repeat, 2000);
+  } else if (news.type === "said") {
+    showOwn(news);
   } else if (news.type === "message" || news.type === "edit") {
     showAnswer(news);
     write({ type: "got", key: news.key });
   } else if (news.type === "delete") {
-    takeAway(news.id);
-    keep();
+    messages.remove(news.id);
     write({ type: "got", key: news.key });
   }
 }
 
-function say(text) {
+function sayWords(text, files = []) {
   const id = makeId();
-  show("mine", id, text).article.classList.add("unsent");
-  insist({ type: "message", id, text });
+  showOwn({ id, text, files }).article.classList.add("unsent");
+  insist({ type: "message", id, text, ...(files.length ? { files } : {}) });
   setWaiting(true);
   scrollDown();
+}
+
+function showOwn({ id, text, files }) {
+  greeting.hidden = true;
+  const entry = messages.show({ who: "mine", id, text, files });
+  entry.article.dataset.note = say("unsent");
+  if (isAtEnd) scrollDown();
+  return entry;
 }
 
 function press(message, key) {
@@ -90,11 +134,11 @@ function press(message, key) {
   words.focus();
 }
 
-function insist(line) {
+function insist(said) {
   isAsking = false;
-  unsent.set(line.id, line);
+  unsent.set(said.id, { ...said, language: navigator.language });
   keep();
-  write(line);
+  write(unsent.get(said.id));
 }
 
 function repeat() {
@@ -106,72 +150,33 @@ function write(fields) {
 }
 
 function showAnswer(news) {
-  const isAtEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 80;
-  const entry = show("theirs", news.id, news.text, news.buttons);
-  entry.isLive = news.live;
-  entry.isAside = news.live && news.silent;
-  entry.article.classList.toggle("live", entry.isLive);
-  entry.article.classList.toggle("aside", entry.isAside);
-  entry.article.setAttribute("aria-busy", String(news.live));
+  greeting.hidden = true;
+  const files = news.file ? [news.file] : [];
+  const entry = messages.show({ who: "theirs", id: news.id, text: news.text, buttons: news.buttons, files });
+  setLive(entry, news.live, news.silent);
   showSign(false);
   setWaiting(news.live);
   if (!news.live) {
     isAsking = news.buttons.length > 0;
-    for (const other of shown.values()) other.choices?.release();
-    keep();
+    for (const other of messages.all()) other.choices?.release();
   }
   if (isAtEnd) requestAnimationFrame(scrollDown);
 }
 
-function show(who, id, text, buttons = []) {
-  let entry = shown.get(id);
-  if (!entry) {
-    greeting.hidden = true;
-    const article = document.createElement("article");
-    article.className = who;
-    const speaker = document.createElement("span");
-    speaker.className = "quiet";
-    speaker.textContent = who === "mine" ? "You:" : "Talaria:";
-    const body = document.createElement("div");
-    body.className = "body";
-    article.append(speaker, body);
-    entry = { who, id, article, body, isLive: false, isAside: false };
-    if (who === "theirs") {
-      entry.choices = new Choices((key) => press(id, key));
-      article.append(entry.choices.element);
-    }
-    talk.append(article);
-    shown.set(id, entry);
-  }
-  entry.text = text;
-  entry.buttons = buttons;
-  entry.choices?.show(buttons);
-  if (who === "mine") entry.body.textContent = text;
-  else paint(entry);
-  return entry;
-}
-
-function takeAway(id) {
-  shown.get(id)?.article.remove();
-  shown.delete(id);
+function setLive(entry, isLive, isSilent) {
+  entry.isLive = isLive;
+  entry.isAside = isLive && isSilent;
+  entry.article.classList.toggle("live", entry.isLive);
+  entry.article.classList.toggle("aside", entry.isAside);
+  entry.article.setAttribute("aria-busy", String(isLive));
 }
 
 // What was passing when the line broke may be over; what is not is shown again.
 function forgetPassing() {
-  for (const { id, isAside, article } of [...shown.values()]) {
+  for (const { id, isAside, article } of messages.all()) {
     article.classList.remove("seen");
-    if (isAside) takeAway(id);
+    if (isAside) messages.remove(id);
   }
-}
-
-// A growing answer may change more often than a screen can show it.
-function paint(entry) {
-  if (painting) return painting.add(entry);
-  painting = new Set([entry]);
-  requestAnimationFrame(() => {
-    for (const { body, text } of painting) body.replaceChildren(render(text));
-    painting = null;
-  });
 }
 
 function showSign(isOn) {
@@ -195,8 +200,16 @@ function tellLine(isUp, text) {
   line.dataset.isUp = isUp ? "yes" : "no";
 }
 
+// A complaint about a file; the state of the line comes back after it.
+function complain(text) {
+  const [before, isUp] = [line.textContent, line.dataset.isUp === "yes"];
+  tellLine(isUp, text);
+  setTimeout(() => line.textContent === text && tellLine(isUp, before), COMPLAINT_LASTS);
+}
+
 function scrollDown() {
-  talk.scrollTop = talk.scrollHeight;
+  isAtEnd = true;
+  conversation.scrollTop = conversation.scrollHeight;
 }
 
 function makeId() {
@@ -206,55 +219,86 @@ function makeId() {
   ).join("");
 }
 
-// What this tab has shown and not yet sent survives a reload, and ends with the tab. What still
-// grows is not kept: the house shows it again.
+// What this tab has not sent yet survives a reload; the rest is in the history.
 function keep() {
-  const final = [...shown.values()].filter((entry) => !entry.isLive).slice(-KEPT);
-  const entries = final.map(({ who, id, text, buttons }) => ({ who, id, text, buttons }));
   try {
-    sessionStorage.setItem(STORE, JSON.stringify({ entries, unsent: [...unsent.values()] }));
+    sessionStorage.setItem(STORE, JSON.stringify([...unsent.values()]));
   } catch (error) {
-    console.warn("This tab can't keep the talk over a reload:", error);
+    console.warn("This tab can't keep unsent messages over a reload:", error);
   }
 }
 
 function recall() {
-  const kept = JSON.parse(sessionStorage.getItem(STORE) ?? '{"entries":[],"unsent":[]}');
-  for (const { who, id, text, buttons } of kept.entries) show(who, id, text, buttons);
-  for (const said of kept.unsent) {
+  for (const said of JSON.parse(sessionStorage.getItem(STORE) ?? "[]")) {
     unsent.set(said.id, said);
-    shown.get(said.id)?.article.classList.add("unsent");
+    if (said.type === "message") showOwn(said).article.classList.add("unsent");
   }
-  requestAnimationFrame(() => requestAnimationFrame(scrollDown));
 }
 
 function fitInput() {
   words.style.height = "auto";
   words.style.height = `${words.scrollHeight}px`;
-  send.disabled = !words.value.trim();
+  send.disabled = !(words.value.trim() || !chosen.isEmpty) || !chosen.isReady;
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const text = words.value.trim();
-  if (!text) return;
-  words.value = "";
   fitInput();
-  say(text);
+  if (send.disabled) return;
+  const text = words.value.trim();
+  words.value = "";
+  sayWords(text, chosen.take());
+  menu.update();
+  fitInput();
 });
 
+conversation.addEventListener("scroll", () => {
+  isAtEnd = conversation.scrollHeight - conversation.scrollTop - conversation.clientHeight < 80;
+});
+// The menu, a long message and a phone's keyboard take room from the conversation.
+new ResizeObserver(() => isAtEnd && scrollDown()).observe(conversation);
+
 words.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+  if (!event.isComposing && menu.handle(event.key)) {
+    event.preventDefault();
+  } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
     form.requestSubmit();
   } else if (event.key === "Escape" && isWaiting) {
-    say("/stop");
+    sayWords("/stop");
   }
 });
-words.addEventListener("input", fitInput);
-stop.addEventListener("click", () => say("/stop"));
+words.addEventListener("input", () => {
+  fitInput();
+  menu.update();
+});
+words.addEventListener("paste", (event) => {
+  if (!event.clipboardData.files.length) return;
+  event.preventDefault();
+  chosen.add(event.clipboardData.files);
+});
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  chosen.add(event.dataTransfer.files);
+});
+picker.addEventListener("change", () => {
+  chosen.add(picker.files);
+  picker.value = "";
+  words.focus();
+});
+attach.addEventListener("click", () => picker.click());
+list.addEventListener("click", () => {
+  if (!menu.isOpen && !words.value) words.value = "/";
+  words.focus();
+  if (menu.isOpen) menu.show([]);
+  else menu.update();
+});
+stop.addEventListener("click", () => sayWords("/stop"));
 leave.addEventListener("click", logOut);
+earlier.addEventListener("click", () => readHistory(messages.oldest));
 
+tellLine(false, say("connecting"));
 recall();
 fitInput();
 connect();

@@ -8,6 +8,8 @@ const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const DEEPEST = 12;
 
+let makeButton = null;
+
 // In groups: an escaped sign, code, a link, strong, struck out, emphasis, a bare address. What
 // stands between marks is bounded, so that a text full of marks can't hold up the page.
 const MARKS = new RegExp(
@@ -23,8 +25,10 @@ const MARKS = new RegExp(
   "g",
 );
 
-export function render(source) {
+// `makeCopyButton` makes a button that copies what the function given to it returns.
+export function render(source, makeCopyButton) {
   const fragment = document.createDocumentFragment();
+  makeButton = makeCopyButton;
   addBlocks(fragment, source.replace(/\r\n?/g, "\n").replace(/\t/g, "    ").split("\n"), 0);
   return fragment;
 }
@@ -74,9 +78,12 @@ function addCode(parent, lines, at) {
   const [, fence, language] = lines[at].match(FENCE);
   const isClosing = (line) => line.trim().startsWith(fence) && !line.trim().replaceAll(fence[0], "");
   const end = findEnd(lines, at + 1, (line) => !isClosing(line));
-  const code = add(add(parent, "pre"), "code");
+  const block = add(parent, "div");
+  block.className = "block";
+  const code = add(add(block, "pre"), "code");
   code.textContent = lines.slice(at + 1, end).join("\n");
   if (language.trim()) code.dataset.language = language.trim();
+  if (makeButton) block.appendChild(makeButton(() => code.textContent));
   return end + 1;
 }
 

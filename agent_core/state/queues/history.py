@@ -1,0 +1,142 @@
+"""Queries over what a person and the assistant said to each other in private, newest first."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import PersonId
+from agent_core.state.conversations.questions import Choice, load_choices
+from agent_core.state.engine.database import Connection
+from agent_core.transcript import ImagePart, load_parts
+
+_SPAN = 100_000
+"""Newest events looked through; the table keeps a row of every event for good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """A message of either side.
+
+    `key` is the outbox key, the event id, or the number of a message of the transcript. The text
+    of an `event` is its payload. `files` are (key, name, media type).
+    """
+
+    source: Literal["event", "outbox", "transcript"]
+    key: str
+    is_own: bool
+    """True for a message of the person."""
+    text: str
+    created_at: int
+    buttons: tuple[Choice, ...] = ()
+    files: tuple[tuple[str, str, str], ...] = ()
+
+
+def list_history(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    place: tuple[str, str],
+    before: int,
+    limit: int,
+) -> list[HistoryEntry]:
+    """List the newest messages up to the moment `before`, oldest first.
+
+    `place` is (platform, chat): everything that was said there, commands and their replies
+    included. Of other platforms, it is the conversation. Times are in milliseconds UTC.
+    """
+    values = {
+        "person_id": person_id,
+        "platform": place[0],
+        "chat": place[1],
+        "before": before,
+        "limit": limit,
+        "span": _SPAN,
+    }
+    found = [
+        *_list_events(connection, values),
+        *_list_transcript(connection, values),
+        *_list_sent(connection, values),
+    ]
+    found.sort(key=lambda entry: (entry.created_at, not entry.is_own))
+    return found[-limit:]
+
+
+def find_newest_turn(connection: Connection, *, person_id: PersonId) -> tuple[int, str] | None:
+    """Return the number and the state of a person's newest turn; a change means news."""
+    row = connection.execute(
+        "SELECT id, state FROM turns WHERE person_id = :person_id ORDER BY id DESC LIMIT 1",
+        {"person_id": person_id},
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def _list_events(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
+    rows = connection.execute(
+        "SELECT event_id, payload, received_at FROM inbox WHERE platform = :platform"
+        " AND payload <> '' AND received_at <= :before"
+        " AND id > (SELECT COALESCE(MAX(id), 0) - :span FROM inbox)"
+        " AND EXISTS (SELECT 1 FROM accounts WHERE platform = :platform"
+        " AND person_id = :person_id) ORDER BY id DESC LIMIT :limit",
+        values,
+    ).fetchall()
+    return [
+        HistoryEntry(source="event", key=row[0], is_own=True, text=row[1], created_at=row[2])
+        for row in rows
+    ]
+
+
+def _list_sent(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
+    rows = connection.execute(
+        "SELECT outbox.key, body, outbox.created_at, buttons, file_key, file_name, media_type"
+        " FROM outbox LEFT JOIN files ON files.key = file_key WHERE platform = :platform"
+        " AND chat = :chat AND message_id IS NOT NULL AND kind = 'message' AND is_live = 0"
+        " AND (person_id = :person_id OR person_id IS NULL)"
+        " AND (body <> '' OR file_key IS NOT NULL) AND outbox.created_at <= :before"
+        " ORDER BY outbox.id DESC LIMIT :limit",
+        values,
+    ).fetchall()
+    return [
+        HistoryEntry(
+            source="outbox",
+            key=row[0],
+            is_own=False,
+            text=row[1],
+            created_at=row[2],
+            buttons=load_choices(row[3]),
+            files=((row[4], row[5] or "", row[6] or ""),) if row[4] else (),
+        )
+        for row in rows
+    ]
+
+
+def _list_transcript(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
+    """List what neither an event nor an outbox message of the place still holds."""
+    rows = connection.execute(
+        "SELECT id, role, parts, text, created_at, turn_id FROM messages"
+        " WHERE person_id = :person_id AND audience = 'private' AND role IN ('user', 'assistant')"
+        " AND turn_id IN (SELECT id FROM turns WHERE person_id = :person_id AND run_id IS NULL"
+        " AND started_at <= :before ORDER BY id DESC LIMIT :limit)"
+        " AND NOT (role = 'user' AND EXISTS (SELECT 1 FROM inbox"
+        " WHERE inbox.turn_id = messages.turn_id AND inbox.platform = :platform"
+        " AND payload <> ''))"
+        " AND NOT (role = 'assistant' AND EXISTS (SELECT 1 FROM outbox"
+        " WHERE outbox.turn_id = messages.turn_id AND outbox.platform = :platform"
+        " AND body <> '')) ORDER BY id",
+        values,
+    ).fetchall()
+    last = {row[5]: row[0] for row in rows if row[1] == "assistant" and row[3]}
+    return [
+        HistoryEntry(
+            source="transcript",
+            key=str(row[0]),
+            is_own=row[1] == "user",
+            text=row[3],
+            created_at=row[4],
+            files=tuple(
+                (part.file_key, "", part.media_type)
+                for part in load_parts(row[2], row[3])
+                if isinstance(part, ImagePart)
+            ),
+        )
+        for row in rows
+        if row[1] == "user" or last.get(row[5]) == row[0]
+    ]

@@ -1,0 +1,166 @@
+"""Data of the console page: its texts and commands, the conversation so far, and files."""
+
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from adapters.errors import AdapterError
+from adapters.ids import Address, EventId
+from adapters.messages import InboundMessage, RawEvent
+from agent_core.localization import Text, find_language, use_language
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list_history
+from gateway import conversion
+from gateway.attachments import find_media_type
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.commands import COMMANDS
+from gateway.people import LOCAL_PLATFORM
+from gateway.texts.console_page import list_texts
+
+_LOCAL = "local"
+"""The console's only chat and account."""
+_CHAT = conversion.name_chat(Address(chat_id=_LOCAL, is_direct=True))
+_MOST_ENTRIES = 60
+_MEGABYTE = 1_000_000
+_SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Types that a browser shows; any other file is only saved, so that none can act as a page."""
+_FOREVER = 2**62
+
+
+class PageData:
+    """Answers the page's requests for data. The gate has let in nobody but the owner."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._database = gateway.database
+        self._adapters = gateway.platforms.adapters
+        self._mask = gateway.dispatcher.mask
+        self._now = gateway.now
+        media = gateway.settings.media
+        self._most_bytes = int(max(media.image_mb, media.file_mb) * _MEGABYTE)
+
+    def add_to(self, application: web.Application) -> None:
+        """Serve each kind of data at its path."""
+        application.router.add_get("/start", self._start)
+        application.router.add_get("/history", self._show_history)
+        application.router.add_post("/files", self._take_file)
+        application.router.add_get("/files/{key:[0-9a-f]{64}}", self._give_file)
+
+    async def find_news(self) -> tuple[int, str] | None:
+        """Return a value that changes with each turn of the owner. Raises `StoreError`."""
+
+        def work(connection: Connection) -> tuple[int, str] | None:
+            owner = _find_owner(connection)
+            return find_newest_turn(connection, person_id=owner.id) if owner else None
+
+        return await self._database.read(work)
+
+    async def _start(self, request: web.Request) -> web.Response:
+        owner = await self._database.read(_find_owner)
+        with use_language(owner.language if owner else None, *_languages(request.headers)):
+            fields = {
+                "language": find_language(),
+                "texts": list_texts(),
+                "commands": [
+                    {"name": spec.name, "summary": Text(spec.summary)()} for spec in COMMANDS
+                ],
+                "mostBytes": self._most_bytes,
+            }
+        return web.json_response(fields)
+
+    async def _show_history(self, request: web.Request) -> web.Response:
+        """Answer with the newest messages up to a moment, oldest first."""
+        asked = request.query.get("before", "")
+        before = int(asked) if asked.isascii() and asked.isdecimal() else _FOREVER
+
+        def work(connection: Connection) -> list[HistoryEntry]:
+            owner = _find_owner(connection)
+            if owner is None:
+                return []
+            return list_history(
+                connection,
+                person_id=owner.id,
+                place=(LOCAL_PLATFORM, _CHAT),
+                before=min(before, _FOREVER),
+                limit=_MOST_ENTRIES,
+            )
+
+        found = await self._database.read(work)
+        entries = [entry for entry in map(self._convert, found) if entry]
+        has_more = len(found) == _MOST_ENTRIES
+        return web.json_response({"entries": entries, "hasMore": has_more})
+
+    def _convert(self, entry: HistoryEntry) -> dict[str, object] | None:
+        """Return an entry as the page reads it; None for a press of a button."""
+        text, listed = entry.text, entry.files
+        if entry.source == "event":
+            message = self._parse(entry)
+            if message is None:
+                return None
+            text = message.text
+            listed = tuple(
+                (one.file_id, one.name or "", one.media_type or "") for one in message.attachments
+            )
+        name = f"transcript-{entry.key}" if entry.source == "transcript" else entry.key
+        return {
+            "id": name,
+            "who": "mine" if entry.is_own else "theirs",
+            "text": self._mask.hide(text),
+            "at": entry.created_at,
+            "buttons": [
+                {"key": one.key, "label": one.label, "style": one.style} for one in entry.buttons
+            ],
+            "files": [{"key": key, "name": name, "type": kind} for key, name, kind in listed],
+        }
+
+    def _parse(self, entry: HistoryEntry) -> InboundMessage | None:
+        event = RawEvent(event_id=EventId(entry.key), payload=entry.text)
+        try:
+            found = self._adapters[LOCAL_PLATFORM].receive(event)
+        except (AdapterError, ValueError):
+            return None
+        return found if isinstance(found, InboundMessage) else None
+
+    async def _take_file(self, request: web.Request) -> web.Response:
+        """Store an uploaded file and answer with its key; the message that names it follows."""
+        data = bytearray()
+        async for piece in request.content.iter_any():
+            data += piece
+            if len(data) > self._most_bytes:
+                raise web.HTTPRequestEntityTooLarge(max_size=self._most_bytes, actual_size=0)
+        if not data:
+            raise web.HTTPBadRequest(text="The file is empty.\n")
+        media_type, now = find_media_type(bytes(data)), self._now()
+
+        def work(connection: Connection) -> str:
+            return files.store(connection, data=bytes(data), media_type=media_type, now=now)
+
+        return web.json_response({"key": await self._database.write("files.store", work)})
+
+    async def _give_file(self, request: web.Request) -> web.Response:
+        """Answer with the bytes of a file; its key, a hash, is known only from a message."""
+        key = request.match_info["key"]
+        found = await self._database.read(lambda c: files.find(c, key=key))
+        if found is None:
+            raise web.HTTPNotFound(text="The file is no longer stored.\n")
+        is_shown = found.media_type in _SHOWN_TYPES
+        return web.Response(
+            body=found.data,
+            content_type=found.media_type if is_shown else "application/octet-stream",
+            headers={
+                "Content-Disposition": "inline" if is_shown else "attachment",
+                "Content-Security-Policy": "default-src 'none'; sandbox",
+            },
+        )
+
+
+def _find_owner(connection: Connection) -> Person | None:
+    """Return the person of the console's account, which its first message makes."""
+    return people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
+
+
+def _languages(headers: Mapping[str, str]) -> list[str]:
+    """Return the languages of a browser, in its order; weights follow that order in practice."""
+    return [tag.partition(";")[0].strip() for tag in headers.get("Accept-Language", "").split(",")]

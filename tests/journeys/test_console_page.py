@@ -1,0 +1,173 @@
+"""The console page in a real browser: the conversation on every tab, files, copies, commands."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent_core.localization import use_language
+from gateway.interfaces.http.server import serving_page
+from gateway.texts import general
+from tests.emulators.pictures import make_png
+from tests.emulators.telegram_cast import ANNA
+from tests.integration.processes import free_port
+from tests.journeys.chromium import CHROMIUM, Browser, Tab, chromium
+from tests.journeys.stage import Harness, Stage, calls, heard
+from tests.journeys.test_attachments import pictures
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not CHROMIUM, reason="a browser shows the page"),
+]
+
+TEXTS = "[...document.querySelectorAll('article .body')].map((one) => one.innerText.trim())"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page of an open house."""
+
+    harness: Harness
+    browser: Browser
+    address: str
+
+    async def open_tab(self, language: str = "en") -> Tab:
+        tab = await self.browser.open_tab(language)
+        await tab.open(self.address)
+        await tab.wait_for("document.querySelector('#line')?.dataset.isUp === 'yes'")
+        return tab
+
+
+@pytest.fixture
+async def page(stage: Stage, tmp_path: Path) -> AsyncIterator[Page]:
+    async with (
+        stage.open(allow="", TALARIA_HTTP__PORT=str(free_port())) as harness,
+        serving_page(harness.gateway) as address,
+        chromium(tmp_path / "profile") as browser,
+    ):
+        yield Page(harness, browser, address)
+
+
+async def write(tab: Tab, text: str) -> None:
+    await tab.run("document.querySelector('#words').focus()")
+    await tab.write(text)
+    await tab.press("Enter")
+
+
+async def shows(tab: Tab, *texts: str) -> None:
+    """Wait until the messages of the tab are these, in this order."""
+    await tab.wait_for(f"JSON.stringify({TEXTS}) === JSON.stringify({list(texts)!r})")
+
+
+async def test_every_tab_shows_the_whole_conversation_and_goes_on_with_it(
+    stage: Stage, page: Page
+) -> None:
+    first, second = await page.open_tab(), await page.open_tab()
+    stage.plan("Good morning!", "Nine.")
+    await write(first, "hello")
+    await shows(first, "hello", "Good morning!")
+    await shows(second, "hello", "Good morning!")
+    await write(second, "what time is it?")
+    whole = ("hello", "Good morning!", "what time is it?", "Nine.")
+    await shows(first, *whole)
+    await shows(await page.open_tab(), *whole)
+    await first.open(page.address)
+    await shows(first, *whole)
+
+
+async def test_what_is_said_on_telegram_appears_on_the_open_page(stage: Stage, page: Page) -> None:
+    tab = await page.open_tab()
+    stage.plan("Hello!", "A boat.")
+    await write(tab, "hi")
+    await shows(tab, "hi", "Hello!")
+    code = page.harness.gateway.claim_code
+    await page.harness.ask(ANNA, f"/claim {code}")
+    assert await page.harness.ask(ANNA, "what floats?") == "A boat."
+    await shows(tab, "hi", "Hello!", "what floats?", "A boat.")
+
+
+async def test_files_go_up_and_come_down(stage: Stage, page: Page, tmp_path: Path) -> None:
+    tab, other = await page.open_tab(), await page.open_tab()
+    picture, notes, large = (tmp_path / name for name in ("a.png", "notes.txt", "large.bin"))
+    picture.write_bytes(make_png())
+    notes.write_text("Buy milk")
+    large.write_bytes(bytes(10_000_001))
+    await tab.choose_files("#picker", large)
+    await tab.wait_for("document.querySelector('#line').innerText.includes('large.bin is larger')")
+    await tab.choose_files("#picker", picture, notes)
+    ready = "document.querySelectorAll('#chosen li').length === 2"
+    await tab.wait_for(f"{ready} && !document.querySelector('#send').disabled")
+    made = {"name": "plan.md", "text": "# Plan\n"}
+    stage.plan(calls({"type": "tool_use", "name": "send_file", "input": made}), "Here it is.")
+    await write(tab, "sum up")
+    await shows(tab, "sum up", "Here it is.")
+    request = stage.turns[-1]
+    assert pictures(request) == [picture.read_bytes()]
+    assert any("Buy milk" in text for text in heard(request))
+    loaded = "[...document.images].some((one) => one.alt === 'a.png' && one.naturalWidth > 0)"
+    link = "document.querySelector('a[download=\"{}\"]')"
+    for shown in (tab, other, await page.open_tab()):
+        await shown.wait_for(loaded)
+        await shown.wait_for(link.format("notes.txt"))
+        await shown.wait_for(link.format("plan.md"))
+    saved = await shown.run(f"fetch({link.format('plan.md')}.href).then((one) => one.text())")
+    assert saved == "# Plan\n"
+
+
+async def test_a_message_and_its_code_can_be_copied(stage: Stage, page: Page) -> None:
+    tab = await page.open_tab()
+    await page.browser.call("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+    stage.plan("Run **this**:\n\n```sh\nmake run\n```")
+    await write(tab, "how?")
+    await tab.wait_for("document.querySelector('.block .copy')")
+    for selector, copied in (
+        (".block .copy", "make run"),
+        ("article.theirs > .copy", "Run **this**:\n\n```sh\nmake run\n```"),
+    ):
+        await tab.run(f"document.querySelector('{selector}').click()")
+        await tab.wait_for(f"document.querySelector('{selector}').innerText === 'Copied'")
+        assert await tab.run("navigator.clipboard.readText()") == copied
+
+
+async def test_a_slash_opens_the_menu_of_commands(page: Page) -> None:
+    tab = await page.open_tab()
+    await tab.write("/me")
+    await tab.wait_for("document.querySelector('#menu li b')?.innerText === '/memory'")
+    await tab.press("Enter")
+    assert await tab.run("document.querySelector('#words').value") == "/memory "
+    assert await tab.run(TEXTS) == []
+    await tab.press("Enter")
+    await tab.wait_for(f"{TEXTS}.length === 2 && {TEXTS}[0] === '/memory'")
+
+
+async def test_the_page_and_the_answers_to_it_are_in_the_language_of_the_browser(
+    page: Page,
+) -> None:
+    tab = await page.open_tab("de-AT")
+    assert await tab.run("document.querySelector('#words').placeholder") == "Schreib eine Nachricht"
+    assert await tab.run("document.documentElement.lang") == "de"
+    with use_language("de"):
+        answer = general.STOP_NOTHING()
+    await write(tab, "/stop")
+    await shows(tab, "/stop", answer)
+
+
+async def test_the_reader_of_older_messages_is_not_moved(stage: Stage, page: Page) -> None:
+    tab = await page.open_tab()
+    submit = "document.querySelector('#words').value = '/stop'; form.requestSubmit()"
+    await tab.run(f"for (let sent = 0; sent < 35; sent += 1) {{ {submit} }}")
+    await tab.wait_for(f"{TEXTS}.length === 70")
+    fresh = await page.open_tab()
+    await fresh.wait_for(f"{TEXTS}.length === 60")
+    top = "document.querySelector('#conversation').scrollTop"
+    await fresh.wait_for(f"{top} > 0")
+    await fresh.run(f"{top} = 0")
+    await fresh.run("document.querySelector('#earlier').click()")
+    await fresh.wait_for(f"{TEXTS}.length === 70 && {top} > 0")
+    assert await fresh.run("document.querySelector('#earlier').hidden")
+    before = await fresh.run(top)
+    stage.plan("one more")
+    await write(tab, "more?")
+    await fresh.wait_for(f"{TEXTS}.at(-1) === 'one more'")
+    assert await fresh.run(top) == before
