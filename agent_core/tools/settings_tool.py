@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
@@ -18,7 +19,7 @@ from agent_core.transcript import ToolSpec
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
-DAYS_OFF = "days_off"
+DAYS_OFF, TIME_ZONE = "days_off", "time_zone"
 _BAD_LANGUAGE = Text('"{value}" isn\'t a language tag; write "de" or "pt-BR"')
 _BAD_VERBOSITY = Text("verbosity is quiet, normal or verbose")
 _BAD_CAP = Text(
@@ -51,6 +52,21 @@ _SPEC = ToolSpec(
 )
 
 
+class ZoneFollower(Protocol):
+    """What follows a person's time zone: their jobs."""
+
+    async def ask(self, context: ToolContext, old: str | None, new: str | None) -> bool:
+        """Ask the person whether it moves along; False without anything to move.
+
+        Raises `QuestionPending` and `StoreError`.
+        """
+
+    def move(
+        self, connection: Connection, context: ToolContext, old: str | None, new: str | None
+    ) -> None:
+        """Move it along, in the transaction of the change."""
+
+
 class SettingsTool:
     """The `settings` tool. Calls `changed` after every change.
 
@@ -67,13 +83,20 @@ class SettingsTool:
         database: Database,
         changed: Callable[[], None],
         on_quiet_times: Callable[[Connection, Person, int], None],
+        follower: ZoneFollower,
     ) -> None:
         self._database = database
         self._changed = changed
         self._on_quiet_times = on_quiet_times
+        self._follower = follower
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Apply one setting. Raises `ToolArgumentError` for a bad value, and `StoreError`."""
+        """Apply settings, and ask whether jobs move to a new time zone.
+
+        Raises `ToolArgumentError` for a bad value, `QuestionPending` and `StoreError`.
+        """
+        old, new = await self._find_zones(arguments, context)
+        is_moved = await self._follower.ask(context, old, new)
 
         def work(connection: Connection) -> str:
             person = people.find(connection, person_id=context.person_id)
@@ -87,12 +110,22 @@ class SettingsTool:
                     person = apply_setting(person, name, str(value))
             people.set_preferences(connection, list_settings(person), person_id=person.id)
             self._on_quiet_times(connection, person, context.now)
+            if is_moved:
+                self._follower.move(connection, context, old, new)
             days = delivery_targets.find(connection, person_id=person.id).days_off
             return f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
 
         reported = await self._database.write("settings.set", work)
         self._changed()
         return ToolResult(text=f"Set. Now: {reported}.")
+
+    async def _find_zones(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> tuple[str | None, str | None]:
+        """Find the time zone before and after a call. Raises `ToolArgumentError`."""
+        person = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
+        old = person.time_zone if person else None
+        return old, _read_zone(str(arguments[TIME_ZONE])) if TIME_ZONE in arguments else old
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext

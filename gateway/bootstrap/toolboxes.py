@@ -15,7 +15,7 @@ from agent_core.memory import (
     SharedMemory,
     SoulFile,
 )
-from agent_core.schedule import ScheduleTool
+from agent_core.schedule import JobMover, ScheduleTool
 from agent_core.state.engine.database import Database
 from agent_core.tools import AskTool, SecretMask, SettingsTool, Tool, Toolbox
 from gateway.bootstrap.core import Core
@@ -83,7 +83,12 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, deps.memory, approval, inventory, reranker),
-        SettingsTool(database, changed=changed, on_quiet_times=make_rescheduler(deps.zone)),
+        SettingsTool(
+            database,
+            changed=changed,
+            on_quiet_times=make_rescheduler(deps.zone),
+            follower=JobMover(database, user_prompts, deps.zone, deps.wake_jobs),
+        ),
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
         *(deps.external_memory.tools if deps.external_memory else ()),
     )

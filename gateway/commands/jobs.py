@@ -1,5 +1,6 @@
 """Commands for scheduled jobs: jobs, sethome."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ from agent_core.schedule import (
     JobAlreadyRunning,
     drop_job,
     find_visible_job,
+    move_jobs,
     pause_job,
     resume_job,
     run_job_now,
@@ -41,6 +43,7 @@ _SYNONYMS = {
 }
 """Other words that people use for the verbs."""
 _AS_ASKED = "as asked"
+_MOVE, _DIGEST = "move", 8
 _YES, _OFF = "yes", "off"
 
 
@@ -70,10 +73,31 @@ class JobCommands:
             return await self._list(call, number or 0)
         if len(words) == 1 and number:
             return await self._show(call, number)
+        if words[0] == _MOVE and len(words) == 2 and not call.room:
+            return self._move(call, words[1])
         order = _read_order(words)
         if order is None:
             return Reply(text=job_texts.USAGE())
         return await self._change(call, order)
+
+    def _move(self, call: Call, named: str) -> Reply:
+        """Move the caller's jobs from a zone, by its name or digest, to their present one."""
+
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            found = jobs.list_of_person(connection, person_id=call.person.id)
+            zones = {name: job.zone for job in found for name in _name_zone(job.zone)}
+            if named not in zones:
+                return job_texts.NONE_TO_MOVE(), ()
+            moved = move_jobs(
+                connection,
+                person_id=call.person.id,
+                zone=zones[named],
+                to=call.zone,
+                now=call.now,
+            )
+            return _answer(connection, job_texts.describe_moved(len(moved), call.zone), call), ()
+
+        return Reply(effect=effect)
 
     async def _list(self, call: Call, first: int) -> Reply:
         def look(connection: Connection) -> tuple[list[Job], str]:
@@ -138,6 +162,15 @@ class JobCommands:
             return (job_texts.HOME_HERE() if address.is_direct else job_texts.HOME_IN_GROUP()), ()
 
         return Reply(effect=effect)
+
+
+def digest_zone(zone: str) -> str:
+    """Return what stands for a time zone in a button, whose key holds no slashes."""
+    return hashlib.sha256(zone.encode()).hexdigest()[:_DIGEST]
+
+
+def _name_zone(zone: str) -> tuple[str, str]:
+    return zone.casefold(), digest_zone(zone)
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:

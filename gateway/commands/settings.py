@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import set_language, use_language
-from agent_core.schedule import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.schedule import (
+    KEEP,
+    MOVE,
+    InvalidJob,
+    JobRequest,
+    JobRules,
+    ask_to_move,
+    list_left,
+    redraft_job,
+)
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
@@ -24,6 +33,7 @@ from agent_core.tools import (
     read_days,
 )
 from gateway.commands.conversation import StatusReport
+from gateway.commands.jobs import digest_zone
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
@@ -123,6 +133,11 @@ class SettingsCommands:
         except ToolArgumentError as error:
             return Reply(text=general.describe_bad_setting(str(error)))
 
+        move, buttons = "", tuple[Choice, ...]()
+        if is_direct:
+            zones = (self._zone_of(call.person), self._zone_of(expected.person))
+            move, buttons = await self._database.read(lambda c: _ask_to_move(c, call, *zones))
+
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             wanted = _apply(_find(connection, call.person), name, value or "")
             person = wanted.person
@@ -132,15 +147,26 @@ class SettingsCommands:
             reschedule(connection, person, self._zone_of(person), call.now)
             if not is_direct:
                 return general.SETTING_SAVED(), []
-            text = show(wanted, self._zone_of(person)).text
+            text = f"{show(wanted, self._zone_of(person)).text}{move}"
             return text if call.is_press else f"{general.SETTING_SAVED()}\n\n{text}", []
 
         with use_language(expected.person.language, call.message.sender.language):
             shown = show(expected, self._zone_of(expected.person))
-        return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
+        return Reply(effect=effect, buttons=(buttons or shown.buttons) if is_direct else ())
 
     async def _look(self, call: Call) -> PersonalSettings:
         return await self._database.read(lambda c: _find(c, call.person))
+
+
+def _ask_to_move(
+    connection: Connection, call: Call, zone: str, to: str
+) -> tuple[str, tuple[Choice, ...]]:
+    """Ask whether jobs move from a zone to another one; nothing if there are none to move."""
+    left = list_left(connection, person_id=call.person.id, zone=zone) if zone != to else []
+    if not left:
+        return "", ()
+    move = stand_for(f"jobs move {digest_zone(zone)}", MOVE(), "good")
+    return f"\n\n{ask_to_move(len(left), zone)}", (move, stand_for("jobs", KEEP()))
 
 
 def _list_next_jobs(connection: Connection, call: Call) -> list[Job]:

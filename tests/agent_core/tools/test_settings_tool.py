@@ -11,6 +11,7 @@ from agent_core.ids import CallId, PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
+from agent_core.tools.contract import ToolContext
 from agent_core.tools.settings_tool import (
     SettingsTool,
     apply_setting,
@@ -91,6 +92,18 @@ def test_hours_that_are_not_set_are_no_words() -> None:
     assert describe_hours(replace(ANN, quiet_from=0, quiet_until=1)) == "00:00-00:01"
 
 
+class NoFollower:
+    """Nothing follows the time zone."""
+
+    async def ask(self, context: ToolContext, old: str | None, new: str | None) -> bool:
+        return False
+
+    def move(
+        self, connection: Connection, context: ToolContext, old: str | None, new: str | None
+    ) -> None:
+        raise AssertionError("there is nothing to move")
+
+
 class Rig:
     """The tool in a toolbox, on behalf of Ann."""
 
@@ -99,7 +112,14 @@ class Rig:
         self.changes = 0
         self.eased: list[tuple[PersonId, int]] = []
         self.toolbox = Toolbox(
-            [SettingsTool(database, changed=self.note, on_quiet_times=self.reschedule)]
+            [
+                SettingsTool(
+                    database,
+                    changed=self.note,
+                    on_quiet_times=self.reschedule,
+                    follower=NoFollower(),
+                )
+            ]
         )
 
     def note(self) -> None:

@@ -1,0 +1,54 @@
+"""After a change of the time zone, the bot asks whether jobs move along."""
+
+import pytest
+
+from tests.emulators.telegram_cast import ANNA
+from tests.integration.clock import Clock
+from tests.journeys.accounts import Account, texts
+from tests.journeys.stage import Harness, Stage, call, calls
+
+FRIDAY = (2026, 11, 20, 12)
+QUESTION = "1 job of yours follows the clock of Europe/Vienna. Shall it move with you?"
+
+everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
+
+
+async def make_job(harness: Harness, anna: Account) -> None:
+    await harness.hears(anna, "/settings time_zone Europe/Vienna")
+    asked = {"action": "create", "kind": "message", "title": "Water", "text": "Drink water."}
+    harness.stage.plan(calls(call("schedule", cron="0 8 * * *", **asked)), "Made.")
+    await harness.notes(anna.says("every day at 8, water"))
+    await harness.asks(anna, "Yes, do that")
+    await harness.press(anna, "Yes, do that")
+
+
+@everywhere
+async def test_a_new_time_zone_takes_jobs_along_if_the_person_wants(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    deployment.now = Clock(*FRIDAY)
+    async with deployment.open() as harness:
+        await make_job(harness, anna)
+        await harness.notes(anna.says("/settings time_zone Asia/Tokyo"))
+        await harness.asks(anna, "Yes, move")
+        assert QUESTION in texts(anna)[-1]
+        await harness.press(anna, "Yes, move")
+        assert "I've moved 1 job to Asia/Tokyo." in texts(anna)[-1]
+        assert "Next: Sat 2026-11-21 08:00." in texts(anna)[-1]
+
+
+async def test_the_model_has_the_person_asked_and_a_no_keeps_them(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    stage.now = Clock(*FRIDAY)
+    async with stage.open() as harness:
+        await make_job(harness, anna)
+        stage.plan(calls(call("settings", time_zone="Asia/Tokyo")), "Welcome to Tokyo.")
+        await harness.notes(anna.says("I've moved to Tokyo"))
+        await harness.asks(anna, "No, keep")
+        assert QUESTION in texts(anna)[-1]
+        await harness.press(anna, "No, keep")
+        listed = await harness.hears(anna, "/jobs")
+        assert "(Europe/Vienna)" in listed
+        assert "Next: Sat 2026-11-21 16:00." in listed
+        assert "I've moved 1 job" in await harness.hears(anna, "/jobs move Europe/Vienna")
