@@ -19,6 +19,7 @@ from agent_core.transcript import Message, user_message
 from gateway.attachments import Reading, is_spoken, notes_of, parts_of
 
 _MOST_CHATS = 4096
+_ASIDE = "aside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,8 @@ class QueuedMessage:
     """The results of reading the message's attachments."""
     unasked: tuple[str, ...] = ()
     """Questions that the person was never asked and gets now."""
+    is_steer: bool = False
+    """It reaches the running turn of its person from any chat, and before queued messages."""
     is_repeat: bool = False
     """The event was read before: a process may have crashed on it, or its turn could not begin."""
     job_turn: JobTurn | None = None
@@ -137,6 +140,21 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
 def name_shared(platform: str, address: Address) -> str:
     """Return the key of the conversation that everybody in a room or thread shares."""
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"
+
+
+def name_aside(key: str, inbox_id: InboxId) -> str:
+    """Return the key of the conversation of one side question, which an event asked."""
+    return f"{_ASIDE}:{inbox_id}:{key}"
+
+
+def is_aside(key: str) -> bool:
+    """Return whether a key is that of a side question."""
+    return key.startswith(f"{_ASIDE}:")
+
+
+def strip_aside(key: str) -> str:
+    """Return the key of the conversation that a side question was asked in; else the same key."""
+    return key.split(":", 2)[2] if is_aside(key) else key
 
 
 def said(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] = ()) -> Message:
@@ -222,6 +240,12 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
     )
 
 
+def _name_author(pending: QueuedMessage) -> str:
+    """Return the name of a message's author: in private that of the person, on every platform."""
+    is_private = pending.message.address.is_direct
+    return pending.person.name if is_private else pending.message.sender.display_name
+
+
 def _is_own(message: InboundMessage) -> bool:
     return message.forwarded_from is None
 
@@ -240,9 +264,3 @@ def _quote(message: InboundMessage) -> QuotedMessage | None:
     if answered is None:
         return None
     return QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
-def _name_author(pending: QueuedMessage) -> str:
-    """Return the name of a message's author: in private that of the person, on every platform."""
-    is_private = pending.message.address.is_direct
-    return pending.person.name if is_private else pending.message.sender.display_name
-
-

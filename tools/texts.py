@@ -26,6 +26,7 @@ MOST_SUMMARY = 50
 """Characters of a command's summary; Telegram shows about this many on a phone."""
 TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
+    "nearest": "status",
     "account": "`Anna` on Telegram (id `4711`)",
     "accounts": "telegram:4711, slack:U012ABC",
     "actor": "made by you",

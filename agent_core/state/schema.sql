@@ -85,7 +85,8 @@ CREATE TABLE prompts (
     checksum INTEGER NOT NULL DEFAULT 0
 );
 
--- A part of a conversation with one frozen prompt. /new starts the next one.
+-- A part of a conversation with one frozen prompt. /new starts the next one. A branch also shows
+-- the messages of `branched_from` up to the message `branched_at`.
 CREATE TABLE sessions (
     id              INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id),
@@ -94,9 +95,12 @@ CREATE TABLE sessions (
     started_at      INTEGER NOT NULL,
     last_at         INTEGER NOT NULL,
     ended_at        INTEGER,
-    account_id      INTEGER REFERENCES accounts (id)
+    account_id      INTEGER REFERENCES accounts (id),
+    branched_from INTEGER REFERENCES sessions (id),
+    branched_at INTEGER
 );
 CREATE INDEX sessions_by_conversation ON sessions (conversation_id, id);
+CREATE INDEX sessions_by_branch ON sessions (branched_from) WHERE branched_from IS NOT NULL;
 
 -- One request and its answer. `answers` is the platform message that it replies to. `run_id` is
 -- set for the turn of a job run. `is_untrusted` marks a turn that read words of others. `detail` is

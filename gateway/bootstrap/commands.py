@@ -21,6 +21,7 @@ from gateway.commands import (
     PrivateAnswers,
     ProvenanceCommands,
     RoomCommands,
+    SessionCommands,
     SettingsCommands,
     SlashCommand,
     StatusReport,
@@ -62,6 +63,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ConversationCommands(
             database=database, lanes=lanes, attachments=deps.attachments, report=report
         ),
+        SessionCommands(database=database, lanes=lanes),
         ContextCommands(
             database=database, lanes=lanes, compactor=extra.compactor, quotas=extra.quotas
         ),

@@ -8,8 +8,10 @@ from gateway.commands.blocks import BlockCommands as BlockCommands
 from gateway.commands.catalog import COMMANDS as COMMANDS
 from gateway.commands.catalog import HIDDEN as HIDDEN
 from gateway.commands.catalog import bind as bind
+from gateway.commands.catalog import suggest_command as suggest_command
 from gateway.commands.context import ContextCommands as ContextCommands
 from gateway.commands.conversation import ConversationCommands as ConversationCommands
+from gateway.commands.conversation import SessionCommands as SessionCommands
 from gateway.commands.conversation import StatusReport as StatusReport
 from gateway.commands.jobs import JobCommands as JobCommands
 from gateway.commands.memory import MemoryCommands as MemoryCommands

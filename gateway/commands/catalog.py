@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from agent_core.state.people.people import Person
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
+from gateway.errors import find_nearest
+from gateway.outbound import stand_for
 from gateway.texts import general
 
 COMMANDS: tuple[CommandSpec, ...] = (
@@ -10,8 +13,14 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="new", summary="Start a new conversation; old ones stay searchable"),
     CommandSpec(name="stop", summary="Stop what I'm doing"),
     CommandSpec(name="here", summary="Continue the current answer in this chat"),
+    CommandSpec(name="steer", summary="Add something to the answer I'm working on"),
+    CommandSpec(name="btw", summary="Ask aside; the conversation doesn't notice"),
     CommandSpec(name="queue", summary="Hold a message until I finish answering"),
     CommandSpec(name="retry", summary="Retry the last message or a failed delivery"),
+    CommandSpec(name="sessions", summary="List your conversations here", is_private=True),
+    CommandSpec(name="resume", summary="Return to an earlier conversation"),
+    CommandSpec(name="title", summary="Show or change this conversation's title"),
+    CommandSpec(name="branch", summary="Try something in a copy of this conversation"),
     CommandSpec(name="status", summary="Show what I'm doing and what it cost", is_private=True),
     CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
     CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
@@ -62,9 +71,27 @@ def bind(
     return tuple(SlashCommand(spec=spec, run=bound[name]) for name, spec in specs.items())
 
 
+def suggest_command(name: str, argument: str, person: Person) -> Reply:
+    """Answer an unknown command: with a button for the nearest one that the person may use."""
+    near = find_nearest(name, (spec.name for spec in COMMANDS if may_use(spec, person)))
+    if near is None:
+        return Reply(text=general.UNKNOWN_COMMAND(name=name))
+    text = general.NEAREST_COMMAND(name=name, nearest=near)
+    try:
+        button = stand_for(f"{near} {argument}".strip(), f"/{near} {argument}".strip())
+    except ValueError:  # the argument is too long for a button, or holds other characters
+        return Reply(text=text)
+    return Reply(text=text, buttons=(button,))
+
+
+def may_use(spec: CommandSpec, person: Person) -> bool:
+    """Return whether a person may use a command."""
+    return person.is_owner or not spec.owner_only
+
+
 async def show_help(call: Call) -> Reply:
     """List the main commands, or all of them for the argument `all`."""
-    allowed = [spec for spec in COMMANDS if call.person.is_owner or not spec.owner_only]
+    allowed = [spec for spec in COMMANDS if may_use(spec, call.person)]
     shown = [spec for spec in allowed if call.argument == "all" or spec.name in _MAIN]
     text = general.describe_commands(
         [(spec.name, spec.summary) for spec in shown], more=len(allowed) - len(shown)

@@ -1,11 +1,16 @@
-"""Commands for the current conversation: new, stop, here, queue, retry, status."""
+"""Commands for conversations and the running turn.
+
+Those of the turn are new, stop, here, queue, steer, btw, retry and status; those that go back to
+earlier messages are sessions, resume, title and branch.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agent_core.ids import SessionId
 from agent_core.memory import ExternalMemory
-from agent_core.state.conversations import messages, sessions, turns, usage
-from agent_core.state.conversations.sessions import Session
+from agent_core.state.conversations import compactions, messages, sessions, turns, usage
+from agent_core.state.conversations.sessions import Conversation, NumberedSession, Session
 from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
@@ -13,11 +18,23 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.conversion import Place, QueuedMessage
+from gateway.outbound import stand_for
 from gateway.texts import general, memory
 from gateway.texts import usage as usage_texts
+from gateway.texts.usage import SessionLine
 from gateway.turns import AttachmentStage, Lanes
 
 _DAY = 86_400_000
+_LISTED = 10
+_MOST_LISTED = 100
+_BUTTONED = 5
+_LONGEST_TITLE = 80
+_LONGEST_NUMBER = 9
+_ASIDE_NOTE = (
+    "This is a side question. Answer it briefly. Neither it nor the answer becomes part of the"
+    " conversation, and another answer may be in progress there."
+)
+"""A fact for the model."""
 
 
 class StatusReport:
@@ -102,6 +119,8 @@ class ConversationCommands:
             "stop": self._stop,
             "here": self._here,
             "queue": self._queue,
+            "steer": self._steer,
+            "btw": self._btw,
             "retry": self._retry,
             "status": self._status,
         }
@@ -127,6 +146,7 @@ class ConversationCommands:
             return Reply(text=general.describe_stop_elsewhere(answered.platform))
         if call.person.is_owner and not call.message.address.is_direct:
             is_stopped = self._lanes.stop_at(call.platform, chat) or is_stopped
+        is_stopped = self._lanes.stop_asides(call.person, call.platform, chat) or is_stopped
         if is_stopped:
             return Reply()
         # Nothing runs, but the message may still wait for its attachments to be read.
@@ -142,6 +162,44 @@ class ConversationCommands:
         is_news = is_running and not call.is_repeat
         text = general.QUEUED() if is_news else ""
         return Reply(text=text, pending=_make_pending(call, call.argument))
+
+    async def _steer(self, call: Call) -> Reply:
+        """Pass a message to the running turn; without one, it starts a turn as any message."""
+        if not call.argument:
+            return Reply(text=usage_texts.STEER_USAGE())
+        conversation_id = call.conversation.id
+        is_steer = self._lanes.may_steer(conversation_id, call.person)
+        pending = replace(_make_pending(call, call.argument), starts_own_turn=False, is_steer=True)
+        is_waiting = self._lanes.is_running(conversation_id) and not is_steer
+        text = general.QUEUED() if is_waiting else usage_texts.STEERED() if is_steer else ""
+        return Reply(text="" if call.is_repeat else text, pending=pending)
+
+    async def _btw(self, call: Call) -> Reply:
+        """Answer in a conversation of its own, which begins as a branch of this one.
+
+        A restart reads the event again and finds that conversation.
+        """
+        if not call.argument:
+            return Reply(text=usage_texts.BTW_USAGE())
+
+        def work(connection: Connection) -> Conversation:
+            here = call.conversation
+            aside = sessions.ensure_conversation(
+                connection,
+                key=conversion.name_aside(here.key, call.inbox_id),
+                person_id=here.person_id,
+                is_direct=here.is_private,
+                room_id=here.room_id,
+                now=call.now,
+            )
+            source = sessions.find_open(connection, conversation_id=here.id)
+            if source and not sessions.find_open(connection, conversation_id=aside.id):
+                _branch(connection, source.id, aside, shorten_title(call.argument), call.now)
+            return aside
+
+        aside = await self._database.write("conversations.aside", work)
+        pending = _make_pending(call, call.argument)
+        return Reply(pending=replace(pending, conversation=aside, note=_ASIDE_NOTE))
 
     async def _retry(self, call: Call) -> Reply:
         chat = conversion.name_chat(call.message.address)
@@ -185,6 +243,132 @@ class ConversationCommands:
 
     async def _status(self, call: Call) -> Reply:
         return Reply(text=await self._report.describe(call))
+
+
+class SessionCommands:
+    """Lists, names, continues and branches the sessions of a conversation."""
+
+    def __init__(self, *, database: Database, lanes: Lanes) -> None:
+        self._database = database
+        self._lanes = lanes
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {
+            "sessions": self._sessions,
+            "resume": self._resume,
+            "title": self._title,
+            "branch": self._branch,
+        }
+
+    async def _sessions(self, call: Call) -> Reply:
+        """List the newest conversations, or all of them for the argument `all`."""
+        limit = _MOST_LISTED if call.argument == "all" else _LISTED
+
+        def look(connection: Connection) -> tuple[list[SessionLine], int]:
+            found = _list_numbered(connection, call)
+            return [_outline(connection, call, one) for one in found[:limit]], len(found)
+
+        lines, count = await self._database.read(look)
+        return Reply(
+            text=usage_texts.list_sessions(lines, call.zone, more=count - len(lines)),
+            buttons=tuple(
+                stand_for(f"resume {one.number}", usage_texts.RESUME_BUTTON(number=one.number))
+                for one in lines[:_BUTTONED]
+                if not one.is_open
+            ),
+        )
+
+    async def _resume(self, call: Call) -> Reply:
+        word = call.argument.removeprefix("#")
+        if not word.isdecimal() or len(word) > _LONGEST_NUMBER:
+            return Reply(text=usage_texts.RESUME_USAGE())
+        if not self._lanes.may_stop(call.conversation.id, call.person):
+            return Reply(text=general.STOP_NOT_YOURS())
+
+        def find(connection: Connection) -> NumberedSession | None:
+            found = _list_numbered(connection, call)
+            return next((one for one in found if one.number == int(word)), None)
+
+        wanted = await self._database.read(find)
+        if wanted is None:
+            return Reply(text=usage_texts.RESUME_UNKNOWN(number=int(word)))
+        if wanted.is_open:
+            return Reply(text=usage_texts.RESUME_OPEN())
+        self._lanes.stop(call.conversation.id)
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            sessions.reopen(
+                connection,
+                conversation_id=call.conversation.id,
+                session_id=wanted.id,
+                now=call.now,
+            )
+            return usage_texts.describe_resumed(_outline(connection, call, wanted)), []
+
+        return Reply(effect=effect)
+
+    async def _title(self, call: Call) -> Reply:
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            session = sessions.find_open(connection, conversation_id=call.conversation.id)
+            if session is None:
+                return usage_texts.TITLE_EMPTY(), []
+            if not call.argument:
+                return usage_texts.describe_title(session.title), []
+            title = shorten_title(call.argument)
+            sessions.set_title(connection, session_id=session.id, title=title)
+            return usage_texts.TITLED(title=title), []
+
+        return Reply(effect=effect)
+
+    async def _branch(self, call: Call) -> Reply:
+        if not self._lanes.may_stop(call.conversation.id, call.person):
+            return Reply(text=general.STOP_NOT_YOURS())
+        self._lanes.stop(call.conversation.id)
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            here = call.conversation
+            open_one = next((o for o in _list_numbered(connection, call) if o.is_open), None)
+            if open_one is None:
+                return usage_texts.BRANCH_EMPTY(), []
+            sessions.end(connection, conversation_id=here.id, now=call.now)
+            title = shorten_title(call.argument) if call.argument else open_one.title
+            _branch(connection, open_one.id, here, title, call.now)
+            return usage_texts.BRANCHED(number=open_one.number), []
+
+        return Reply(effect=effect)
+
+
+def shorten_title(text: str) -> str:
+    """Return a text as the title of a session: one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
+
+
+def _branch(
+    connection: Connection, source: SessionId, into: Conversation, title: str, now: int
+) -> None:
+    """Open a branch of a session, with the summary of its older messages."""
+    made = sessions.branch(connection, session_id=source, into=into.id, title=title, now=now)
+    compactions.copy_newest(connection, session_id=source, into=made)
+
+
+def _list_numbered(connection: Connection, call: Call) -> list[NumberedSession]:
+    here = call.conversation
+    return sessions.list_numbered(connection, conversation_id=here.id, person_id=here.person_id)
+
+
+def _outline(connection: Connection, call: Call, session: NumberedSession) -> SessionLine:
+    """Describe a session; one without a title by its first words."""
+    owner = call.conversation.person_id
+    first = messages.list_texts(connection, session_id=session.id, person_id=owner, limit=1)
+    return SessionLine(
+        number=session.number,
+        title=session.title or (shorten_title(first[0][1]) if first else ""),
+        last_at=session.last_at,
+        messages=messages.count_spoken(connection, session_id=session.id, person_id=owner),
+        is_open=session.is_open,
+    )
 
 
 def _make_pending(call: Call, text: str) -> QueuedMessage:

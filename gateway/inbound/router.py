@@ -19,7 +19,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import Call, Reply, SlashCommand
+from gateway.commands import Call, Reply, SlashCommand, suggest_command
 from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
@@ -354,7 +354,7 @@ class InboundRouter:
         room_conversation, conversation = where
         command = self._commands.get(name)
         if command is None:
-            await self._finish(arrived, general.UNKNOWN_COMMAND(name=name))
+            await self._reply(arrived, suggest_command(name, argument, person))
             return
         if command.spec.owner_only and not person.is_owner:
             await self._finish(arrived, general.OWNER_ONLY())

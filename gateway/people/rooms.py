@@ -168,7 +168,8 @@ class Rooms:
             return True
         placed = await self.place(pending.platform, pending.message, pending.person)
         conversation = pending.conversation
-        same = (placed.key, placed.owner_id) == (conversation.key, conversation.person_id)
+        key = conversion.strip_aside(conversation.key)
+        same = (placed.key, placed.owner_id) == (key, conversation.person_id)
         return same and not placed.is_off
 
     async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:

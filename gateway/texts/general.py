@@ -47,6 +47,7 @@ QUESTION_NOT_YOURS = Text("You can't answer that question: it's for someone else
 EMPTY = Text("Your message was empty. Write what you need.")
 INTERNAL_ERROR = Text("Something went wrong on my side. Please try again or put it another way.")
 DAMAGED_ANSWER = Text("One of my answers was damaged before it reached you. Please ask me again.")
+NEAREST_COMMAND = Text("I don't know /{name}. Did you mean /{nearest}?")
 UNKNOWN_COMMAND = Text("I don't know /{name}. /help lists the commands.")
 TOO_LONG = Text(
     "Your message has {size:,} characters, and I can read {limit:,} at once."
@@ -166,7 +167,6 @@ _STATUS_UNDELIVERED = Plural(
 _QUEUE_EMPTY = Text("No message is waiting.")
 _QUEUE = Plural("{n} message is waiting.", "{n} messages are waiting.")
 _QUEUE_USAGE = Text("/queue followed by a message keeps it until I've finished the current answer.")
-_PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")
 PURPOSE = Text("I answer questions, keep things in mind and remind you on time.")
 EXAMPLES = (
     Text("“Remind me tomorrow at 9 to feed the dog”"),
@@ -174,6 +174,7 @@ EXAMPLES = (
     Text("“What did I say about the trip to Rome?”"),
 )
 """What a newcomer may ask for; the stand-in understands them, too."""
+_PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")
 _ROLES = {"owner": Text("owner"), "member": Text("member")}
 _HELP = Text("Write me anything, also while I'm working, to add or correct something. For example:")
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")

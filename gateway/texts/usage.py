@@ -1,4 +1,4 @@
-"""Sentences about cost: what was spent, and which daily limit is reached."""
+"""Sentences about conversations: which there are, what they hold and cost, and daily limits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +17,22 @@ COMPACT_RUNNING = Text(
 COMPACT_EMPTY = Text("This conversation has only just started, so there's nothing to shorten.")
 COMPACT_NO_GAIN = Text("I couldn't shorten this conversation now, so I changed nothing.")
 CONTEXT_EMPTY = Text("I haven't answered in this conversation yet. Ask again after my next answer.")
+RESUME_BUTTON = Text("Resume {number}")
+RESUME_USAGE = Text(
+    "Add the number of a conversation, for example: /resume 2. /sessions lists them."
+)
+RESUME_UNKNOWN = Text("There's no conversation {number} here. /sessions lists them.")
+RESUME_OPEN = Text("You're already in that conversation.")
+TITLE_EMPTY = Text("This conversation has no messages yet, so there's nothing to name.")
+TITLED = Text("This conversation is now called “{title}”.")
+BRANCH_EMPTY = Text("This conversation has no messages yet, so there's nothing to copy.")
+BRANCHED = Text(
+    "You're now in a copy of this conversation, and the original stays as it is. /resume {number}"
+    " returns to it."
+)
+STEER_USAGE = Text("Add what I should know, for example: /steer only trains, no flights")
+STEERED = Text("I'll take that into account in the answer I'm working on.")
+BTW_USAGE = Text("Add a question, for example: /btw what is the capital of Peru?")
 CHEAP_MODEL = Text(
     "(Most of today's budget is spent, so a smaller model answers until tomorrow. /usage shows"
     " more.)"
@@ -26,6 +42,16 @@ LEFT_OUT = Text(
     " out for now, and I'll summarise them later. You can still search everything.)"
 )
 
+_TITLE = Text("This conversation is called “{title}”. To rename it: /title Boat trip")
+_TITLE_NONE = Text("This conversation has no title. To give it one: /title Boat trip")
+_SESSIONS = Text("**Your conversations here**\n{lines}\n\n/resume 2 returns to number 2.")
+_SESSIONS_NONE = Text("You have no conversation here yet. Write me something to start one.")
+_SESSIONS_MORE = Plural("/sessions all lists {n} older one.", "/sessions all lists {n} older ones.")
+_SESSION = Text("{number}. {title}: {messages}, {date}, {time}")
+_SESSION_OPEN = Text("{number}. {title}: {messages}, {date}, {time} (this one)")
+_MESSAGES = Plural("{n:,} message", "{n:,} messages")
+_UNTITLED = Text("without a title")
+_RESUMED = Text("You're back in “{title}”, with all of it ({messages}).")
 _COMPACTED = Text(
     "I've summarised older messages: I now read about {after:,} tokens instead of {before:,}. You"
     " can still search everything."
@@ -109,6 +135,47 @@ _LEAST_FRACTION = 100
 _TODAY_AT = Text("today at {time} ({zone})")
 _TOMORROW_AT = Text("tomorrow at {time} ({zone})")
 _DATE_AT = Text("on {date} at {time} ({zone})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionLine:
+    """A session as a list shows it; `last_at` is in milliseconds."""
+
+    number: int
+    title: str
+    last_at: int
+    messages: int
+    is_open: bool
+
+
+def list_sessions(lines: Sequence[SessionLine], zone: str, *, more: int) -> str:
+    """List sessions with their numbers; `more` is how many older ones are not listed."""
+    if not lines:
+        return _SESSIONS_NONE()
+    text = _SESSIONS(lines="\n".join(_describe_session(one, zone) for one in lines))
+    return f"{text} {_SESSIONS_MORE(more)}" if more else text
+
+
+def describe_resumed(session: SessionLine) -> str:
+    """Say which session is continued."""
+    return _RESUMED(title=session.title or _UNTITLED(), messages=_MESSAGES(session.messages))
+
+
+def describe_title(title: str) -> str:
+    """Say how the session is called, and how to change that."""
+    return _TITLE(title=title) if title else _TITLE_NONE()
+
+
+def _describe_session(one: SessionLine, zone: str) -> str:
+    last = local_time(one.last_at, zone)
+    sentence = _SESSION_OPEN if one.is_open else _SESSION
+    return sentence(
+        number=one.number,
+        title=one.title or _UNTITLED(),
+        messages=_MESSAGES(one.messages),
+        date=format_date(last),
+        time=f"{last:%H:%M}",
+    )
 
 
 def describe_compact(before: int, after: int) -> str:

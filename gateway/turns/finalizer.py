@@ -12,7 +12,7 @@ from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory import ChangeName, list_archive_changes, load_change_index
 from agent_core.schedule import is_quiet
-from agent_core.state.conversations import files, turns
+from agent_core.state.conversations import files, sessions, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine import meta
@@ -22,7 +22,7 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.conversion import Place, QueuedMessage
+from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs import Made, Outcomes
 from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, stand_for
 from gateway.texts import general, memory, usage
@@ -287,6 +287,8 @@ class TurnFinalizer:
             now=now,
             is_fresh=is_fresh,
         )
+        if is_aside(active.conversation.key):
+            sessions.end(connection, conversation_id=active.conversation.id, now=now)
         if not is_fresh:
             inbox.finish_turn(connection, turn_id=active.id)
         if active.job_turn:

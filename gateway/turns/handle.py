@@ -106,16 +106,19 @@ class LaneQueue:
         return batch
 
     def find_steers(self, place: Place, asker: PersonId) -> list[QueuedMessage]:
-        """Return the messages that steer a turn: its asker's, in its chat.
+        """Return the messages that steer a turn: its asker's, in its chat or sent to steer.
 
-        A message that starts its own turn ends the search. Other people's messages wait, and
-        hold nothing up.
+        Of its chat's, those behind a message that starts its own turn wait with it. Other
+        people's messages wait, and hold nothing up.
         """
         found: list[QueuedMessage] = []
+        is_open = True
         for job in self.jobs:
-            if isinstance(job, QueuedMessage) and _origin(job) == _spot(place, asker):
-                if job.starts_own_turn:
-                    break
+            if not isinstance(job, QueuedMessage):
+                continue
+            is_here = _origin(job) == _spot(place, asker)
+            is_open = is_open and not (is_here and job.starts_own_turn)
+            if (is_here and is_open) or (job.is_steer and job.person.id == asker):
                 found.append(job)
         return found
 

@@ -21,7 +21,7 @@ from gateway.conversion import Place, QueuedMessage, read_chat
 from gateway.people import Rooms, find_direct_chat
 from gateway.turns import crash_backoff
 from gateway.turns.crash_backoff import CrashBackoff
-from gateway.turns.handle import Job, LaneQueue, StaleTurn, TurnHandle, TurnHandles
+from gateway.turns.handle import Job, LaneQueue, Phase, StaleTurn, TurnHandle, TurnHandles
 from gateway.turns.runner import TurnRunner
 from gateway.turns.user_prompts import UserPrompts
 
@@ -97,6 +97,23 @@ class Lanes:
         """Stop the running turn of a conversation; return whether there was one."""
         handle = self._handles.get(conversation_id)
         return handle is not None and handle.request_stop()
+
+    def stop_asides(self, person: Person, platform: str, chat: str) -> bool:
+        """Stop a person's side questions that are answered in a chat; return whether any ran."""
+        stopped = [
+            handle.request_stop()
+            for handle in self._handles.values()
+            if handle.asker == person.id
+            and handle.is_answered_in(platform, chat)
+            and (conversation := handle.find_conversation())
+            and conversion.is_aside(conversation.key)
+        ]
+        return any(stopped)
+
+    def may_steer(self, conversation_id: ConversationId, person: Person) -> bool:
+        """Return whether a turn of a person runs that what they add now still reaches."""
+        handle = self._handles.get(conversation_id)
+        return handle is not None and handle.asker == person.id and handle.phase is not Phase.OVER
 
     def stop_at(self, platform: str, chat: str) -> bool:
         """Stop every turn that is answered in a chat; return whether there was one."""

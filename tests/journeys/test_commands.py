@@ -8,7 +8,8 @@ from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
-    *("help", "new", "stop", "here", "queue", "retry", "status", "compact", "context", "usage"),
+    *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
+    *("title", "branch", "status", "compact", "context", "usage"),
     *("whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
 ]

@@ -95,6 +95,19 @@ def insert(
     return Compaction(id=row[0], **fields)
 
 
+def copy_newest(connection: Connection, *, session_id: SessionId, into: SessionId) -> None:
+    """Give a branch the newest compaction that was made of the messages it shows."""
+    connection.execute(
+        "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
+        " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
+        " created_at, checksum) SELECT :into, person_id, turn_id, made_after, shortened_to,"
+        " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
+        " created_at, checksum FROM compactions WHERE session_id = :session_id AND made_after <="
+        " (SELECT branched_at FROM sessions WHERE id = :into) ORDER BY id DESC LIMIT 1",
+        {"session_id": session_id, "into": into},
+    )
+
+
 def list_of_session(
     connection: Connection, *, session_id: SessionId, person_id: PersonId
 ) -> list[Compaction]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
+from agent_core.state.conversations.sessions import list_lineage
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import list_entries
@@ -85,15 +86,22 @@ def list_session(
     person_id: PersonId,
     after: MessageId = START,
 ) -> list[StoredMessage]:
-    """List the messages of one session after `after`, oldest first.
+    """List the messages of one session after `after`, oldest first, with those it branched from.
 
     Raises `StoreDamaged` on a damaged row.
     """
-    rows = connection.execute(
-        "SELECT id, turn_id, role, parts, text, checksum FROM messages"
-        " WHERE session_id = :session_id AND person_id = :person_id AND id > :after ORDER BY id",
-        {"session_id": session_id, "person_id": person_id, "after": after},
-    ).fetchall()
+    rows = []
+    for part, last in list_lineage(connection, session_id=session_id):
+        rows += connection.execute(
+            "SELECT id, turn_id, role, parts, text, checksum FROM messages WHERE session_id ="
+            " :session_id AND person_id = :person_id AND id > :after AND id <= :last ORDER BY id",
+            {
+                "session_id": part,
+                "person_id": person_id,
+                "after": after,
+                "last": last,
+            },
+        ).fetchall()
     stored = []
     for message_id, turn_id, role, parts, text, expected in rows:
         if checksum(role, parts, text) != expected:
@@ -113,32 +121,39 @@ def list_session(
 
 def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
     """Return the last message that `list_session` would list; `START` before the first."""
-    row = connection.execute(
-        "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
-        " ORDER BY id DESC LIMIT 1",
-        {"session_id": session_id, "person_id": person_id},
-    ).fetchone()
-    return MessageId(row[0]) if row else START
+    for part, last in reversed(list_lineage(connection, session_id=session_id)):
+        row = connection.execute(
+            "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
+            " AND id <= :last ORDER BY id DESC LIMIT 1",
+            {"session_id": part, "person_id": person_id, "last": last},
+        ).fetchone()
+        if row:
+            return MessageId(row[0])
+    return START
 
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """Count the messages of a session whose words were redacted."""
-    row = connection.execute(
-        "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
-        " AND person_id = :person_id AND forgotten_at IS NOT NULL",
-        {"session_id": session_id, "person_id": person_id},
-    ).fetchone()
-    return int(row[0])
+    """Count the messages that a session shows and whose words were redacted."""
+    return sum(
+        connection.execute(
+            "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
+            " AND person_id = :person_id AND id <= :last AND forgotten_at IS NOT NULL",
+            {"session_id": part, "person_id": person_id, "last": last},
+        ).fetchone()[0]
+        for part, last in list_lineage(connection, session_id=session_id)
+    )
 
 
 def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """Count the messages of people and of the assistant in a session."""
-    row = connection.execute(
-        "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
-        " AND person_id = :person_id AND text <> ''",
-        {"session_id": session_id, "person_id": person_id},
-    ).fetchone()
-    return int(row[0])
+    """Count the messages of people and of the assistant that a session shows."""
+    return sum(
+        connection.execute(
+            "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
+            " AND person_id = :person_id AND id <= :last AND text <> ''",
+            {"session_id": part, "person_id": person_id, "last": last},
+        ).fetchone()[0]
+        for part, last in list_lineage(connection, session_id=session_id)
+    )
 
 
 def request_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:

@@ -3,7 +3,15 @@
 from dataclasses import dataclass, replace
 
 from agent_core.errors import StoreDamaged
-from agent_core.ids import AccountId, ConversationId, PersonId, PromptHash, RoomId, SessionId
+from agent_core.ids import (
+    AccountId,
+    ConversationId,
+    MessageId,
+    PersonId,
+    PromptHash,
+    RoomId,
+    SessionId,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 
@@ -41,6 +49,19 @@ class Conversation:
         return self.scope == f"p{self.person_id}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedSession:
+    """A session in the list that its person reads. The oldest has the number 1."""
+
+    number: int
+    id: SessionId
+    title: str
+    last_at: int
+    is_open: bool
+
+
+_END = MessageId(2**63 - 1)
+"""The position after every message."""
 _CONVERSATION = "id, key, person_id, scope, room_id"
 
 
@@ -175,6 +196,83 @@ def insert(
         },
     ).fetchone()
     return SessionId(row[0])
+
+
+def list_numbered(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> list[NumberedSession]:
+    """List the sessions of a person's or a room's conversation, newest first."""
+    rows = connection.execute(
+        "SELECT sessions.id, sessions.title, sessions.last_at, sessions.ended_at IS NULL"
+        " FROM sessions JOIN conversations ON conversations.id = sessions.conversation_id"
+        " WHERE sessions.conversation_id = :conversation_id"
+        " AND conversations.person_id = :person_id ORDER BY sessions.id",
+        {"conversation_id": conversation_id, "person_id": person_id},
+    ).fetchall()
+    numbered = [
+        NumberedSession(
+            number=number, id=SessionId(row[0]), title=row[1], last_at=row[2], is_open=bool(row[3])
+        )
+        for number, row in enumerate(rows, start=1)
+    ]
+    return numbered[::-1]
+
+
+def reopen(
+    connection: Connection, *, conversation_id: ConversationId, session_id: SessionId, now: int
+) -> None:
+    """Continue an earlier session of a conversation; the open one ends.
+
+    Its next turn gets a fresh prompt: memory has changed, and may be seen by fewer people.
+    """
+    end(connection, conversation_id=conversation_id, now=now)
+    connection.execute(
+        "UPDATE sessions SET ended_at = NULL, prompt_hash = NULL"
+        " WHERE id = :session_id AND conversation_id = :conversation_id",
+        {"session_id": session_id, "conversation_id": conversation_id},
+    )
+
+
+def branch(
+    connection: Connection,
+    *,
+    session_id: SessionId,
+    into: ConversationId,
+    title: str,
+    now: int,
+) -> SessionId:
+    """Open a session that begins with what another one holds, up to a turn that still runs.
+
+    The messages stay where they are; see `list_lineage`. So does the account of the session.
+    """
+    row = connection.execute(
+        "INSERT INTO sessions (conversation_id, account_id, title, started_at, last_at,"
+        " branched_from, branched_at) SELECT :into, account_id, :title, :now, :now, id,"
+        " COALESCE((SELECT MIN(messages.id) - 1 FROM messages JOIN turns"
+        " ON turns.id = messages.turn_id WHERE messages.session_id = sessions.id"
+        " AND turns.state = 'running'), (SELECT MAX(messages.id) FROM messages"
+        " WHERE messages.session_id = sessions.id), branched_at, 0)"
+        " FROM sessions WHERE id = :session_id RETURNING id",
+        {"session_id": session_id, "into": into, "title": title, "now": now},
+    ).fetchone()
+    return SessionId(row[0])
+
+
+def list_lineage(
+    connection: Connection, *, session_id: SessionId
+) -> list[tuple[SessionId, MessageId]]:
+    """List a session and those that it branched from, oldest first.
+
+    Each comes with the position of the last message that the session shows of it.
+    """
+    found = [(session_id, _END)]
+    while row := connection.execute(
+        "SELECT branched_from, branched_at FROM sessions"
+        " WHERE id = :session_id AND branched_from IS NOT NULL",
+        {"session_id": found[-1][0]},
+    ).fetchone():
+        found.append((SessionId(row[0]), MessageId(row[1])))
+    return found[::-1]
 
 
 def find_newest(connection: Connection) -> SessionId:

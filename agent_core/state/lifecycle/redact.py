@@ -87,9 +87,14 @@ def drop_title(connection: Connection, *, session_id: SessionId) -> None:
 
 
 def delete_compactions(connection: Connection, *, session_id: SessionId) -> None:
-    """Delete every compaction of a session; it is compacted again if necessary."""
+    """Delete every compaction of a session and of its branches; they are compacted again if
+    necessary.
+    """
     connection.execute(
-        "DELETE FROM compactions WHERE session_id = :session_id", {"session_id": session_id}
+        "WITH RECURSIVE shown (id) AS (SELECT :session_id UNION"
+        " SELECT sessions.id FROM sessions JOIN shown ON sessions.branched_from = shown.id)"
+        " DELETE FROM compactions WHERE session_id IN (SELECT id FROM shown)",
+        {"session_id": session_id},
     )
 
 

@@ -1,0 +1,184 @@
+"""Going back: earlier conversations, their titles, copies, and words beside a running answer."""
+
+import asyncio
+
+from tests.emulators.streaming import Json
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
+from tests.journeys.accounts import Account, asked, texts
+from tests.journeys.stage import Harness, Stage, facts, heard
+from tests.journeys.test_buttons import everywhere
+from tests.journeys.test_one_person import join
+
+
+async def talk_twice(harness: Harness, anna: Account) -> None:
+    """Two conversations, the second one open."""
+    assert await harness.hears(anna, "the boat is called Pelikan") == (
+        "echo: the boat is called Pelikan"
+    )
+    await harness.hears(anna, "/title Boat trip")
+    await harness.hears(anna, "/new")
+    await harness.hears(anna, "bake bread with rye")
+
+
+@everywhere
+async def test_sessions_are_listed_and_resumed_on_every_platform(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        assert "no conversation here yet" in await harness.hears(anna, "/sessions")
+        await talk_twice(harness, anna)
+        listed = await harness.hears(anna, "/sessions")
+        assert "2. bake bread with rye: 2 messages" in listed
+        assert "(this one)" in listed.splitlines()[1]
+        assert "1. Boat trip: 2 messages" in listed
+        assert asked(anna).labels == ("Resume 1",)
+        await harness.press(anna, "Resume 1")
+        assert "You're back in “Boat trip”, with all of it (2 messages)." in texts(anna)[-1]
+        await harness.hears(anna, "how is it called?")
+        assert heard(deployment.turns[-1]) == ["the boat is called Pelikan", "how is it called?"]
+        assert "already in that" in await harness.hears(anna, "/resume 1")
+        assert "“bake bread with rye”" in await harness.hears(anna, "/resume 2")
+        await harness.hears(anna, "and salt?")
+        assert heard(deployment.turns[-1]) == ["bake bread with rye", "and salt?"]
+        assert "no conversation 9 here" in await harness.hears(anna, "/resume 9")
+        assert "Add the number" in await harness.hears(anna, "/resume boat")
+
+
+@everywhere
+async def test_a_branch_goes_its_own_way_and_the_original_stays(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        assert "nothing to copy" in await harness.hears(anna, "/branch")
+        await harness.hears(anna, "plan a trip")
+        assert "/resume 1 returns" in await harness.hears(anna, "/branch By train")
+        await harness.hears(anna, "by train")
+        assert heard(deployment.turns[-1]) == ["plan a trip", "by train"]
+        listed = await harness.hears(anna, "/sessions")
+        assert "2. By train: 4 messages" in listed
+        assert "1. plan a trip: 2 messages" in listed
+        await harness.hears(anna, "/resume 1")
+        await harness.hears(anna, "by boat")
+        assert heard(deployment.turns[-1]) == ["plan a trip", "by boat"]
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/resume 2")
+        await harness.hears(anna, "book it")
+        assert heard(deployment.turns[-1]) == ["plan a trip", "by train", "book it"]
+
+
+@everywhere
+async def test_a_title_is_shown_and_changed(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        assert "nothing to name" in await harness.hears(anna, "/title Boats")
+        await harness.hears(anna, "hello")
+        assert "has no title" in await harness.hears(anna, "/title")
+        assert "now called “Boats and bread”" in await harness.hears(anna, "/title Boats and bread")
+        assert "is called “Boats and bread”" in await harness.hears(anna, "/title")
+        for number in range(3):
+            await harness.hears(anna, f"message {number}")
+        assert "Boats and bread" in await harness.hears(anna, "/status")
+
+
+@everywhere
+async def test_a_side_question_is_answered_meanwhile_and_leaves_no_trace(
+    deployment: Stage, platform: str
+) -> None:
+    anna, released = deployment.account(platform, ANNA), asyncio.Event()
+
+    async def hold(body: Json) -> None:
+        if heard(body)[-1] == "write a long report":
+            await released.wait()
+
+    async with deployment.open() as harness:
+        await harness.hears(anna, "the boat is called Pelikan")
+        deployment.model.before = hold
+        await harness.notes(anna.says("write a long report"))
+        await harness.until(lambda: len(deployment.turns) == 2)
+        assert "Add a question" in texts(anna)[-1] or await harness.notes(anna.says("/btw"))
+        await harness.notes(anna.says("/btw what is the boat called?"))
+        await harness.until(lambda: "echo: what is the boat called?" in texts(anna))
+        aside = next(body for body in deployment.turns if "boat called?" in heard(body)[-1])
+        assert heard(aside) == ["the boat is called Pelikan", "what is the boat called?"]
+        assert "side question" in facts(aside)
+        assert "echo: write a long report" not in texts(anna)
+        released.set()
+        await harness.at_rest()
+        assert "echo: write a long report" in texts(anna)
+        await harness.hears(anna, "thanks")
+        assert heard(deployment.turns[-1]) == [
+            "the boat is called Pelikan",
+            "write a long report",
+            "thanks",
+        ]
+        assert await harness.count("sessions", "ended_at IS NULL") == 1
+
+
+@everywhere
+async def test_steer_reaches_the_running_answer(deployment: Stage, platform: str) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        assert "Add what I should know" in await harness.hears(anna, "/steer")
+        release = deployment.hold()
+        await harness.notes(anna.says("plan a trip"))
+        await harness.until(lambda: len(deployment.turns) == 1)
+        await harness.notes(anna.says("/queue and then bread"))
+        await harness.notes(anna.says("/steer only trains"))
+        await harness.until(lambda: any("take that into account" in text for text in texts(anna)))
+        release.set()
+        await harness.at_rest()
+        assert [heard(body)[-1] for body in deployment.turns] == [
+            "plan a trip",
+            "only trains",
+            "and then bread",
+        ]
+        assert await harness.hears(anna, "/steer alone") == "echo: alone"
+
+
+async def test_steer_reaches_an_answer_that_was_asked_for_on_another_platform(
+    deployment: Stage,
+) -> None:
+    telegram, discord, _ = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await join(harness, telegram, discord)
+        turns = len(deployment.turns)
+        release = deployment.hold()
+        await harness.notes(telegram.says("plan a trip"))
+        await harness.until(lambda: len(deployment.turns) == turns + 1)
+        await harness.notes(discord.says("/steer only trains"))
+        await harness.until(lambda: any("into account" in text for text in texts(discord)))
+        release.set()
+        await harness.at_rest()
+        assert heard(deployment.turns[-1])[-1] == "only trains"
+        assert "only trains" in texts(telegram)[-1]
+
+
+async def test_a_mistyped_command_offers_the_nearest(deployment: Stage) -> None:
+    for account in deployment.accounts(ANNA):
+        async with deployment.open() as harness:
+            await harness.hears(account, "hello")
+            shown = await harness.hears(account, "/sesions all")
+            assert "I don't know /sesions. Did you mean /sessions?" in shown
+            await harness.press(account, "/sessions all")
+            assert "1. hello: 2 messages" in texts(account)[-1]
+            assert "/help lists" in await harness.hears(account, "/qqqqq")
+            assert "approve" not in await harness.hears(account, "/aprove 12345")
+
+
+async def test_sessions_of_a_group_are_the_groups(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "a private word")
+        await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        await harness.ask(ANNA, "/sessions@talaria_bot", chat=SUPERGROUP)
+        listed = stage.telegram.texts(ANNA)[-1]
+        assert "hello" in listed
+        assert "private word" not in listed
+        await harness.ask(BEN, "@talaria_bot hi", chat=SUPERGROUP)
+        said = await harness.ask(BEN, "/resume@talaria_bot 2", chat=SUPERGROUP)
+        assert "no conversation 2" in said
+        assert await harness.ask(BEN, "/btw@talaria_bot and you?", chat=SUPERGROUP) == (
+            "echo: and you?"
+        )
+        assert heard(stage.turns[-1]) == ["hi", "and you?"]
