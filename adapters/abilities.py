@@ -86,6 +86,17 @@ class SpellsCommands(Protocol):
 
 
 @runtime_checkable
+class CanInvite(Protocol):
+    """Platforms where an address opens the bot's direct chat and offers to send `/start words`."""
+
+    def invite(self, words: str) -> str | None:
+        """Return the address; None before the first connection. Pure.
+
+        `words` are at most 64 of `[A-Za-z0-9_-]`.
+        """
+
+
+@runtime_checkable
 class CanAsk(Protocol):
     """Platforms that show a message's buttons and report presses.
 

@@ -52,6 +52,7 @@ class TelegramAdapter:
         self._settings = settings
         self._api = Api(settings)
         self._recent_ids = RecentIds()
+        self._username = ""
         self._connection_health = ConnectionHealth(
             "Telegram", silence=settings.poll_timeout + settings.silence_margin
         )
@@ -69,6 +70,7 @@ class TelegramAdapter:
         with self._connection_health.running():
             async with self._api:
                 me = await self._greet()
+                self._username = me.username
                 await self._listen(inlet, me)
 
     def receive(self, event: RawEvent) -> Inbound | None:
@@ -138,6 +140,10 @@ class TelegramAdapter:
                 for entry in entries
             ]
         )
+
+    def invite(self, words: str) -> str | None:
+        """Return a deep link; Telegram sends `/start words` when the person presses Start. Pure."""
+        return f"https://t.me/{self._username}?start={words}" if self._username else None
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest id seen in the chat's sequence; private chats share one. Pure."""

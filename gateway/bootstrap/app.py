@@ -320,8 +320,14 @@ def _make_router(
             dispatcher=turn_deps.dispatcher,
             now=now,
         ),
-        linking=Linking(database=database, questions=questions, merging=data.merging, now=now),
-        onboarding=Onboarding(database, core.zone),
+        linking=Linking(
+            database=database,
+            questions=questions,
+            merging=data.merging,
+            adapters=adapters,
+            now=now,
+        ),
+        onboarding=Onboarding(database, core.zone, adapters.keys()),
         questions=questions,
         lanes=lanes,
         attachments=AttachmentStage(

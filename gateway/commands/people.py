@@ -10,6 +10,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.people import (
+    LOCAL_PLATFORM,
     Identity,
     Linking,
     Onboarding,
@@ -59,13 +60,14 @@ class PeopleCommands:
             person=call.person,
             sender=call.message.sender,
             words=call.argument,
+            is_local=call.platform == LOCAL_PLATFORM,
             is_whole=call.is_press or not call.argument,
         )
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             return self._onboarding.start(connection, request, call.now).text, []
 
-        shown = self._onboarding.preview(request, call.now)
+        shown = await self._onboarding.preview(request, call.now)
         return Reply(effect=effect, buttons=shown.buttons)
 
     async def _link(self, call: Call) -> Reply:

@@ -18,6 +18,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
 from gateway.outbound import Reaction
+from gateway.people import START
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -25,6 +26,8 @@ _log = logging.getLogger(__name__)
 # A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
+_INVITATION = re.compile(r"(claim|link)-([A-Za-z0-9-]+)")
+"""The words with which a link of `Linking` or of the banner opens a chat."""
 _FIRST_CONTACT = 3_600_000
 """Milliseconds after the greeting during which bare words like "Vienna" answer it."""
 _LONGEST_TEXT = 100_000
@@ -229,6 +232,9 @@ def split_command(message: InboundMessage) -> tuple[str, str] | None:
     A code that is forwarded in a room is read all the same, so that it becomes invalid.
     """
     command = None if message.is_edit else parse_command(message.text)
+    invited = _INVITATION.fullmatch(command[1]) if command and command[0] == START else None
+    if invited:
+        command = (invited[1], invited[2])
     if command is None or message.forwarded_from is None:
         return command
     is_exposed = command[0] in ("claim", "link") and not message.address.is_direct

@@ -22,6 +22,7 @@ from gateway.people.merging import UnlinkRequest as UnlinkRequest
 from gateway.people.onboarding import START as START
 from gateway.people.onboarding import Onboarding as Onboarding
 from gateway.people.onboarding import StartRequest as StartRequest
+from gateway.people.onboarding import list_unlinked as list_unlinked
 from gateway.people.owners import Notices as Notices
 from gateway.people.owners import choose_owner as choose_owner
 from gateway.people.owners import find_direct_chat as find_direct_chat

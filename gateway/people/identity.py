@@ -348,8 +348,7 @@ def _claim(connection: Connection, asker: AccountRef, code: str, zone: str, now:
 def name_after(connection: Connection, person: Person, name: str) -> None:
     """Name a person after a platform account, if only the console named them before."""
     accounts = people.list_accounts(connection, person_id=person.id)
-    local = [one.display_name for one in accounts if one.platform == LOCAL_PLATFORM]
-    if name and person.name in local:
+    if name and (LOCAL_PLATFORM, person.name) in [(a.platform, a.display_name) for a in accounts]:
         people.rename(connection, person_id=person.id, name=name)
 
 

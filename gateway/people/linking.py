@@ -1,8 +1,10 @@
 """The command `/link`: codes with which a person links another account."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.abilities import CanInvite, SpellsCommands
+from adapters.contract import ChatAdapter
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
@@ -15,6 +17,7 @@ from gateway import conversion
 from gateway.outbound import Questions
 from gateway.people import merging
 from gateway.people.identity import (
+    LOCAL_PLATFORM,
     AccountRef,
     count_wrong_code,
     hash_code,
@@ -61,10 +64,12 @@ class Linking:
         database: Database,
         questions: Questions,
         merging: AccountMerging,
+        adapters: Mapping[str, ChatAdapter],
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._questions = questions
+        self._adapters = adapters
         self._now = now
         self.merging = merging
 
@@ -105,6 +110,8 @@ class Linking:
         words = sent.words
         if words.casefold() == CANCEL:
             return self._cancel(connection, sent, person, now)
+        if person and words.casefold() in self._adapters:
+            return self._begin(connection, sent, person, now)
         if not sent.is_direct:
             reported = people_texts.LINK_IN_GROUP()
             return spoil(connection, sent.asker, words, reported, now) if words else reported, []
@@ -131,7 +138,19 @@ class Linking:
             expires_at=now + LASTS,
         )
         note(connection, sent.asker, person, "link.code", "made a code", now)
-        return people_texts.describe_code(code), rows
+        return people_texts.describe_code(code, self._list_ways(sent, code)), rows
+
+    def _list_ways(self, sent: Sent, code: str) -> list[str]:
+        """List how to send a code on the other platforms, or on the one that was named."""
+        named = sent.words.casefold()
+        ways = []
+        for platform, adapter in self._adapters.items():
+            if platform in (sent.platform, LOCAL_PLATFORM) or named not in ("", platform):
+                continue
+            address = adapter.invite(f"link-{code}") if isinstance(adapter, CanInvite) else None
+            prefix = adapter.command_prefix if isinstance(adapter, SpellsCommands) else "/"
+            ways.append(people_texts.describe_way(platform, address, f"{prefix}link {code}"))
+        return ways
 
     def _take_code(self, connection: Connection, sent: Sent, now: int) -> LinkReply:
         """Use up a code sent by another account, and ask the first side to confirm."""

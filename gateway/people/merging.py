@@ -26,7 +26,7 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.jobs import rename_conversation_key
 from gateway.outbound import Answerer, Outcome, drop, make_secret
-from gateway.people.identity import LOCAL_PLATFORM, slug_of
+from gateway.people.identity import LOCAL_PLATFORM, name_after, slug_of
 from gateway.people.retargeting import retarget_jobs
 from gateway.texts import people as people_texts
 
@@ -108,6 +108,7 @@ class AccountMerging:
         rename = _rename(gone, person)
         merge_people.merge(connection, kept=person.id, absorbed=gone.id, rename=rename, now=now)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
+        name_after(connection, person, other.name)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
         reported = people_texts.describe_linked_notice(link.platform, person.name)
         account = people_texts.name_account(other.platform, other.user_id, other.name)

@@ -4,7 +4,7 @@ The greeting is one message. Its buttons and free text such as "Vienna" or "22-7
 words, which changes the same settings as `/settings`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage, Sender
@@ -103,36 +103,56 @@ class StartRequest:
     person: Person
     sender: Sender
     words: str
+    is_local: bool
+    """True in the console, where nobody but the owner reads along."""
     is_whole: bool
     """False for a typed answer to a greeting that the person sees already."""
+
+
+def list_unlinked(connection: Connection, person: Person, platforms: Iterable[str]) -> list[str]:
+    """List the platforms on which a person has no account."""
+    linked = {one.platform for one in people.list_accounts(connection, person_id=person.id)}
+    return [platform for platform in platforms if platform not in linked]
 
 
 class Onboarding:
     """Serves `/start`, and reads bare words that answer a greeting."""
 
-    def __init__(self, database: Database, zone: str) -> None:
+    def __init__(self, database: Database, zone: str, platforms: Collection[str]) -> None:
         self._database = database
         self._zone = zone
+        self._platforms = platforms
 
     def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
         """Apply the words of a request and greet, in the caller's transaction."""
-        known = people.find(connection, person_id=request.person.id) or request.person
-        wanted = self._prepare(known, request.sender, request.words)
+        wanted = self._prepare(connection, request)
         _store(connection, wanted, wanted.time_zone or self._zone, now)
         set_language(wanted.language, request.sender.language)
         return compose(wanted, self._zone, now, is_whole=request.is_whole)
 
-    def preview(self, request: StartRequest, now: int) -> Greeting:
-        """Return the greeting that `start` will give."""
-        wanted = self._prepare(request.person, request.sender, request.words)
-        with use_language(wanted.language, request.sender.language):
-            return compose(wanted, self._zone, now, is_whole=request.is_whole)
+    async def preview(self, request: StartRequest, now: int) -> Greeting:
+        """Return the greeting that `start` will give; in the console, it offers links, too.
 
-    def _prepare(self, person: Person, sender: Sender, words: str) -> Person:
+        Raises `StoreError`.
+        """
+
+        def work(connection: Connection) -> tuple[Person, list[str]]:
+            platforms = self._platforms if request.is_local else ()
+            wanted = self._prepare(connection, request)
+            return wanted, list_unlinked(connection, wanted, platforms)
+
+        wanted, unlinked = await self._database.read(work)
+        with use_language(wanted.language, request.sender.language):
+            greeting = compose(wanted, self._zone, now, is_whole=request.is_whole)
+            links = [stand_for(f"link {one}", texts.offer_link(one)) for one in unlinked]
+        return replace(greeting, buttons=(*greeting.buttons, *links))
+
+    def _prepare(self, connection: Connection, request: StartRequest) -> Person:
         """Return the person with the settings that the words name."""
-        person = take_from_platform(person, sender)
-        name, _, value = words.partition(" ")
-        given = {name: value} if name == _LANGUAGE else read_preferences(words)
+        known = people.find(connection, person_id=request.person.id) or request.person
+        person = take_from_platform(known, request.sender)
+        name, _, value = request.words.partition(" ")
+        given = {name: value} if name == _LANGUAGE else read_preferences(request.words)
         try:
             for key, setting in given.items():
                 person = apply_setting(person, key, setting)

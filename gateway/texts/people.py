@@ -81,6 +81,9 @@ _CODE = Text(
     " ask you here before linking. Give the code to nobody: a linked account sees and does"
     " everything you can. /link cancel cancels it."
 )
+_WAY_ADDRESS = Text("On {platform}, open {address} and press Start.")
+_WAY_COMMAND = Text("On {platform}, write me `{command}`.")
+_LINK_PLATFORM = Text("Link {platform}")
 _ASK = Text(
     "{account} sent your code. Once linked, you share one conversation, one memory and one budget."
     " Each account sees everything the other has said. Is that account yours?"
@@ -174,9 +177,22 @@ def name_city(zone: str) -> str:
     return _CITIES[zone]() if zone in _CITIES else find_city(zone)
 
 
-def describe_code(code: str) -> str:
-    """Show a new link code, and how to use it."""
-    return _CODE(code=code)
+def describe_code(code: str, ways: Sequence[str]) -> str:
+    """Show a new link code, and how to use it; `ways` are those on other platforms."""
+    return "\n".join([_CODE(code=code), *ways])
+
+
+def describe_way(platform: str, address: str | None, command: str) -> str:
+    """Say how to send a code on a platform: by an address that does it, or by a command."""
+    name = name_platform(platform)
+    if address:
+        return _WAY_ADDRESS(platform=name, address=address)
+    return _WAY_COMMAND(platform=name, command=command)
+
+
+def offer_link(platform: str) -> str:
+    """Label the button that links a platform."""
+    return _LINK_PLATFORM(platform=name_platform(platform))
 
 
 def ask_to_link(account: str) -> str:

@@ -1,5 +1,7 @@
 """The first hour with somebody new: one greeting that says what the bot can do."""
 
+import re
+
 import pytest
 
 from tests.emulators.telegram_cast import ANNA, BEN
@@ -77,6 +79,31 @@ async def test_somebody_let_in_is_greeted_by_name(stage: Stage) -> None:
         greeting = stage.telegram.messages(BEN)[-1]
         assert greeting.text.startswith("Hi Ben!")
         assert "London" in greeting.labels
+
+
+@pytest.mark.parametrize("platform", EVERYWHERE)
+async def test_the_owner_links_a_platform_from_the_console(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open(allow="") as harness, harness.terminal() as terminal:
+        assert f"Link {platform.capitalize()}" in await terminal.ask("/start")
+        offered = await terminal.ask(f"/link {platform}")
+        code = code_in(offered)
+        if platform == "telegram":
+            found = re.search(r"https://t\.me/talaria_bot\?start=(\S+)", offered)
+            assert found
+            await harness.hears(anna, f"/start {found[1]}")  # what Telegram sends for the link
+        else:
+            assert f"link {code}`" in offered
+            await harness.hears(anna, f"/link {code}")
+        assert "Is that account yours?" in [*terminal.shown.values()][-1]
+        assert terminal.link
+        await harness.takes(terminal.link.say("1"))
+        assert "you are now one person" in anna.seen()[-1].text
+        name = "Person11" if platform == "discord" else "anna" if platform == "slack" else "Anna"
+        assert f"You are {name} (owner)" in await terminal.ask("/whoami")
+        assert "Link " + platform.capitalize() not in await terminal.ask("/start")
 
 
 async def test_help_says_what_the_bot_is_for(stage: Stage) -> None:
