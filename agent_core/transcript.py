@@ -8,9 +8,13 @@ from agent_core.ids import CallId
 
 Role = Literal["user", "assistant", "tool"]
 
-SourceKind = Literal["file", "picture", "quote", "forward", "fetched", "earlier"]
+_GAP = "\n\n"
+"""Stands between the parts of a message's text."""
+
+SourceKind = Literal["file", "picture", "quote", "forward", "fetched", "command", "earlier"]
 """A file or a picture that a person sent, a message of somebody else that they quoted or passed
-on, text that a tool fetched, or an earlier answer that rests on any of these.
+on, text that a tool fetched, the output of a command, or an earlier answer that rests on any of
+these.
 """
 UntrustedSource = NewType("UntrustedSource", str)
 """The source of words that no person of the conversation wrote: kind and name, such as
@@ -110,7 +114,7 @@ class Message:
     @property
     def text(self) -> str:
         """The text of a person or the model, without facts, files, calls and results."""
-        return "\n\n".join(
+        return _GAP.join(
             part.text for part in self.parts if isinstance(part, TextPart) and not part.is_fact
         )
 
@@ -187,8 +191,32 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def dump_parts(parts: tuple[Part, ...]) -> str:
-    """Encode parts as JSON text, the stored form; equal parts give equal bytes."""
+    """Encode parts as JSON text; equal parts give equal bytes."""
     return _ENCODE([_dump_part(part) for part in parts])
+
+
+def dump_stored(parts: tuple[Part, ...]) -> str:
+    """Encode parts for a store that keeps the message's text beside them.
+
+    A part of that text is stored as its length, so that no word is stored twice.
+    """
+    return _ENCODE(
+        [
+            {"kind": "text", "length": len(part.text)}
+            if isinstance(part, TextPart) and not part.is_fact
+            else _dump_part(part)
+            for part in parts
+        ]
+    )
+
+
+def leave_out_text(dumped: str, text: str) -> str:
+    """Return the stored form of dumped parts, if `text` is their text; for migrations.
+
+    Other parts stay as they are, such as those of a redacted message, which has no text.
+    """
+    parts = load_parts(dumped)
+    return dump_stored(parts) if Message(role="user", parts=parts).text == text else dumped
 
 
 def _dump_part(part: Part) -> dict[str, object]:
@@ -197,13 +225,21 @@ def _dump_part(part: Part) -> dict[str, object]:
     return {"kind": _NAMES[kind], **{name: getattr(part, name) for name in kind.__slots__}}
 
 
-def load_parts(text: str) -> tuple[Part, ...]:
-    """Decode the text of `dump_parts`. Raises `ValueError` or `TypeError` on anything else."""
+def load_parts(dumped: str, text: str = "") -> tuple[Part, ...]:
+    """Decode parts in either form; `text` is that of their message, for the stored form.
+
+    Raises `ValueError` or `TypeError` on anything else.
+    """
     parts: list[Part] = []
-    for fields in json.loads(text):
+    start = 0
+    for fields in json.loads(dumped):
         kind = _KINDS.get(fields.pop("kind", ""))
         if kind is None:
             raise ValueError("a stored message holds a part of unknown kind")
+        if "length" in fields:
+            end = start + fields.pop("length")
+            fields["text"] = text[start:end]
+            start = end + len(_GAP)
         if "sources" in fields:
             fields["sources"] = tuple(fields["sources"])
         parts.append(kind(**fields))

@@ -133,8 +133,8 @@ CREATE INDEX turns_by_person ON turns (person_id, id);
 CREATE INDEX turns_running ON turns (id) WHERE state = 'running';
 CREATE INDEX turns_untrusted ON turns (session_id) WHERE is_untrusted = 1;
 
--- The transcript: append-only. `parts` is what the model reads, `text` what people wrote or read.
--- `audience` is `private` or `room:<person id>`. A redacted message keeps its row and gets
+-- The transcript: append-only. `parts` is what the model reads, `text` what people wrote or read;
+-- `parts` holds its length only. `audience` is `private` or `room:<person id>`. A redacted message keeps its row and gets
 -- `forgotten_at`.
 CREATE TABLE messages (
     id              INTEGER PRIMARY KEY,

@@ -91,7 +91,7 @@ def look(
     strays = [text for text in blank if FILLER in text]
     with closing(sqlite3.connect(home / "state.db")) as connection:
         damage = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
-        parts = [row[0] for row in connection.execute("SELECT parts FROM messages")]
+        parts = [row[0] for row in connection.execute("SELECT text || parts FROM messages")]
     rung = _count_rings(home / EFFECTS)
     recorded = {number for text in parts for number in answer_ids(text)}
     return Findings(

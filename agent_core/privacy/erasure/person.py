@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.errors import LastOwner, WorkInProgress
+from agent_core.execution import remove_workspace
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.memory import MemoryStore
 from agent_core.privacy.erasure import scrub
@@ -24,18 +25,14 @@ from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.transcript import (
-    ImagePart,
     Message,
-    Part,
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    dump_parts,
-    load_parts,
 )
 
 
-def redact_message(message: Message, mark: str) -> tuple[Part, ...]:
+def redact_message(message: Message, mark: str) -> Message:
     """Replace all text and files of a message by the mark.
 
     Calls and results stay as empty shells, because providers reject a call without its result.
@@ -49,7 +46,7 @@ def redact_message(message: Message, mark: str) -> tuple[Part, ...]:
         if isinstance(part, ToolResultPart)
     )
     words = () if results else (TextPart(text=mark),)
-    return (*words, *calls, *results)
+    return Message(role=message.role, parts=(*words, *calls, *results))
 
 
 _MARK = "erase:"
@@ -75,10 +72,13 @@ class ErasureRecord:
         return DataSubject(person_ids=self.person_ids, accounts=self.accounts, chats=self.chats)
 
 
+_PEOPLE = "people/"
+"""The folders of people, in the names of an erasure record."""
+
+
 class PersonErasure:
-    """Erases people. `folders` are the memory folder and the sources folder; `is_alone` is true
-    for a
-    direct chat.
+    """Erases people. `folders` are the memory folder and the sources folder, `workspaces` is the
+    folder of workspaces; `is_alone` is true for a direct chat.
     """
 
     def __init__(
@@ -86,11 +86,13 @@ class PersonErasure:
         database: Database,
         memory: MemoryStore,
         folders: Sequence[Path],
+        workspaces: Path,
         is_alone: Callable[[str], bool],
     ) -> None:
         self._database = database
         self._memory = memory
         self._folders = folders
+        self._workspaces = workspaces
         self._is_alone = is_alone
 
     async def begin(self, person_id: PersonId, *, now: int) -> None:
@@ -113,7 +115,7 @@ class PersonErasure:
         subject, blocks, slugs = await self._database.browse(look)
         if await self._database.browse(partial(_has_open_events, subject=subject)):
             raise WorkInProgress
-        folders = [f"people/{slug}" for slug in slugs]
+        folders = [f"{_PEOPLE}{slug}" for slug in slugs]
         folders += [f"blocks/{slug.removeprefix(PREFIX)}" for _, slug in blocks]
         mark = ErasureRecord(
             person_ids=subject.person_ids,
@@ -263,6 +265,9 @@ class PersonErasure:
 
     async def _remove_folders(self, mark: ErasureRecord) -> None:
         for name in mark.folders:
+            if name.startswith(_PEOPLE):
+                workspace = self._workspaces / name.removeprefix(_PEOPLE)
+                await asyncio.to_thread(remove_workspace, workspace)
             for folder in self._folders:
                 await asyncio.to_thread(_remove, folder / name)
 
@@ -319,7 +324,7 @@ def _empty_session(connection: Connection, session_id: SessionId) -> bool:
     """Delete the next messages of a session; returns False once none is left."""
     found = erase_person.list_messages(connection, session_id=session_id, limit=_BATCH)
     for _, parts in found:
-        scrub.note_loose_files(connection, _list_keys(parts))
+        scrub.note_loose_files(connection, {image.file_key for image in parts})
     redact.delete_messages(connection, message_ids=[message_id for message_id, _ in found])
     return bool(found)
 
@@ -329,10 +334,10 @@ def _redact(connection: Connection, said: Sequence[tuple[MessageId, SessionId]],
         row = redact.read_message(connection, message_id=message_id)
         if row is None:
             continue
-        scrub.note_loose_files(connection, _list_keys(row[1]))
-        message = Message(role=row[0], parts=load_parts(row[1]))
-        parts = dump_parts(redact_message(message, ERASED))
-        redact.redact_message(connection, message_id=message_id, parts=parts, now=now)
+        message = row[0]
+        scrub.note_loose_files(connection, {image.file_key for image in message.images})
+        redacted = redact_message(message, ERASED)
+        redact.redact_message(connection, message_id=message_id, redacted=redacted, now=now)
         redact.drop_title(connection, session_id=session_id)
         redact.delete_compactions(connection, session_id=session_id)
 
@@ -345,10 +350,6 @@ def _drop_steps(connection: Connection, subject: DataSubject) -> None:
 def _drop_evidence(connection: Connection, changes: Sequence[tuple[int, str]]) -> None:
     for row_id, _ in changes:
         ledger.drop_evidence(connection, entry_id=row_id)
-
-
-def _list_keys(parts: str) -> set[str]:
-    return {part.file_key for part in load_parts(parts) if isinstance(part, ImagePart)}
 
 
 def _remove(folder: Path) -> None:

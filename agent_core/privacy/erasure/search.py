@@ -20,7 +20,6 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory.blocks import PREFIX
-from agent_core.transcript import load_parts
 
 Task = tuple[str, int]
 """The table and id of a queued row."""
@@ -179,7 +178,7 @@ def find_messages(
 ) -> Iterator[MessageId]:
     """Find matching messages in the order of conversations."""
     for message_id, _, parts in person_data.walk_messages(connection, subject=subject):
-        if any(map(matcher.is_in_part, load_parts(parts))):
+        if any(map(matcher.is_in_part, parts)):
             yield message_id
 
 

@@ -24,7 +24,6 @@ from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
 from agent_core.state.queues import deferred_messages
-from agent_core.transcript import Message, dump_parts, load_parts
 
 _BATCH = 50
 """Rows per transaction, so that other writers wait for milliseconds only."""
@@ -271,11 +270,10 @@ def _redact_messages(
         row = redact.read_message(connection, message_id=message_id)
         if row is None:
             continue
-        role, text, session_id = row
-        message = Message(role=role, parts=load_parts(text))
+        message, session_id = row
         scrub.note_loose_files(connection, [part.file_key for part in message.images])
-        parts = dump_parts(person_erasure.redact_message(message, FORGOTTEN))
-        redact.redact_message(connection, message_id=message_id, parts=parts, now=now)
+        redacted = person_erasure.redact_message(message, FORGOTTEN)
+        redact.redact_message(connection, message_id=message_id, redacted=redacted, now=now)
         # A summary may paraphrase the words.
         redact.delete_compactions(connection, session_id=session_id)
         touched.add(session_id)
@@ -319,8 +317,7 @@ def _read_lines(connection: Connection, message_ids: Sequence[MessageId]) -> Ite
     for message_id in message_ids:
         row = redact.read_message(connection, message_id=message_id)
         if row:
-            message = Message(role=row[0], parts=load_parts(row[1]))
-            yield message.text or f"({message.role})"
+            yield row[0].text or f"({row[0].role})"
 
 
 def _cut(rows: Sequence[T]) -> Iterator[Sequence[T]]:

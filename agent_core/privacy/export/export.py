@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent_core.digest import list_files, own_folder
+from agent_core.digest import SOURCES, list_files, own_folder
+from agent_core.execution import WORKSPACES, walk_files
 from agent_core.ids import PersonId, SessionId
 from agent_core.memory import MemoryList, find_list, render
 from agent_core.state.conversations import files
@@ -23,7 +24,7 @@ from agent_core.transcript import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    load_parts,
+    dump_parts,
 )
 
 _ROOM = 0.75
@@ -99,6 +100,7 @@ _ABOUT: Mapping[str, str] = {
     "jobs.json": "your scheduled jobs",
     "deeds.json": "your actions on accounts, sharing and rooms",
     "sources/": "files for your digests, such as calendars",
+    "workspace/": "files that I made or changed for you",
     "files/": "files that you sent or received, named by the start of their hash",
 }
 
@@ -194,13 +196,13 @@ def write_export(
     *,
     subject: DataSubject,
     name: str,
-    sources: Path,
+    home: Path,
     now: int,
 ) -> None:
     """Write all data of a person into the archives. Blocks until done.
 
-    `sources` is the folder of calendar files in the home. Raises `OSError` if the disk is full,
-    and `StoreDamaged`.
+    `home` has the folders of calendar files and of workspaces. Raises `OSError` if the disk is
+    full, and `StoreDamaged`.
     """
     bundle.add("README.md", [write_readme(name, now)])
     for table in export.TABLES:
@@ -223,9 +225,11 @@ def write_export(
         if stored:
             bundle.add(f"files/{name_file(key, made)}", [stored.data])
     for slug in erase_person.list_slugs(connection, subject=subject):
-        folder = own_folder(sources, "people", slug)
+        folder = own_folder(home / SOURCES, "people", slug)
         for path in list_files(folder):
             bundle.add(f"sources/{slug}/{path.relative_to(folder)}", _read(path))
+        for name, pieces in walk_files(home / WORKSPACES / slug):
+            bundle.add(f"workspace/{slug}/{name}", pieces)
 
 
 def _read(path: Path) -> Iterator[bytes]:
@@ -254,13 +258,12 @@ def _add_conversation(
     session_id = SessionId(int(str(session["id"])))
     name = f"talks/{'direct' if session['is_direct'] else 'room'}-{session_id:06}"
 
-    def read() -> Iterator[tuple[int, int, str, str, str, int]]:
+    def read() -> Iterator[tuple[int, int, str, str, tuple[Part, ...], int]]:
         return export.walk_messages(connection, session_id=session_id, subject=subject)
 
     def write() -> Iterator[str]:
         yield write_heading(session)
-        for _, _, role, platform, text, at in read():
-            parts = load_parts(text)
+        for _, _, role, platform, parts, at in read():
             keys.update({part.file_key: "" for part in parts if isinstance(part, ImagePart)})
             yield write_message(role, platform, at, parts)
 
@@ -272,9 +275,9 @@ def _add_conversation(
             "role": role,
             "platform": platform,
             "created_at": at,
-            "parts": json.loads(text),
+            "parts": json.loads(dump_parts(parts)),
         }
-        for message_id, turn_id, role, platform, text, at in read()
+        for message_id, turn_id, role, platform, parts, at in read()
     )
     bundle.add(f"{name}.json", _write_json(messages))
 

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import list_entries
 from agent_core.state.search.search import index_message
-from agent_core.transcript import Message, dump_parts, load_parts
+from agent_core.transcript import Message, dump_stored, load_parts
 
 START = MessageId(0)
 """The position before every message."""
@@ -51,7 +51,7 @@ def append(
     """Append messages and add their words to the search index."""
     ids = []
     for message in messages:
-        parts = dump_parts(message.parts)
+        parts = dump_stored(message.parts)
         text = message.text
         # With RETURNING, the full-text index would flush before each message.
         cursor = connection.execute(
@@ -113,7 +113,7 @@ def list_session(
             StoredMessage(
                 id=MessageId(message_id),
                 turn_id=TurnId(turn_id),
-                message=Message(role=role, parts=load_parts(parts)),
+                message=Message(role=role, parts=load_parts(parts, text)),
             )
         )
     return stored

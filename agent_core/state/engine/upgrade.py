@@ -15,6 +15,7 @@ from agent_core.state.engine.backup import copy_database
 from agent_core.state.engine.connection import fetch_value
 from agent_core.state.engine.recovery import checksum, translate_os_error
 from agent_core.state.index_entries import dump_entries, index_text
+from agent_core.transcript import leave_out_text
 
 FOLDER: Traversable = resources.files("agent_core.state") / "migrations"
 KEPT_COPIES = 3
@@ -79,6 +80,7 @@ async def upgrade(
         await _set_aside(connection, backups, before=missing[0].number, now=now)
     await connection.create_function("index_text", 5, index_text, deterministic=True)
     await connection.create_function("index_entries", 5, dump_entries, deterministic=True)
+    await connection.create_function("leave_out_text", 2, leave_out_text, deterministic=True)
     await connection.create_function("checksum", -1, checksum, deterministic=True)
     # A migration rebuilds a table by dropping the old one, which enforced foreign keys forbid.
     # They are checked before each commit instead.

@@ -12,6 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory import ledger
+from agent_core.transcript import ImagePart, Message, load_parts
 
 _ACTOR = "erased"
 _PEOPLE = "(SELECT value FROM json_each(:people))"
@@ -219,13 +220,15 @@ def list_sessions(connection: Connection, *, subject: DataSubject) -> list[Sessi
 
 def list_messages(
     connection: Connection, *, session_id: SessionId, limit: int
-) -> list[tuple[MessageId, str]]:
-    """List (id, parts) of the first messages of a session."""
+) -> list[tuple[MessageId, tuple[ImagePart, ...]]]:
+    """List (id, pictures) of the first messages of a session."""
     rows = connection.execute(
         "SELECT id, parts FROM messages WHERE session_id = :session_id ORDER BY id LIMIT :limit",
         {"session_id": session_id, "limit": limit},
     ).fetchall()
-    return [(MessageId(row[0]), row[1]) for row in rows]
+    return [
+        (MessageId(row[0]), Message(role="user", parts=load_parts(row[1])).images) for row in rows
+    ]
 
 
 def list_messages_elsewhere(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from agent_core.ids import PersonId, SessionId
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.person_data import DataSubject
+from agent_core.transcript import Part, load_parts
 
 Row = Mapping[str, object]
 
@@ -105,13 +106,15 @@ def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[R
 
 def walk_messages(
     connection: Connection, *, session_id: SessionId, subject: DataSubject
-) -> Iterator[tuple[int, int, str, str, str, int]]:
+) -> Iterator[tuple[int, int, str, str, tuple[Part, ...], int]]:
     """Yield (id, turn, role, platform, parts, time) of the messages of one of those sessions."""
-    yield from connection.execute(
-        "SELECT id, turn_id, role, platform, parts, created_at FROM messages"
+    rows = connection.execute(
+        "SELECT id, turn_id, role, platform, parts, text, created_at FROM messages"
         f" WHERE session_id = :session_id AND person_id IN {_PEOPLE} ORDER BY id",
         {"session_id": session_id, **subject.values},
     )
+    for key, turn_id, role, platform, parts, text, at in rows:
+        yield key, turn_id, role, platform, load_parts(parts, text), at
 
 
 def walk_files(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[str, str]]:

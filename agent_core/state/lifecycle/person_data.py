@@ -21,6 +21,7 @@ from agent_core.ids import (
     TurnId,
 )
 from agent_core.state.engine.database import Connection
+from agent_core.transcript import Part, load_parts
 
 Place = tuple[str, str]
 """A platform, and a chat or a user on it."""
@@ -95,18 +96,20 @@ def list_accounts(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
 
 def walk_messages(
     connection: Connection, *, subject: DataSubject
-) -> Iterator[tuple[MessageId, SessionId, str]]:
+) -> Iterator[tuple[MessageId, SessionId, tuple[Part, ...]]]:
     """Yield (id, session, parts) of a person's conversations, and of their turns in those of
     rooms.
 
     Redacted messages are left out.
     """
-    yield from connection.execute(
-        "SELECT id, session_id, parts FROM messages"
+    rows = connection.execute(
+        "SELECT id, session_id, parts, text FROM messages"
         f" WHERE (session_id IN {_SESSIONS} OR turn_id IN {_TURNS}) AND forgotten_at IS NULL"
         " ORDER BY session_id, id",
         subject.values,
     )
+    for row in rows:
+        yield MessageId(row[0]), SessionId(row[1]), load_parts(row[2], row[3])
 
 
 def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[SessionId, str]]:

@@ -20,7 +20,7 @@ from agent_core.state.index_entries import list_entries
 from agent_core.state.jobs import jobs
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import search
-from agent_core.transcript import Role
+from agent_core.transcript import Message, dump_parts, load_parts
 
 FORGOTTEN = "[forgotten]"
 """Replaces text that a person had deleted."""
@@ -30,17 +30,21 @@ ERASED = "[erased]"
 
 def read_message(
     connection: Connection, *, message_id: MessageId
-) -> tuple[Role, str, SessionId] | None:
-    """Return (role, parts, session) of a message that is not redacted."""
+) -> tuple[Message, SessionId] | None:
+    """Return (message, session) of a message that is not redacted."""
     row = connection.execute(
-        "SELECT role, parts, session_id FROM messages"
+        "SELECT role, parts, text, session_id FROM messages"
         " WHERE id = :message_id AND forgotten_at IS NULL",
         {"message_id": message_id},
     ).fetchone()
-    return (row[0], row[1], SessionId(row[2])) if row else None
+    if row is None:
+        return None
+    return Message(role=row[0], parts=load_parts(row[1], row[2])), SessionId(row[3])
 
 
-def redact_message(connection: Connection, *, message_id: MessageId, parts: str, now: int) -> None:
+def redact_message(
+    connection: Connection, *, message_id: MessageId, redacted: Message, now: int
+) -> None:
     """Replace the parts of a message and remove it from the search index.
 
     The error of its turn is removed, too, because a provider may quote the message in it. The
@@ -48,9 +52,7 @@ def redact_message(connection: Connection, *, message_id: MessageId, parts: str,
     """
     entries = _list_entries(connection, message_id)
     search.drop_message(connection, message_id=message_id, entries=entries)
-    role = connection.execute(
-        "SELECT role FROM messages WHERE id = :message_id", {"message_id": message_id}
-    ).fetchone()[0]
+    parts = dump_parts(redacted.parts)
     connection.execute(
         "UPDATE messages SET parts = :parts, text = '', forgotten_at = :now, checksum = :checksum"
         " WHERE id = :message_id",
@@ -58,7 +60,7 @@ def redact_message(connection: Connection, *, message_id: MessageId, parts: str,
             "message_id": message_id,
             "parts": parts,
             "now": now,
-            "checksum": checksum(role, parts, ""),
+            "checksum": checksum(redacted.role, parts, ""),
         },
     )
     connection.execute(

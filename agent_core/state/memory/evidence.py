@@ -70,7 +70,7 @@ def list_evidence(
                     turn_id=TurnId(row[1]),
                     platform=row[2],
                     text=row[3],
-                    parts=load_parts(row[4]),
+                    parts=load_parts(row[4], row[3]),
                     created_at=row[5],
                 )
             )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from agent_core.ids import InboxId, TurnId
 from agent_core.state.engine.database import Connection
 
+_DONE = "state = 'done', payload = CASE WHEN platform = 'console' THEN payload ELSE '' END"
+"""A done event of a turn is in the transcript; the console page shows its own events again."""
 _IS_OPEN = "state IN ('received', 'claimed')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
@@ -99,10 +101,10 @@ def claim(
     """Assign events to a turn; `is_over` marks them done, for a turn that ends in this
     transaction.
     """
-    state = "done" if is_over else "claimed"
+    change = _DONE if is_over else "state = 'claimed'"
     connection.executemany(
-        "UPDATE inbox SET state = :state, turn_id = :turn_id WHERE id = :id AND state = 'received'",
-        [{"id": inbox_id, "turn_id": turn_id, "state": state} for inbox_id in inbox_ids],
+        f"UPDATE inbox SET {change}, turn_id = :turn_id WHERE id = :id AND state = 'received'",
+        [{"id": inbox_id, "turn_id": turn_id} for inbox_id in inbox_ids],
     )
 
 
@@ -130,7 +132,7 @@ def find_newest_at(connection: Connection, *, turn_id: TurnId) -> int | None:
 def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
     """Mark all events of a turn as done."""
     connection.execute(
-        "UPDATE inbox SET state = 'done' WHERE turn_id = :turn_id AND state = 'claimed'",
+        f"UPDATE inbox SET {_DONE} WHERE turn_id = :turn_id AND state = 'claimed'",
         {"turn_id": turn_id},
     )
 

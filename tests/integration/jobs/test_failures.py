@@ -546,7 +546,7 @@ async def test_a_conversation_that_is_damaged_is_told_of_once(tmp_path: Path) ->
             "test",
             lambda c: (
                 c.execute(
-                    "UPDATE messages SET parts = replace(parts, 'One.', 'Two.')"
+                    "UPDATE messages SET text = replace(text, 'One.', 'Two.')"
                     " WHERE turn_id IN (SELECT id FROM turns WHERE run_id IS NOT NULL)"
                 )
                 and None

@@ -51,13 +51,15 @@ def rebuild(home: Path) -> list[Sent]:
     ).fetchall()
     for message_id, session_id, person_id, system, tools in answers:
         rows = connection.execute(
-            "SELECT id, turn_id, role, parts FROM messages WHERE session_id = ? AND id < ?"
+            "SELECT id, turn_id, role, parts, text FROM messages WHERE session_id = ? AND id < ?"
             " ORDER BY id",
             (session_id, message_id),
         ).fetchall()
         before = [
-            StoredMessage(id=key, turn_id=turn, message=Message(role=role, parts=load_parts(parts)))
-            for key, turn, role, parts in rows
+            StoredMessage(
+                id=key, turn_id=turn, message=Message(role=role, parts=load_parts(parts, text))
+            )
+            for key, turn, role, parts, text in rows
         ]
         made = compactions.list_of_session(connection, session_id=session_id, person_id=person_id)
         sent.append(

@@ -11,10 +11,11 @@ import pytest
 from agent_core.ids import QuestionId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.engine.database import Database
+from agent_core.state.engine.recovery import checksum
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.memory import external_sync
 from agent_core.state.queues import deferred_messages, outbox, unreachable_chats
-from agent_core.transcript import TextPart, dump_parts
+from agent_core.transcript import TextPart, dump_parts, load_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, finish
 from tests.integration.clock import Clock
@@ -81,14 +82,20 @@ def rename(columns: Columns) -> Columns:
 
 
 def read_rows(path: Path, columns: Columns) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of those tables, under the table's present name."""
+    """Every row of those tables, under the table's present name; 0022 packs `parts` anew."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        return {
+        rows = {
             RENAMED.get(table, table): connection.execute(
                 f"SELECT {', '.join(names)} FROM {table}"
             ).fetchall()
             for table, names in columns.items()
         }
+    names = columns["messages"]
+    messages = [dict(zip(names, row, strict=True)) for row in rows["messages"]]
+    for one in messages:
+        assert one["checksum"] == checksum(one["role"], one["parts"], one["text"])
+        one |= {"parts": load_parts(one["parts"], one["text"]), "checksum": None}
+    return rows | {"messages": [tuple(one.values()) for one in messages]}
 
 
 async def test_an_upgrade_keeps_every_row_and_sets_a_copy_aside(home: Path) -> None:

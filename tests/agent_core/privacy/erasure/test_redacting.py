@@ -17,7 +17,6 @@ from agent_core.transcript import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    dump_parts,
 )
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
@@ -118,8 +117,8 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     everything = (said, asked, given)
     ids = messages.append(connection, dialogue.shelf(turn_id), everything, now=1)
     for message_id, message in zip(ids, everything, strict=True):
-        parts = dump_parts(redact_message(message, "[x]"))
-        redact.redact_message(connection, message_id=message_id, parts=parts, now=2)
+        redacted = redact_message(message, "[x]")
+        redact.redact_message(connection, message_id=message_id, redacted=redacted, now=2)
         assert redact.read_message(connection, message_id=message_id) is None
     stored = messages.list_session(
         connection, session_id=dialogue.session_id, person_id=dialogue.person.id

@@ -191,7 +191,7 @@ VALUES: dict[str, Any] = {
     "span": Span(after=0, until=1, before=1),
     "index": "message_search",
     "pages": 1,
-    "parts": "[]",
+    "redacted": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
     "is_pinned": True,
     "fault": "f",

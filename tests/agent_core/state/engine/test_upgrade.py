@@ -1,21 +1,25 @@
 """From any known schema to the newest, with a copy set aside, and never from a newer one."""
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from agent_core.errors import StoreError, StoreTooNew
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import PersonId, SessionId, TurnId
+from agent_core.state.conversations import messages
 from agent_core.state.engine import meta, opening
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
+from agent_core.state.engine.recovery import checksum
 from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
+from agent_core.transcript import ImagePart, Message, TextPart, dump_parts
 from tests.agent_core.state.conftest import read_file
+from tests.agent_core.state.schema import migrate
 
 SCHEMA = Path(opening.__file__).parents[1] / "schema.sql"
 KNOWN = len(load_migrations(FOLDER))
@@ -51,6 +55,15 @@ def _describe(connection: Connection) -> dict[str, str]:
 
 def _version(connection: Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def _open_old(path: Path, version: int) -> Iterator[Connection]:
+    """A database of an old schema, for plain SQL: the queries know the newest schema only."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, load_migrations(FOLDER)[:version])
+        yield connection
 
 
 async def _keep(path: Path, key: str) -> None:
@@ -214,12 +227,7 @@ def test_migrations_with_a_gap_or_a_double_are_refused(tmp_path: Path) -> None:
 
 async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path: Path) -> None:
     """A database of the second schema, with an index of words that belonged to all."""
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for migration in load_migrations(FOLDER)[:2]:
-            connection.executescript(migration.sql)
-        connection.execute("PRAGMA user_version = 2")
-        # As that schema had them: the rooms of the state know the newest one only.
+    with _open_old(path, 2) as connection:
         connection.executescript(
             "INSERT INTO people (id, slug, name, role, created_at)"
             " VALUES (1, 'ann', 'Ann', 'member', 0);"
@@ -242,3 +250,95 @@ async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path:
         )
         assert [search.message_of(one) for one in found] == expected
     await database.close()
+
+
+_PEOPLE = (
+    "INSERT INTO people (id, slug, name, role, created_at)"
+    " VALUES (1, 'ann', 'Ann', 'member', 0), (2, 'bob', 'Bob', 'member', 0),"
+    " (3, 'den', 'Den', 'member', 0), (4, 'attic', 'Attic', 'member', 0),"
+    " (5, 'barn', 'Barn', 'member', 0);"
+)
+_TURN = (
+    "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state, started_at,"
+    " ended_at) VALUES (:conversation, :conversation, :person, 'fake', :chat, 'answered', :start,"
+    " :end)"
+)
+
+
+async def test_the_text_of_messages_is_stored_once_and_reads_as_before(path: Path) -> None:
+    picture = ImagePart(file_key="k", media_type="image/png", size=1)
+    said = [
+        Message(
+            role="user", parts=(TextPart(text="Now: noon", is_fact=True), TextPart(text="Ä\nb"))
+        ),
+        Message(role="user", parts=(TextPart(text="one\n\n"), picture, TextPart(text="two"))),
+        Message(role="assistant", parts=(TextPart(text="three"),)),
+    ]
+    redacted = Message(role="user", parts=(TextPart(text="[forgotten]"),))
+    with _open_old(path, 21) as connection:
+        connection.executescript(
+            _PEOPLE + "INSERT INTO conversations (id, key, person_id, scope, created_at)"
+            " VALUES (1, 'fake:ann', 1, 'p1 c1', 0);"
+            " INSERT INTO sessions (id, conversation_id, started_at, last_at) VALUES (1, 1, 0, 0)"
+        )
+        connection.execute(
+            _TURN, {"conversation": 1, "person": 1, "chat": "[]", "start": 0, "end": 1}
+        )
+        for message, text in [*((one, one.text) for one in said), (redacted, "")]:
+            parts = dump_parts(message.parts)
+            connection.execute(
+                "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
+                " platform, created_at, checksum) VALUES (1, 1, 1, 'p1 c1', ?, ?, ?, 'fake', 0, ?)",
+                (message.role, parts, text, checksum(message.role, parts, text)),
+            )
+    database = await Database.open(path)
+    stored = await database.read(
+        lambda c: messages.list_session(c, session_id=SessionId(1), person_id=PersonId(1))
+    )
+    assert [one.message for one in stored] == [*said, redacted]
+    await database.close()
+    held = [str(row[0]) for row in _look(path, "SELECT parts FROM messages ORDER BY id")]
+    assert not any(word in parts for parts in held[:3] for word in ("one", "two", "three", "Ä"))
+
+
+async def test_rooms_of_an_older_version_lose_full_and_know_who_was_seen(path: Path) -> None:
+    """Ann's direct conversation went on in the den; the attic heard two people, the barn one."""
+    with _open_old(path, 17) as connection:
+        connection.executescript(
+            _PEOPLE + "INSERT INTO rooms (id, platform, chat_id, person_id, mode, set_by,"
+            " created_at) VALUES (1, 'fake', 'den', 3, 'full', 1, 7),"
+            " (2, 'fake', 'attic', 4, 'person', 2, 8), (3, 'fake', 'barn', 5, 'room', NULL, 9);"
+            " INSERT INTO conversations (id, key, person_id, scope, created_at, room_id) VALUES"
+            " (1, 'fake:ann', 1, 'p1 c1', 0, NULL), (2, 'attic:ann', 1, 'p1 c2', 0, 2),"
+            " (3, 'attic:bob', 2, 'p2 c3', 0, 2), (4, 'barn:bob', 2, 'p2 c4', 0, 3);"
+            " INSERT INTO sessions (id, conversation_id, started_at, last_at)"
+            " SELECT id, id, 0, 0 FROM conversations;"
+            " INSERT INTO inbox (platform, event_id, payload, state, reason, received_at) VALUES"
+            " ('fake', '1', 'words', 'done', 'stranger', 0),"
+            " ('fake', '2', 'words', 'done', 'not for us', 0),"
+            " ('fake', '3', 'words', 'received', 'stranger', 0),"
+            " ('fake', '4', 'words', 'done', 'command', 0);"
+        )
+        direct, den, attic = '["me",null,1]', '["den",null,0]', '["attic",null,0]'
+        for conversation, person, chat, start, end in [
+            (1, 1, direct, 10, 11),
+            (1, 1, den, 20, 21),
+            (1, 1, den, 30, None),
+            (2, 1, attic, 40, 41),
+            (1, 1, "not JSON", 50, 51),
+        ]:
+            values = {"conversation": conversation, "person": person, "chat": chat}
+            connection.execute(_TURN, values | {"start": start, "end": end})
+    await (await Database.open(path)).close()
+    rooms = "SELECT chat_id, mode, set_by, full_asked_at, full_from, full_until FROM rooms"
+    assert _look(path, f"{rooms} ORDER BY id") == [
+        ("den", "person", None, None, 20, 30),
+        ("attic", "person", 2, None, None, None),
+        ("barn", "room", None, None, None, None),
+    ]
+    assert _look(path, "SELECT * FROM room_presence") == [("fake", "attic", "", 8)]
+    assert _look(path, "SELECT event_id FROM inbox WHERE payload <> '' ORDER BY id") == [
+        ("3",),
+        ("4",),
+    ]
+    assert _look(path, "SELECT * FROM strangers") == []

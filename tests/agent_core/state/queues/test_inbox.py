@@ -89,6 +89,17 @@ def test_a_turn_that_ends_finishes_its_own_events(
     assert states == {one: "done", other: "claimed", waiting: "received"}
 
 
+def test_the_words_of_a_done_event_are_in_the_transcript_alone_except_on_the_page(
+    connection: Connection, turn_ids: list[TurnId]
+) -> None:
+    one, other = store(connection, "a", "b")
+    (page,) = store(connection, "c", platform="console")
+    inbox.claim(connection, inbox_ids=[one, page], turn_id=turn_ids[0])
+    inbox.finish_turn(connection, turn_id=turn_ids[0])
+    inbox.claim(connection, inbox_ids=[other], turn_id=turn_ids[1], is_over=True)
+    assert connection.execute("SELECT id FROM inbox WHERE payload <> ''").fetchall() == [(page,)]
+
+
 def test_an_event_that_is_set_aside_is_kept_and_not_looked_at_again(
     connection: Connection, turn_ids: list[TurnId]
 ) -> None:
