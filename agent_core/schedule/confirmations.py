@@ -69,7 +69,7 @@ def echo_job(job: NewJob, reader: str, places: Sequence[str]) -> str:
     """Describe a job with its next moments, its targets and its options."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     shown = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
-    meaning = describe_timing(timing)
+    meaning = describe_timing(timing, zone)
     if job.zone != reader:
         meaning = _IN_ZONE(timing=meaning, zone=job.zone)
     question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO

@@ -1,15 +1,33 @@
 """Descriptions of jobs for people: timing, next runs and options. Pure."""
 
 import re
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import date, datetime, time
 from itertools import islice
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent_core.localization import Plural, Text, find_language, format_moment, join_list
+from agent_core.localization import (
+    Plural,
+    Text,
+    find_language,
+    format_date,
+    format_moment,
+    join_list,
+)
 from agent_core.schedule.occurrences import Slot, walk_slots
-from agent_core.schedule.triggers import Cron, Once, Timing, moment
+from agent_core.schedule.rules import (
+    ALWAYS,
+    WORKING_DAYS,
+    DayRule,
+    Rule,
+    SunTime,
+    TimeOfDay,
+    dump_days,
+    show_clock,
+)
+from agent_core.schedule.triggers import Cron, Every, Once, Timing, moment
 from agent_core.state.jobs.jobs import Late, NewJob, Options
 
 _ONCE = Text("Once, {moment}")
@@ -32,6 +50,68 @@ _WEEKDAYS = (
     Text("Saturday"),
     Text("Sunday"),
 )
+_EITHER = Text("At {time} on day {days} of the month, or on any {weekdays}")
+_CRON_DAYS = {"SUN": 0, "MON": 1, "TUE": 2, "WED": 3, "THU": 4, "FRI": 5, "SAT": 6}
+_OR_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) ([\d,-]+) \* ([\w,-]+)")
+_AT, _SPREAD = (
+    Text("at {time}"),
+    Plural("every minute from {first} to {last}", "every {n} minutes from {first} to {last}"),
+)
+_SUN = {"sunrise": Text("at sunrise"), "sunset": Text("at sunset")}
+_BEFORE = {
+    "sunrise": Plural("{n} minute before sunrise", "{n} minutes before sunrise"),
+    "sunset": Plural("{n} minute before sunset", "{n} minutes before sunset"),
+}
+_BEHIND = {
+    "sunrise": Plural("{n} minute after sunrise", "{n} minutes after sunrise"),
+    "sunset": Plural("{n} minute after sunset", "{n} minutes after sunset"),
+}
+_FREQUENCIES = {
+    "DAILY": Plural("every day", "every {n} days"),
+    "WEEKLY": Plural("every week", "every {n} weeks"),
+    "MONTHLY": Plural("every month", "every {n} months"),
+    "YEARLY": Plural("every year", "every {n} years"),
+}
+_ORDINALS = {
+    1: Text("first"),
+    2: Text("second"),
+    3: Text("third"),
+    4: Text("fourth"),
+    5: Text("fifth"),
+    -1: Text("last"),
+    -2: Text("second to last"),
+}
+_MONTHS = (
+    Text("January"),
+    Text("February"),
+    Text("March"),
+    Text("April"),
+    Text("May"),
+    Text("June"),
+    Text("July"),
+    Text("August"),
+    Text("September"),
+    Text("October"),
+    Text("November"),
+    Text("December"),
+)
+_NTH_DAY = Text("on the {nth} {day}")
+_WORKING_DAY = Text("working day")
+_ON, _ON_DAY, _IF_DAY = (
+    Text("on {days}"),
+    Text("on day {days}"),
+    Text("on {days} if it is day {number}"),
+)
+_LAST_DAY, _BEFORE_LAST = Text("on the last day"), Text("on day {number} from the end")
+_LEFT_OUT = Text("(shorter months are left out)")
+_WORKING_WEEK = Text("from Monday to Friday")
+_IN = Text("in {months}")
+_BY_RULE = Text("by the rule {rule}")
+_RULE = Text("{times}, {days}")
+_FROM, _UNTIL = Text("from {date}"), Text("until {date}")
+_EXCEPT, _SPAN = Text("except {days}"), Text("{first} to {last}")
+_NO_HOLIDAYS = Text("except public holidays ({region})")
+_NOT_COUNTED = Text("public holidays ({region}) do not count")
 _NEVER = Text("never again")
 _MOMENTS = Text("{moments} ({zone})")
 _LATE: dict[Late, Text] = {
@@ -49,33 +129,151 @@ SHOWN = 3
 """The number of next runs shown before a job is confirmed."""
 
 
-def describe_timing(timing: Timing) -> str:
-    """Describe a timing, such as `At 08:00 on Monday`."""
+def describe_timing(timing: Timing, zone: ZoneInfo) -> str:
+    """Describe a timing, such as `At 08:00 on Monday`. The limits of an interval are in `zone`."""
     if isinstance(timing, Cron):
         return _describe_cron(timing.expression)
     if isinstance(timing, Once):
         return _ONCE(moment=format_moment(timing.at))
-    for every, size in _UNITS:
-        if timing.seconds % size == 0:
-            return every(timing.seconds // size)
-    raise AssertionError("every number of seconds is some seconds")
+    if isinstance(timing, Rule):
+        return _describe_rule(timing)
+    every = next(
+        every(timing.seconds // size) for every, size in _UNITS if not timing.seconds % size
+    )
+    return ", ".join([every, *_describe_ends(timing, zone)])
+
+
+def _describe_ends(timing: Every, zone: ZoneInfo) -> list[str]:
+    ends = []
+    if timing.begins:
+        ends.append(_FROM(date=format_moment(moment(timing.anchor).astimezone(zone))))
+    if timing.until is not None:
+        ends.append(_UNTIL(date=format_moment(moment(timing.until).astimezone(zone))))
+    return ends
+
+
+def _describe_rule(rule: Rule) -> str:
+    times = join_list([_describe_time(time_of_day) for time_of_day in rule.times])
+    parts = [_RULE(times=times[:1].upper() + times[1:], days=_describe_days(rule.days))]
+    if rule.region:
+        counted = _NOT_COUNTED if rule.days.positions else _NO_HOLIDAYS
+        parts.append(counted(region=rule.region))
+    if rule.without:
+        spans = [_describe_span(first, last) for first, last in rule.without]
+        parts.append(_EXCEPT(days=join_list(spans)))
+    if rule.start != ALWAYS:
+        parts.append(_FROM(date=_describe_limit(rule.start, time())))
+    if rule.until:
+        parts.append(_UNTIL(date=_describe_limit(rule.until, time(23, 59))))
+    return ", ".join(parts)
+
+
+def _describe_limit(limit: datetime, usual: time) -> str:
+    return format_date(limit) if limit.time() == usual else format_moment(limit)
+
+
+def _describe_span(first: date, last: date) -> str:
+    if first == last:
+        return format_date(first)
+    return _SPAN(first=format_date(first), last=format_date(last))
+
+
+def _describe_time(wanted: TimeOfDay) -> str:
+    if isinstance(wanted, SunTime):
+        if not wanted.offset:
+            return _SUN[wanted.event]()
+        near = _BEFORE if wanted.offset < 0 else _BEHIND
+        return near[wanted.event](abs(wanted.offset))
+    if wanted.first == wanted.last:
+        return _AT(time=show_clock(wanted.first))
+    last = wanted.first + (wanted.last - wanted.first) // wanted.step * wanted.step
+    return _SPREAD(wanted.step, first=show_clock(wanted.first), last=show_clock(last))
+
+
+def _describe_days(days: DayRule) -> str:
+    """Describe the days of a rule; rare ones as the rule itself, which is exact."""
+    named = _name_days(days)
+    if named is None:
+        return _BY_RULE(rule=dump_days(days))
+    is_plain = days.interval == 1 and days.frequency in ("DAILY", "WEEKLY") and bool(named)
+    parts = [] if is_plain else [_FREQUENCIES[days.frequency](days.interval)]
+    if days.months:
+        parts.append(_IN(months=join_list([_MONTHS[month - 1]() for month in days.months])))
+    return " ".join([*parts, *named])
+
+
+def _name_days(days: DayRule) -> list[str] | None:
+    """Name the days within a week, a month or a year; None if words would be ambiguous."""
+    is_of_year = days.frequency == "YEARLY" and not days.months
+    ordinal = [(nth, day) for nth, day in days.weekdays if nth]
+    if days.positions:
+        return _name_positions(days) if not is_of_year and not days.month_days else None
+    if ordinal:
+        is_rare = is_of_year or days.month_days or len(ordinal) < len(days.weekdays)
+        rest = {nth for nth, _ in ordinal} - set(_ORDINALS)
+        return None if is_rare or rest else [_name_ordinals(ordinal)]
+    weekdays = join_list([_WEEKDAYS[day]() for _, day in days.weekdays])
+    if not days.month_days and set(days.weekdays) == set(WORKING_DAYS):
+        return [_WORKING_WEEK()]
+    if not days.month_days:
+        return [_ON(days=weekdays)] if weekdays else []
+    if is_of_year:
+        return None
+    if weekdays:
+        return [_IF_DAY(days=weekdays, number=join_list([str(day) for day in days.month_days]))]
+    return _name_month_days(days)
+
+
+def _name_positions(days: DayRule) -> list[str] | None:
+    weekdays = {day for _, day in days.weekdays}
+    if any(nth for nth, _ in days.weekdays) or not set(days.positions) <= set(_ORDINALS):
+        return None
+    if set(days.weekdays) == set(WORKING_DAYS):
+        name = _WORKING_DAY()
+    elif len(weekdays) == 1:
+        name = _WEEKDAYS[weekdays.pop()]()
+    else:
+        return None
+    return [join_list([_NTH_DAY(nth=_ORDINALS[nth](), day=name) for nth in days.positions])]
+
+
+def _name_ordinals(ordinal: Sequence[tuple[int, int]]) -> str:
+    return join_list([_NTH_DAY(nth=_ORDINALS[nth](), day=_WEEKDAYS[day]()) for nth, day in ordinal])
+
+
+def _name_month_days(days: DayRule) -> list[str]:
+    first = [str(day) for day in days.month_days if day > 0]
+    named = [_ON_DAY(days=join_list(first))] if first else []
+    for day in days.month_days:
+        if day < 0:
+            named.append(_LAST_DAY() if day == -1 else _BEFORE_LAST(number=-day))
+    is_rare = any(abs(day) > 28 for day in days.month_days)
+    return [join_list(named), *([_LEFT_OUT()] if is_rare else [])]
 
 
 def _describe_cron(expression: str) -> str:
-    """Explain a cron expression; CronSim does so in English only."""
+    """Explain a cron expression; CronSim does so in English only.
+
+    With a day of the month and a weekday, cron runs on either, which `and` would hide.
+    """
+    if either := _OR_CRON.fullmatch(expression):
+        minute, hour, days, weekdays = either.groups()
+        names = [_WEEKDAYS[number]() for number in _read_weekdays(weekdays)]
+        shown = f"{int(hour):02}:{int(minute):02}"
+        return _EITHER(time=shown, days=days, weekdays=join_list(names))
     if find_language() == "en":
         return CronSim(expression, datetime(2024, 1, 1)).explain()
     found = _PLAIN_CRON.fullmatch(expression)
     if found is None:
         return _CRON(expression=expression)
     minute, hour, day, weekdays = found.groups()
-    time = f"{int(hour):02}:{int(minute):02}"
+    clock = f"{int(hour):02}:{int(minute):02}"
     if day == "*" and weekdays == "*":
-        return _DAILY(time=time)
+        return _DAILY(time=clock)
     if day == "*":
         days = [_WEEKDAYS[number]() for number in _read_weekdays(weekdays)]
-        return _WEEKLY(time=time, days=join_list(days))
-    return _MONTHLY(time=time, day=day) if weekdays == "*" else _CRON(expression=expression)
+        return _WEEKLY(time=clock, days=join_list(days))
+    return _MONTHLY(time=clock, day=day) if weekdays == "*" else _CRON(expression=expression)
 
 
 def _read_weekdays(field: str) -> list[int]:
@@ -83,8 +281,13 @@ def _read_weekdays(field: str) -> list[int]:
     found = set()
     for part in field.split(","):
         first, _, last = part.partition("-")
-        found |= {(number - 1) % 7 for number in range(int(first), int(last or first) + 1)}
+        numbers = range(_read_weekday(first), _read_weekday(last or first) + 1)
+        found |= {(number - 1) % 7 for number in numbers}
     return sorted(found)
+
+
+def _read_weekday(text: str) -> int:
+    return _CRON_DAYS[text] if text in _CRON_DAYS else int(text)
 
 
 def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: ZoneInfo) -> str:

@@ -7,7 +7,7 @@ from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
-from agent_core.schedule.triggers import Cron, Every, Timing, dump_timing, load_timing
+from agent_core.schedule.triggers import Every, Once, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind, Late, NewJob, Options, Target
@@ -228,7 +228,7 @@ def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
     """Compute the shortest interval between the next slots, in milliseconds."""
     if isinstance(timing, Every):
         return timing.seconds * 1000
-    if not isinstance(timing, Cron):
+    if isinstance(timing, Once):
         return 1 << 62
     gaps = []
     slot, place = first, find_zone(zone)

@@ -3,15 +3,29 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
+from agent_core.schedule.almanac import find_region
 from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.occurrences import find_zone
+from agent_core.schedule.rule_slots import MOST_COUNT, Limits, limit_rule
+from agent_core.schedule.rules import (
+    ALWAYS,
+    Rule,
+    SunTime,
+    is_region,
+    read_days,
+    read_times,
+    read_without,
+)
 from agent_core.schedule.triggers import (
     MOST_INTERVAL,
+    Every,
     Once,
     Timing,
+    milliseconds,
     moment,
     read_cron,
     read_every,
@@ -21,7 +35,11 @@ from agent_core.state.jobs.jobs import Options, Target
 from agent_core.transcript import ToolSpec
 
 ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
-_TIMINGS = ("cron", "every_minutes", "at", "in_minutes")
+_TIMINGS = ("times", "cron", "every_minutes", "at", "in_minutes")
+_RULE_ONLY = ("rule", "skip", "place")
+_LIMITS = ("starts", "until", "count")
+_HOLIDAYS = "holidays"
+_MOST_SKIPPED = 50
 _HERE, _HOME = "here", "home"
 _PLATFORMS = ("telegram", "discord", "slack")
 MOST_NAMES = 20
@@ -36,10 +54,9 @@ _NAMES = {"type": "array", "items": {"type": "string"}}
 SCHEDULE_SPEC = ToolSpec(
     name="schedule",
     description=(
-        "Reminders and recurring work. One of cron (5 fields; L, LW: a month's last day, last"
-        " working day), every_minutes, at (local, like 2026-11-23T08:00) or in_minutes says when."
-        " kind `message`: `text` is sent as it stands; `prompt`: you get `text` then, with your"
-        " tools, and your answer is sent."
+        "Reminders and recurring work. One of cron (5 fields), times, every_minutes, at (local,"
+        " like 2026-11-23T08:00) or in_minutes says when. kind `message`: `text` is sent as it"
+        " stands; `prompt`: you get `text` then, with your tools, and your answer is sent."
     ),
     schema=json.dumps(
         {
@@ -50,6 +67,23 @@ SCHEDULE_SPEC = ToolSpec(
                 "kind": {"type": "string", "enum": ["message", "prompt"]},
                 "title": {"type": "string"},
                 "text": {"type": "string"},
+                "times": {
+                    **_NAMES,
+                    "description": "18:30, 09:00-17:00/90 (each 90 min), sunrise, sunset-30 (min)",
+                },
+                "rule": {
+                    "type": "string",
+                    "description": "days of `times`; RRULE of FREQ, INTERVAL, BYDAY, BYMONTHDAY,"
+                    " BYMONTH, BYSETPOS",
+                },
+                "skip": {
+                    **_NAMES,
+                    "description": "2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY",
+                },
+                "starts": {"type": "string", "description": "local date or time"},
+                "until": {"type": "string", "description": "likewise, included"},
+                "count": {"type": "integer"},
+                "place": {"type": "string", "description": "lat,lon of the sun"},
                 "cron": {"type": "string"},
                 "every_minutes": {"type": "integer"},
                 "at": {"type": "string"},
@@ -141,21 +175,148 @@ def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing
     given = [name for name in _TIMINGS if arguments.get(name) is not None]
     if len(given) > 1:
         raise ToolArgumentError(f"give only one of {' and '.join(given)}")
-    if not given:
-        return None
-    value = arguments[given[0]]
+    kind = given[0] if given else ""
+    _refuse_unused(arguments, kind)
     try:
-        match given[0]:
+        match kind:
+            case "":
+                return None
+            case "times":
+                return _read_rule(arguments, find_zone(zone), now)
             case "cron":
-                return read_cron(str(value))
+                return read_cron(str(arguments[kind]))
             case "every_minutes":
-                return read_every(int(str(value)) * 60, now)
+                return _read_every(arguments, find_zone(zone), now)
             case "at":
-                return read_once(str(value))
+                return read_once(str(arguments[kind]))
             case _:
-                return _read_span(int(str(value)), zone, now)
+                return _read_span(int(str(arguments[kind])), zone, now)
     except ValueError as error:
         raise ToolArgumentError(str(error)) from error
+
+
+def _refuse_unused(arguments: Mapping[str, object], kind: str) -> None:
+    """Refuse arguments that this kind of timing would ignore. Raises `ToolArgumentError`."""
+    allowed = {"times": (*_RULE_ONLY, *_LIMITS), "every_minutes": _LIMITS}.get(kind, ())
+    unused = [
+        name
+        for name in (*_RULE_ONLY, *_LIMITS)
+        if arguments.get(name) not in (None, "", []) and name not in allowed
+    ]
+    if unused:
+        needed = "" if set(unused) & set(_RULE_ONLY) else " or every_minutes"
+        raise ToolArgumentError(
+            f"{' and '.join(unused)} can't go with {kind or 'nothing'}; the nearest is `times`"
+            f'{needed}, such as times ["09:00"] with rule FREQ=DAILY'
+        )
+
+
+def _read_rule(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Rule:
+    """Parse a calendar rule. Raises `ValueError` with a sentence."""
+    words = _list_words(arguments, "times")
+    times = read_times(words)
+    skipped = _list_words(arguments, "skip")
+    if len(skipped) > _MOST_SKIPPED:
+        raise ValueError(f"`skip` takes at most {_MOST_SKIPPED} items; spans count as one")
+    regions = {word for word in skipped if word.startswith(_HOLIDAYS)}
+    if len(regions) > 1:
+        raise ValueError(f"`skip` takes one calendar; the nearest is {min(regions)}")
+    place = _read_place(_text(arguments, "place"))
+    if any(isinstance(one, SunTime) for one in times):
+        place = place or _find_place(zone)
+    rule = Rule(
+        days=read_days(_text(arguments, "rule") or "FREQ=DAILY"),
+        times=times,
+        start=ALWAYS,
+        without=tuple(read_without(word) for word in skipped if word not in regions),
+        region=_read_region(regions.pop(), zone) if regions else "",
+        place=place,
+    )
+    limits = Limits(
+        start=_read_limit(arguments, "starts", time()),
+        until=_read_limit(arguments, "until", time(23, 59)),
+        count=_read_count(arguments),
+    )
+    return limit_rule(rule, zone, limits, now)
+
+
+def _read_every(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Every:
+    """Parse an interval with its limits. Raises `ValueError` with a sentence."""
+    seconds = int(str(arguments["every_minutes"])) * 60
+    start = _read_limit(arguments, "starts", time())
+    until, count = _read_limit(arguments, "until", time(23, 59)), _read_count(arguments)
+    anchor = milliseconds(start.replace(tzinfo=zone)) if start else now
+    if start is None and until is None and count is None:
+        return read_every(seconds, anchor)
+    if start is None:  # "every 20 minutes, 3 times" begins in 20 minutes
+        anchor += seconds * 1000
+    ends = [] if until is None else [milliseconds(until.replace(tzinfo=zone))]
+    if count is not None:
+        gone = max(-((anchor - now) // (seconds * 1000)), 0) if anchor <= now else 0
+        ends.append(anchor + (gone + count - 1) * seconds * 1000)
+    return read_every(seconds, anchor, begins=True, until=min(ends, default=None))
+
+
+def _read_limit(arguments: Mapping[str, object], name: str, usual: time) -> datetime | None:
+    """Parse a local date, at its `usual` time, or a local time. Raises `ValueError`."""
+    text = _text(arguments, name)
+    if text is None:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(text), usual)
+    except ValueError:
+        return read_once(text).at
+
+
+def _read_count(arguments: Mapping[str, object]) -> int | None:
+    count = arguments.get("count")
+    if count is None:
+        return None
+    if not isinstance(count, int) or not 1 <= count <= MOST_COUNT:
+        raise ValueError(f"`count` is 1 to {MOST_COUNT}; the nearest is {MOST_COUNT}, or `until`")
+    return count
+
+
+def _read_region(word: str, zone: ZoneInfo) -> str:
+    """Parse `holidays:DE-BY`, or find the country of the zone. Raises `ValueError`."""
+    region = word.removeprefix(_HOLIDAYS).lstrip(":").strip().upper()
+    found = find_region(zone)
+    usual = found.country if found else "AT"
+    if not region and found:
+        return usual
+    if not is_region(region):
+        raise ValueError(
+            f"{word!r} names no country for {zone.key}; the nearest is {_HOLIDAYS}:{usual}"
+        )
+    return region
+
+
+def _read_place(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        latitude, longitude = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"`place` is degrees, such as 48.2,16.4, and not {text!r}") from None
+    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
+        raise ValueError("`place` is at most 90 degrees north or south and 180 east or west")
+    return latitude, longitude
+
+
+def _find_place(zone: ZoneInfo) -> tuple[float, float]:
+    found = find_region(zone)
+    if found is None:
+        raise ValueError(
+            f"the sun needs a `place`, because {zone.key} has none; the nearest is a fixed time"
+        )
+    return found.place
+
+
+def _list_words(arguments: Mapping[str, object], name: str) -> list[str]:
+    given = arguments.get(name) or []
+    if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+        raise ValueError(f"`{name}` is a list of texts")
+    return [word.strip() for word in given if word.strip()]
 
 
 def _read_span(minutes: int, zone: str, now: int) -> Timing:

@@ -372,6 +372,7 @@ def _describe(job: Job, reader: str) -> str:
     state = f" [paused: {job.reason}]" if job.state == "paused" else ""
     ways = "".join(f" {way}." for way in list_ways(job))
     return (
-        f"{job.id}. {quote(job.title, _SHOWN_BODY)} ({job.kind}){state}: {describe_timing(timing)}."
+        f"{job.id}. {quote(job.title, _SHOWN_BODY)} ({job.kind}){state}: "
+        f"{describe_timing(timing, zone)}."
         f" Next: {shown}.{ways} Text: {quote(job.body, _SHOWN_BODY)}"
     )

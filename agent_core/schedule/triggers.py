@@ -1,10 +1,12 @@
-"""Triggers: cron expressions, intervals and single moments, parsed and stored as text."""
+"""Triggers: cron expressions, intervals, rules and single moments, parsed and stored as text."""
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from cronsim import CronSim, CronSimError
+
+from agent_core.schedule.rules import Rule, dump_rule, load_rule
 
 _ALIASES = {
     "@hourly": "0 * * * *",
@@ -25,6 +27,9 @@ MOST_INTERVAL = 366 * 86_400
 _FIRST_YEAR, _LAST_YEAR = 1900, 9000
 """Outside these years, Python's calendar ends before that of some time zones."""
 _STAMP = "%Y-%m-%dT%H:%M:%S"
+_EVERY = re.compile(
+    r"(?P<seconds>\d+) (?P<begin>from|starting) (?P<anchor>-?\d+)(?: until (?P<until>-?\d+))?"
+)
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2})?(/2)?")
 AGAIN = "/2"
 """The suffix of a local time that the clock shows for the second time."""
@@ -41,8 +46,7 @@ class Cron:
         """True if the minute or the hour begins with a star.
 
         Debian's cron runs such a job by the wall clock, and any other job once per named time
-        across
-        clock changes (man 8 cron, "daylight saving time").
+        across clock changes (man 8 cron, "daylight saving time").
         """
         minute, hour = self.expression.split()[:2]
         return minute.startswith("*") or hour.startswith("*")
@@ -50,10 +54,16 @@ class Cron:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Every:
-    """An interval of `seconds` since `anchor`, in milliseconds since the epoch, UTC."""
+    """An interval of `seconds` since `anchor`, in milliseconds since the epoch, UTC.
+
+    If it `begins` there, nothing is due before the anchor. `until` is the last moment that may be
+    due, likewise.
+    """
 
     seconds: int
     anchor: int
+    begins: bool = False
+    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +76,7 @@ class Once:
     at: datetime
 
 
-Timing = Cron | Every | Once
+Timing = Cron | Every | Once | Rule
 
 
 def read_cron(text: str) -> Cron:
@@ -118,14 +128,17 @@ def _is_never(expression: str) -> bool:
     return True
 
 
-def read_every(seconds: int, anchor: int) -> Every:
+def read_every(
+    seconds: int, anchor: int, *, begins: bool = False, until: int | None = None
+) -> Every:
     """Build an interval. Raises `ValueError` with a sentence."""
     if not LEAST_INTERVAL <= seconds <= MOST_INTERVAL:
         raise ValueError(
             f"an interval takes from {LEAST_INTERVAL // 60} minute to"
-            f" {MOST_INTERVAL // 86_400} days"
+            f" {MOST_INTERVAL // 86_400} days; the nearest is"
+            f" {min(max(seconds, LEAST_INTERVAL), MOST_INTERVAL) // 60} minutes"
         )
-    return Every(seconds=seconds, anchor=anchor)
+    return Every(seconds=seconds, anchor=anchor, begins=begins, until=until)
 
 
 def read_once(text: str) -> Once:
@@ -150,7 +163,11 @@ def dump_timing(timing: Timing) -> str:
     if isinstance(timing, Cron):
         return f"cron {timing.expression}"
     if isinstance(timing, Every):
-        return f"every {timing.seconds} from {timing.anchor}"
+        until = "" if timing.until is None else f" until {timing.until}"
+        begin = "starting" if timing.begins else "from"
+        return f"every {timing.seconds} {begin} {timing.anchor}{until}"
+    if isinstance(timing, Rule):
+        return f"rule {dump_rule(timing)}"
     return f"once {show_stamp(timing.at)}{AGAIN if timing.at.fold else ''}"
 
 
@@ -166,10 +183,14 @@ def load_timing(text: str) -> Timing:
         return _parse_cron(rest)
     if kind == "once":
         return read_once(rest)
-    seconds, _, anchor = rest.partition(" from ")
-    if kind != "every":
+    if kind == "rule":
+        return load_rule(rest)
+    found = _EVERY.fullmatch(rest)
+    if kind != "every" or found is None:
         raise ValueError(f"{text!r} is no timing")
-    return read_every(int(seconds), int(anchor))
+    until = int(found["until"]) if found["until"] else None
+    begins = found["begin"] == "starting"
+    return read_every(int(found["seconds"]), int(found["anchor"]), begins=begins, until=until)
 
 
 def moment(at: int) -> datetime:

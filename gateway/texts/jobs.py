@@ -157,7 +157,7 @@ def name_job(job: Job) -> str:
 
 def describe_meaning(job: Job, reader: str) -> str:
     """Describe a job's schedule, with its zone where that is not the reader's."""
-    timing = describe_timing(load_timing(job.timing))
+    timing = describe_timing(load_timing(job.timing), find_zone(job.zone))
     return timing if job.zone == reader else _IN_ZONE(timing=timing, zone=job.zone)
 
 

@@ -310,7 +310,7 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
         "room": room.title if room else None,
         "kind": job.kind,
         "title": job.title,
-        "meaning": describe_timing(timing),
+        "meaning": describe_timing(timing, zone),
         "coming": describe_next(timing, zone, next_slot_of(job), zone),
         "next_at": job.next_slot[1] if job.next_slot else None,
         "zone": job.zone,

@@ -1,0 +1,262 @@
+"""The slots of calendar rules: days by `dateutil.rrule`, and the times of each day. Pure."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from itertools import groupby, islice
+from zoneinfo import ZoneInfo
+
+from dateutil import rrule
+
+from agent_core.schedule.almanac import find_sun, list_holidays
+from agent_core.schedule.rules import (
+    ALWAYS,
+    ClockTime,
+    DayRule,
+    Rule,
+    SunTime,
+    dump_days,
+    dump_time,
+)
+from agent_core.schedule.triggers import milliseconds, moment
+from agent_core.schedule.wall_clock import Slot, slot_at
+
+_FREQUENCIES = {
+    "DAILY": rrule.DAILY,
+    "WEEKLY": rrule.WEEKLY,
+    "MONTHLY": rrule.MONTHLY,
+    "YEARLY": rrule.YEARLY,
+}
+_DAY = timedelta(days=1)
+_YEARS_SEARCHED = 41
+"""29 February falls on the same weekday after 40 years at most, around 2100."""
+_LAST_YEAR = 9000
+MOST_COUNT = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """A first local time, the last one, and a number of slots; None for no limit."""
+
+    start: datetime | None = None
+    until: datetime | None = None
+    count: int | None = None
+
+
+def walk_after(rule: Rule, zone: ZoneInfo, after: int) -> Iterator[Slot]:
+    """Iterate the slots after a moment. Raises `ValueError` if a calendar is missing."""
+    first = moment(after).astimezone(zone).date() - _DAY
+    for day in _walk_days(rule, first):
+        yield from (slot for slot in _list_slots(rule, zone, day) if slot.at > after)
+
+
+def walk_behind(rule: Rule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
+    """Iterate the slots after a slot, of which the next may be due at the same moment.
+
+    The slot's name finds it, because an updated calendar may give it another moment.
+    """
+    day = date.fromisoformat(slot.name[:10])
+    found = _list_slots(rule, zone, day) if day in _list_days(rule, day.year) else []
+    names = [one.name for one in found]
+    if slot.name in names:
+        yield from found[names.index(slot.name) + 1 :]
+    else:
+        yield from (one for one in found if one.at > slot.at)
+    for later in _walk_days(rule, day + _DAY):
+        yield from _list_slots(rule, zone, later)
+
+
+def find_last(rule: Rule, zone: ZoneInfo, until: int) -> Slot | None:
+    """Find the newest slot at or before a moment."""
+    last = moment(until).astimezone(zone).date() + _DAY
+    if rule.until:
+        last = min(last, rule.until.date())
+    for year in range(last.year, rule.start.year - 1, -1):
+        days = _list_days(rule, year)
+        for day in reversed(days[: bisect_right(days, last)]):
+            for slot in reversed(_list_slots(rule, zone, day)):
+                if slot.at <= until:
+                    return slot
+    return None
+
+
+def limit_rule(rule: Rule, zone: ZoneInfo, limits: Limits, now: int) -> Rule:
+    """Give a rule its start and its end. `now` is in milliseconds since the epoch.
+
+    Without a start, an interval counts from the first day that the rule names from now on. A
+    number of slots becomes the time of the last one. Raises `ValueError` with a sentence.
+    """
+    days = rule.days
+    if limits.start and not days.names_days:
+        days = _name_day(days, limits.start.date())
+    if not days.names_days:
+        raise ValueError(
+            "say on which day; the nearest is"
+            f" {dump_days(_name_day(days, moment(now).astimezone(zone).date()))},"
+            " or a day in `starts`"
+        )
+    rule = replace(rule, days=days, start=limits.start or ALWAYS)
+    _refuse_never(rule)
+    if days.interval > 1 and limits.start is None:
+        plain = replace(rule, days=replace(days, interval=1), region="", without=())
+        first = next(walk_after(plain, zone, now), None)
+        if first:
+            rule = replace(
+                rule, start=datetime.combine(date.fromisoformat(first.name[:10]), time())
+            )
+    rule = replace(rule, until=limits.until)
+    if limits.count is not None:
+        rule = replace(rule, until=_count(rule, zone, limits.count, now))
+    if next(walk_after(rule, zone, now), None) is None:
+        raise ValueError(
+            "no time is left between its start and its end, outside of the days that are left"
+            " out; the nearest is the same without `until`"
+        )
+    return rule
+
+
+def _count(rule: Rule, zone: ZoneInfo, count: int, now: int) -> datetime | None:
+    if not 1 <= count <= MOST_COUNT:
+        raise ValueError(f"`count` is 1 to {MOST_COUNT}; the nearest is {MOST_COUNT}")
+    slots = list(islice(walk_after(rule, zone, now), count))
+    if not slots:
+        return rule.until
+    last = slots[-1]
+    if "T" in last.name:
+        return datetime.fromisoformat(last.name)
+    return moment(last.at).astimezone(zone).replace(tzinfo=None)
+
+
+def _name_day(days: DayRule, day: date) -> DayRule:
+    """Take the day of a rule from its start, as RFC 5545 does."""
+    if days.frequency == "WEEKLY":
+        return replace(days, weekdays=((0, day.weekday()),))
+    if days.frequency == "MONTHLY" or days.months:
+        return replace(days, month_days=(day.day,))
+    return replace(days, months=(day.month,), month_days=(day.day,))
+
+
+def _refuse_never(rule: Rule) -> None:
+    """Refuse days that no calendar has. Raises `ValueError` with the nearest rule."""
+    free = replace(rule, until=None, without=(), region="")
+    if next(_walk_days(free, rule.start.date()), None) is not None:
+        return
+    days = rule.days
+    if days.positions:
+        nearest = replace(days, positions=(-1,))
+    elif days.month_days and days.months:
+        nearest = replace(days, month_days=(-1,), weekdays=())
+    else:
+        nearest = replace(days, month_days=(), weekdays=tuple((0, day) for _, day in days.weekdays))
+    raise ValueError(f"{dump_days(days)} never occurs; the nearest is {dump_days(nearest)}")
+
+
+def _walk_days(rule: Rule, first: date) -> Iterator[date]:
+    """Iterate the days of a rule from a day onwards."""
+    first = max(first, rule.start.date())
+    last = min(first.year + _YEARS_SEARCHED, rule.until.year if rule.until else _LAST_YEAR)
+    year = first.year
+    while year <= min(last, _LAST_YEAR):
+        days = _list_days(rule, year)
+        for day in days[bisect_left(days, first) :]:
+            yield day
+            last = day.year + _YEARS_SEARCHED
+        year += 1
+
+
+def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
+    """List the days of a year, without those that are left out."""
+    start = rule.start.date()
+    named = _expand(rule.days, start, rule.region, year)
+    return tuple(
+        day
+        for day in named
+        if day >= start and not any(first <= day <= last for first, last in rule.without)
+    )
+
+
+@lru_cache(maxsize=512)
+def _expand(days: DayRule, start: date, region: str, year: int) -> tuple[date, ...]:
+    """List the days that a rule names in a year.
+
+    Positions are counted here, because holidays must be out before "the first working day" is.
+    """
+    begin = datetime.combine(_align(days, start, year), time())
+    if begin.year > year:
+        return ()
+    found = rrule.rrule(
+        _FREQUENCIES[days.frequency],
+        dtstart=begin,
+        interval=days.interval,
+        byweekday=[rrule.weekday(day, nth or None) for nth, day in days.weekdays] or None,
+        bymonthday=days.month_days or None,
+        bymonth=days.months or None,
+        until=datetime(year, 12, 31),
+    )
+    holidays = list_holidays(region, year) if region else frozenset[date]()
+    named = [at.date() for at in found if at.year == year and at.date() not in holidays]
+    if not days.positions:
+        return tuple(named)
+    chosen = set()
+    for _, group in groupby(named, lambda day: day.month if days.frequency == "MONTHLY" else 0):
+        period = list(group)
+        for position in days.positions:
+            index = position - 1 if position > 0 else len(period) + position
+            if 0 <= index < len(period):
+                chosen.add(period[index])
+    return tuple(sorted(chosen))
+
+
+def _align(days: DayRule, start: date, year: int) -> date:
+    """Move a start by whole intervals to the last one before a year, or into it.
+
+    `rrule` counts from its start, so an old rule would get slower with each year. The result
+    begins its month or week, because RFC 5545 counts intervals of whole ones.
+    """
+    begin, step = date(year, 1, 1), days.interval
+    if days.frequency == "YEARLY":
+        behind = -(-(year - start.year) // step) * step
+        return date(min(start.year + max(behind, 0), _LAST_YEAR + 1), 1, 1)
+    if days.frequency == "MONTHLY":
+        months = max((year - start.year) * 12 + 1 - start.month, 0)
+        month = start.year * 12 + start.month - 1 + months // step * step
+        return date(month // 12, month % 12 + 1, 1)
+    size = step if days.frequency == "DAILY" else 7 * step
+    origin = start if days.frequency == "DAILY" else start - start.weekday() * _DAY
+    return origin + max((begin - origin).days, 0) // size * size * _DAY
+
+
+def _list_slots(rule: Rule, zone: ZoneInfo, day: date) -> list[Slot]:
+    """List the slots of a day, earliest first."""
+    found = []
+    minutes = {
+        minute
+        for time_of_day in rule.times
+        if isinstance(time_of_day, ClockTime)
+        for minute in range(time_of_day.first, time_of_day.last + 1, time_of_day.step)
+    }
+    for minute in sorted(minutes):
+        named = datetime.combine(day, time(minute // 60, minute % 60))
+        if _is_within(rule, named):
+            found.append(slot_at(named, zone))
+    for time_of_day in rule.times:
+        slot = _find_sun_slot(rule, zone, day, time_of_day)
+        if slot:
+            found.append(slot)
+    return sorted(found, key=lambda slot: slot.at)  # stable: a gap keeps the order of its times
+
+
+def _find_sun_slot(rule: Rule, zone: ZoneInfo, day: date, wanted: object) -> Slot | None:
+    """Find a slot of the sun, named after its day: its minute may change with the library."""
+    if not isinstance(wanted, SunTime) or rule.place is None:
+        return None
+    found = find_sun(wanted, day, rule.place, zone)
+    if found is None or not _is_within(rule, found.astimezone(zone).replace(tzinfo=None, fold=0)):
+        return None
+    return Slot(name=f"{day} {dump_time(wanted)}", at=milliseconds(found))
+
+
+def _is_within(rule: Rule, local: datetime) -> bool:
+    return rule.start <= local and (rule.until is None or local <= rule.until)

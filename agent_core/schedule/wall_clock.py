@@ -1,0 +1,69 @@
+"""Slots, and the moments at which the clock of a time zone shows a local time. Pure."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from agent_core.schedule.triggers import milliseconds, show_stamp
+
+SECOND = timedelta(seconds=1)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A due moment. `at` is in milliseconds since the epoch; `name` is unique within the job."""
+
+    name: str
+    at: int
+
+
+@lru_cache(maxsize=1024)
+def find_zone(name: str) -> ZoneInfo:
+    """Load a time zone by its IANA name. Raises `ValueError` with a sentence."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(f"{name!r} is not a time zone; use one like Europe/Berlin") from error
+
+
+def slot_at(named: datetime, zone: ZoneInfo) -> Slot:
+    """Build the slot of a local time, or of the end of the gap that contains it.
+
+    `fold` selects one of two repeated times.
+    """
+    shown = named.replace(tzinfo=zone)
+    landed = shown.astimezone(UTC).astimezone(zone)
+    if landed.replace(tzinfo=None) != named:
+        shown = _end_of_gap(named, zone)
+    return Slot(name=show_stamp(named), at=milliseconds(shown))
+
+
+def next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | None:
+    """Find the next clock change after `start` and not after `end`."""
+    offset = start.astimezone(zone).utcoffset()
+    while start < end:
+        step = min(start + _DAY, end)
+        if step.astimezone(zone).utcoffset() == offset:
+            start = step
+            continue
+        while step - start > SECOND:
+            middle = start + (step - start) // 2
+            if middle.astimezone(zone).utcoffset() == offset:
+                start = middle
+            else:
+                step = middle
+        return step.replace(microsecond=0)
+    return None
+
+
+def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
+    """Find the moment at which the clock jumps over a local time.
+
+    Inside a gap, fold 0 uses the offset from before the jump and fold 1 the one after it, so the
+    two moments enclose the jump.
+    """
+    before = named.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    behind = named.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    return next_change(zone, before, behind) or behind
