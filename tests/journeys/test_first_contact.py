@@ -106,6 +106,20 @@ async def test_the_owner_links_a_platform_from_the_console(
         assert "Link " + platform.capitalize() not in await terminal.ask("/start")
 
 
+async def test_the_stand_in_keeps_the_reminders_that_it_offers(stage: Stage) -> None:
+    settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
+    async with stage.open(**settings) as harness:
+        await harness.ask(ANNA, "/start vienna")
+        assert "09:00" in await harness.ask(ANNA, "Remind me tomorrow at 9 to feed the dog")
+        anna = stage.account("telegram", ANNA)
+        await harness.notes(anna.says("every weekday at 8 check the mail"))
+        await harness.asks(anna, "Yes, do that")
+        await harness.press(anna, "Yes, do that")
+        jobs = await harness.ask(ANNA, "/jobs")
+        assert "feed the dog" in jobs
+        assert "check the mail" in jobs
+
+
 async def test_help_says_what_the_bot_is_for(stage: Stage) -> None:
     async with stage.open() as harness:
         shown = await harness.ask(ANNA, "/help")

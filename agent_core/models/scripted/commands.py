@@ -1,8 +1,11 @@
 """Parse a person's plain commands to the stand-in; pure."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
+
+from agent_core.models.scripted.reminders import Remind, read_reminder
 
 MOST_NUMBERS = 1000
 LONGEST_THOUGHT = 600
@@ -31,15 +34,6 @@ class Search:
     """Search the conversation."""
 
     query: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remind:
-    """Remind later: after some minutes, or by a cron expression."""
-
-    text: str
-    minutes: int = 0
-    cron: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +76,13 @@ Command = (
     Remember | Forget | Search | Remind | ShowJobs | ShowMemory | ShowHelp | Count | Think | Chat
 )
 
-_POLITE = r"(?:(?:please|hey|ok|now|can you|could you|would you|will you)[\s,]+)*"
+_POLITE = r"(?:(?:please|bitte|hey|ok|now|can you|could you|would you|will you)[\s,]+)*"
 _SHOW = (
     r"what (?:do|did) you (?:know|remember|have (?:noted|stored))(?: (?:about|of) (?:me|us))?",
     r"what have you (?:remembered|noted|learned)(?: (?:about|of) me)?",
     r"(?:show|list|tell)(?: me)? (?:your|my|the) (?:memory|memories|notes)",
     r"(?:show|list) (?:memory|memories|notes)",
+    r"was wei(?:ß|ss)t du über mich",
 )
 _OF = r"(?: (?:about|of|regarding))? (?P<q>.+)"
 _SEARCH = (
@@ -96,6 +91,7 @@ _SEARCH = (
     r"(?:say|tell(?: you)?|write|mention|talk)" + _OF,
     r"(?:do you (?:remember|recall|know) )(?:what|when|where) (?:i|we) "
     r"(?:said|told(?: you)?|wrote|mentioned|talked)" + _OF,
+    r"was habe? ich (?:über|zu[mr]?) (?P<q>.+) (?:gesagt|erzählt|geschrieben)",
 )
 _ABOUT_ME = (
     (r"(?:remember|note|keep)(?: this)? about me(?: that)?[:,]? (?P<t>.+)", "{}"),
@@ -103,31 +99,21 @@ _ABOUT_ME = (
     (r"(?:remember to )?(?:please )?call me (?P<t>.+)", "Wants to be called {}"),
 )
 _REMEMBER = (
-    r"(?:remember|memorize|memorise|keep in mind|note(?: down)?|don['’]?t forget|do not forget)"
-    r"(?: this)?(?: that)?[:,]? (?P<t>.+)"
+    r"(?:remember|memorize|memorise|keep in mind|note(?: down)?|don['’]?t forget|do not forget|"
+    r"merke? dir)(?: this)?,?(?: that| dass)?[:,]? (?P<t>.+)"
 )
-_FORGET = r"(?:forget|unlearn)(?: about| that| this)?[:,]? (?P<t>.+)"
+_FORGET = r"(?:forget|unlearn|vergiss)(?: about| that| this)?[:,]? (?P<t>.+)"
 _COUNT = r"count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to (?P<n>\d{1,6})"
 _THINK = r"think (?:for )?(?P<n>\d{1,4}(?:\.\d+)?) ?(?P<unit>s|secs?|seconds?|m|mins?|minutes?)?"
-_DAYS = ("day", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_REMIND_IN = (
-    r"remind me in (?P<n>\d{1,5}) ?(?P<unit>m|mins?|minutes?|h|hours?|days?)"
-    r"(?: to| that|:)? (?P<t>.+)"
+_JOBS = (
+    r"(?:(?:show|list|tell)(?: me)?(?: my| your| the)? (?:jobs|reminders|schedule)|"
+    r"zeige?(?: mir)?(?: meine)? (?:erinnerungen|jobs))"
 )
-_REMIND_EVERY = (
-    rf"(?:remind me )?every (?P<day>{'|'.join(_DAYS)}) at (?P<h>\d{{1,2}})(?::(?P<m>\d{{2}}))?"
-    r"(?: remind me)?(?: to| that|:)? (?P<t>.+)"
-)
-_REMIND_MONTHLY = (
-    r"(?:remind me )?on the last (?P<work>work(?:ing )?)?day of (?:the|every|each) month"
-    r" at (?P<h>\d{1,2})(?::(?P<m>\d{2}))?(?: remind me)?(?: to| that|:)? (?P<t>.+)"
-)
-_JOBS = r"(?:show|list|tell)(?: me)?(?: my| your| the)? (?:jobs|reminders|schedule)"
-_HELP = r"(?:help(?: me)?|what can (?:you|i) do|how does this work|commands)"
+_HELP = r"(?:help(?: me)?|hilfe|was kannst du|what can (?:you|i) do|how does this work|commands)"
 
 
-def read_command(words: str) -> Command:
-    """The command in one message."""
+def read_command(words: str, now: datetime | None = None) -> Command:
+    """The command in one message; `now` is the time on the person's clock, if it is known."""
     if len(words) > _LONGEST_COMMAND:
         return Chat(words=words.strip())
     line = " ".join(words.split()).rstrip("?!. ")
@@ -137,8 +123,8 @@ def read_command(words: str) -> Command:
         return ShowMemory()
     if _match(_JOBS, line):
         return ShowJobs()
-    if planned := _read_reminder(line):
-        return planned
+    if planned := read_reminder(line, _match, now):
+        return replace(planned, text=_unquote(planned.text))
     for pattern in _SEARCH:
         if found := _match(pattern, line):
             return Search(query=_unquote(found["q"]))
@@ -155,22 +141,6 @@ def read_command(words: str) -> Command:
         scale = 60 if (found["unit"] or "s").startswith("m") else 1
         return Think(seconds=min(float(found["n"]) * scale, LONGEST_THOUGHT))
     return Chat(words=words.strip())
-
-
-def _read_reminder(line: str) -> Remind | None:
-    if found := _match(_REMIND_IN, line):
-        scale = {"m": 1, "h": 60, "d": 1440}[found["unit"][0].lower()]
-        return Remind(text=_unquote(found["t"]), minutes=int(found["n"]) * scale)
-    if found := _match(_REMIND_EVERY, line):
-        number = _DAYS.index(found["day"].lower())
-        weekday = "*" if number == 0 else str(number)
-        cron = f"{int(found['m'] or 0)} {int(found['h'])} * * {weekday}"
-        return Remind(text=_unquote(found["t"]), cron=cron)
-    if found := _match(_REMIND_MONTHLY, line):
-        day = "LW" if found["work"] else "L"
-        cron = f"{int(found['m'] or 0)} {int(found['h'])} {day} * *"
-        return Remind(text=_unquote(found["t"]), cron=cron)
-    return None
 
 
 def _match(pattern: str, line: str) -> re.Match[str] | None:

@@ -1,8 +1,10 @@
 """Plan the stand-in's next step in a turn: tool calls or an answer; pure."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent_core.models.contract import ModelRequest
 from agent_core.models.scripted.commands import (
@@ -10,14 +12,23 @@ from agent_core.models.scripted.commands import (
     Command,
     Forget,
     Remember,
-    Remind,
     Search,
     ShowJobs,
     read_command,
 )
 from agent_core.models.scripted.memory_view import find_entries, read_notes
+from agent_core.models.scripted.reminders import Remind
 from agent_core.models.scripted.replies import ABILITIES, WHO_SHORT, Piece, ReplyWriter
-from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    TextPart,
+    ToolResultPart,
+)
+
+_NOW = re.compile(r"^Now: \w+ (\d{4}-\d\d-\d\d \d\d:\d\d),", re.MULTILINE)
+"""The line of the facts that tells the time; see `agent.prompt.facts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +86,19 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
 
 def _read(message: Message) -> Command:
     """The command in a message. A message for a language model also names its attachments."""
-    command = read_command(message.text)
+    command = read_command(message.text, _read_clock(message))
     if isinstance(command, Chat):
         return Chat(words=" ".join([command.words, *_name_files(message)]).strip())
     return command
+
+
+def _read_clock(message: Message) -> datetime | None:
+    """The time in a message's facts, on the person's clock."""
+    for part in message.parts:
+        found = _NOW.search(part.text) if isinstance(part, TextPart) and part.is_fact else None
+        if found:
+            return datetime.fromisoformat(found[1])
+    return None
 
 
 def _name_files(message: Message) -> list[str]:
@@ -135,10 +155,14 @@ def _list_calls(command: Command, notes: dict[str, list[str]]) -> list[PlannedCa
         case ShowJobs():
             return [PlannedCall("schedule", _dump({"action": "list"}))]
         case Remind():
-            name, value = (
-                ("cron", command.cron) if command.cron else ("in_minutes", command.minutes)
-            )
-            asked = {"action": "create", "kind": "message", "text": command.text, name: value}
+            timings: dict[str, str | int] = {
+                "cron": command.cron,
+                "at": command.at,
+                "every_minutes": command.every_minutes,
+                "in_minutes": command.minutes,
+            }
+            given = {name: value for name, value in timings.items() if value}
+            asked = {"action": "create", "kind": "message", "text": command.text} | given
             return [PlannedCall("schedule", _dump(asked))]
         case Forget():
             fitting = find_entries(command.words, notes)

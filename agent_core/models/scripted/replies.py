@@ -9,7 +9,6 @@ from agent_core.models.scripted.commands import (
     Count,
     Forget,
     Remember,
-    Remind,
     Search,
     ShowHelp,
     ShowJobs,
@@ -17,6 +16,7 @@ from agent_core.models.scripted.commands import (
     Think,
 )
 from agent_core.models.scripted.memory_view import find_entries
+from agent_core.models.scripted.reminders import Remind
 from agent_core.transcript import ToolResultPart
 
 _QUOTED_LIMIT = 500
@@ -30,7 +30,8 @@ ABILITIES = (
     "- remember that … / my name is … / forget …\n"
     "- what do you know about me?\n"
     "- find … / what did I say about …?\n"
-    "- remind me in 20 minutes to … / every monday at 8 … / show my reminders\n"
+    "- remind me tomorrow at 9 to … / remind me in 20 minutes to …\n"
+    "- every weekday at 8 … / on the last day of every month at 9 … / show my reminders\n"
     "- count to 20 / think for 10 seconds"
 )
 

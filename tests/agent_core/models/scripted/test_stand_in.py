@@ -3,10 +3,12 @@
 import asyncio
 import json
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from agent_core.localization import LANGUAGES, use_language
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.scripted import create
 from agent_core.models.scripted.commands import (
@@ -15,7 +17,6 @@ from agent_core.models.scripted.commands import (
     Count,
     Forget,
     Remember,
-    Remind,
     Search,
     ShowHelp,
     ShowJobs,
@@ -23,6 +24,7 @@ from agent_core.models.scripted.commands import (
     Think,
     read_command,
 )
+from agent_core.models.scripted.reminders import Remind
 from agent_core.models.scripted.stand_in import StandInModel
 from agent_core.transcript import (
     DocumentPart,
@@ -32,6 +34,7 @@ from agent_core.transcript import (
     ToolResultPart,
     user_message,
 )
+from gateway.texts.general import EXAMPLES
 from tests.agent_core.models.calls import MEMORY, RECALL, ask, complete, says
 
 PROMPT = """\
@@ -78,6 +81,65 @@ async def play(
                 ToolResultPart(call_id=call.call_id, name=call.name, text=text, is_error=is_error)
             )
         messages.append(Message(role="tool", parts=tuple(parts)))
+
+
+SUNDAY = datetime(2026, 11, 22, 22, 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "reminder"),
+    [
+        (
+            "remind me tomorrow at 9 to feed the dog",
+            Remind(text="feed the dog", at="2026-11-23T09:00"),
+        ),
+        (
+            "Remind me to feed the dog tomorrow at 9.",
+            Remind(text="feed the dog", at="2026-11-23T09:00"),
+        ),
+        ("tomorrow at 9am remind me to eat", Remind(text="eat", at="2026-11-23T09:00")),
+        ("remind me at 9 to eat", Remind(text="eat", at="2026-11-23T09:00")),
+        ("remind me at 11:30 pm to sleep", Remind(text="sleep", at="2026-11-22T23:30")),
+        ("remind me on Friday at noon to pay", Remind(text="pay", at="2026-11-27T12:00")),
+        ("remind me on sunday at 8 to rest", Remind(text="rest", at="2026-11-29T08:00")),
+        ("remind me on 2026-12-24 at 18:00: sing", Remind(text="sing", at="2026-12-24T18:00")),
+        ("every weekday at 8 check the mail", Remind(text="check the mail", cron="0 8 * * 1-5")),
+        ("every weekday at 8: check mail", Remind(text="check mail", cron="0 8 * * 1-5")),
+        ("remind me every weekend at 10 to bake", Remind(text="bake", cron="0 10 * * 6,0")),
+        ("every monday and thursday at 8:30 run", Remind(text="run", cron="30 8 * * 1,4")),
+        ("remind me every 2 hours to drink", Remind(text="drink", every_minutes=120)),
+        ("remind me in an hour to call", Remind(text="call", minutes=60)),
+        (
+            "Erinnere mich morgen um 9, den Hund zu füttern",
+            Remind(text="den Hund zu füttern", at="2026-11-23T09:00"),
+        ),
+        ("jeden Werktag um 8 Post holen", Remind(text="Post holen", cron="0 8 * * 1-5")),
+    ],
+)
+def test_a_reminder_is_for_the_time_that_was_named(words: str, reminder: Remind) -> None:
+    assert read_command(words, SUNDAY) == reminder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "remind me at 25 to wake up",
+        "remind me sometime to call",
+        "tomorrow is nice",
+        "Every day I run",
+        "on holiday I swim",
+    ],
+)
+def test_what_names_no_time_is_no_reminder(words: str) -> None:
+    assert isinstance(read_command(words, SUNDAY), Chat)
+
+
+def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
+    for language in LANGUAGES:
+        with use_language(language):
+            examples = [example().strip("“”„") for example in EXAMPLES]
+        found = [type(read_command(example, SUNDAY)) for example in examples]
+        assert found == [Remind, Remember, Search], examples
 
 
 @pytest.mark.parametrize(
