@@ -119,7 +119,8 @@ class RetentionSettings(Table, title="How long data is kept"):
         30,
         ge=0,
         le=_YEARS,
-        description="Days to keep the text of sent messages besides the transcript.",
+        description="Days to keep the text of sent messages; of answers that are in the"
+        " transcript, at most 1.",
     )
     steps_days: int = Field(
         90, ge=0, le=_YEARS, description="Days to keep tool results besides the transcript."

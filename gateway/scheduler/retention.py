@@ -19,8 +19,8 @@ _PAUSE = 0.05
 """Seconds between two batches that deleted something, so that other writers get their turn."""
 _FILES = 500
 """Files looked at in one batch."""
-_EXPORTS = 1
-"""Days for which an export is kept after delivery."""
+_EXPORTS = _COPIES = 1
+"""Days for which an export, and a copy of an answer, are kept after delivery."""
 
 
 class Sweeper:
@@ -51,6 +51,7 @@ class Sweeper:
         days: Mapping[Kind, int] = {
             "inbox": self._settings.inbox_days,
             "exports": _EXPORTS,
+            "copies": min(_COPIES, self._settings.outbox_days),
             "outbox": self._settings.outbox_days,
             "steps": self._settings.steps_days,
             "usage": self._settings.usage_days,
@@ -111,4 +112,5 @@ _DELETIONS: Mapping[Kind, Callable[..., int]] = {
     "usage": retention.sweep_usage,
     "messages": retention.sweep_messages,
     "exports": _sweep_exports,
+    "copies": retention.sweep_copies,
 }

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.lifecycle import redact
 
-Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports"]
+Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports", "copies"]
 DAY = 24 * 3_600_000
 """Milliseconds."""
 _NEWEST: dict[Kind, str] = {
@@ -24,6 +24,7 @@ _NEWEST: dict[Kind, str] = {
     "usage": "SELECT MAX(id) FROM usage",
     "messages": "SELECT MAX(id) FROM turns",
     "exports": "SELECT MAX(id) FROM outbox",
+    "copies": "SELECT MAX(id) FROM outbox",
 }
 
 
@@ -48,6 +49,11 @@ _IN_TURNS = (
     f"turn_id IN (SELECT id FROM turns WHERE {_IN_SPAN} AND ended_at < :before"
     " AND state <> 'running') LIMIT 1"
 )
+_IS_COPY = (
+    "state = 'sent' AND is_live = 0 AND turn_id IS NOT NULL AND body <> '' AND buttons = ''"
+    " AND question_id IS NULL AND file_key IS NULL AND platform <> 'console'"
+)
+"""The condition of answers that the transcript has, too. The console page shows its own again."""
 _OLD: dict[Kind, str] = {
     "inbox": (
         f"SELECT 1 FROM inbox WHERE {_IN_SPAN} AND received_at < :before AND state = 'done'"
@@ -66,6 +72,9 @@ _OLD: dict[Kind, str] = {
     "exports": (
         f"SELECT 1 FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND state = 'sent'"
         " AND turn_id IS NULL AND file_key IS NOT NULL LIMIT 1"
+    ),
+    "copies": (
+        f"SELECT 1 FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND {_IS_COPY} LIMIT 1"
     ),
 }
 
@@ -98,6 +107,16 @@ def sweep_outbox(connection: Connection, *, span: Span) -> int:
         " AND state = 'sent' AND is_live = 0 AND (body <> '' OR file_key IS NOT NULL)"
         " AND NOT EXISTS (SELECT 1 FROM questions WHERE questions.id = outbox.question_id"
         " AND questions.state = 'open')",
+        {"checksum": checksum(""), **span.values},
+    )
+    return cursor.rowcount
+
+
+def sweep_copies(connection: Connection, *, span: Span) -> int:
+    """Clear the text of sent answers that the transcript has, too."""
+    cursor = connection.execute(
+        f"UPDATE outbox SET body = '', checksum = :checksum, shown = NULL WHERE {_IN_SPAN}"
+        f" AND created_at < :before AND {_IS_COPY}",
         {"checksum": checksum(""), **span.values},
     )
     return cursor.rowcount

@@ -120,6 +120,26 @@ async def test_a_message_that_was_sent_keeps_only_where_it_is(old: Old) -> None:
     assert found.is_whole
 
 
+async def test_an_answer_that_is_in_the_transcript_is_kept_twice_for_a_day(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        turn_id = add_turn(connection, old.dialogue)
+        for platform, body, turn, at in [
+            ("p", "answer", turn_id, NOW - 2 * DAY),
+            ("p", "fresh", turn_id, NOW),
+            ("p", "reminder", None, NOW - 2 * DAY),
+            ("console", "page", turn_id, NOW - 2 * DAY),
+        ]:
+            new = NewOutboxMessage(platform=platform, chat="c", body=body, turn_id=turn)
+            row = outbox.enqueue(connection, new, now=at)
+            outbox.mark_sent(connection, outbox_id=row.id, message_id=body, body=body, now=at)
+
+    await old.do(work)
+    assert await old.sweep(outbox_days=0) == {}
+    assert await old.sweep() == {"copies": 1}
+    assert await old.value("SELECT group_concat(body) FROM outbox") == ",fresh,reminder,page"
+    assert await old.sweep() == {}
+
+
 async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_again(
     old: Old,
 ) -> None:
