@@ -36,10 +36,15 @@ def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tu
     desk = GatherSources(
         sources=kit.home / SOURCES,
         zone=kit.zone,
-        reach=WebAccess(fetcher=Fetcher(allow_hosts=kit.allow_hosts), readers=kit.readers),
+        reach=open_web(kit),
         hub=GitHubAccess(url=kit.github_url, token=kit.github_token),
     )
     return (
         GatherTool(database, desk, in_room=in_room),
         ChartTool(database, kit.readers, kit.home / _FONTS),
     )
+
+
+def open_web(kit: DigestOptions) -> WebAccess:
+    """Create the access to the web that digests and gates have."""
+    return WebAccess(fetcher=Fetcher(allow_hosts=kit.allow_hosts), readers=kit.readers)

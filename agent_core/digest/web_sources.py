@@ -22,6 +22,8 @@ _MOST_REPORTED = 1_000_000
 _MOST_ENTRIES = 40
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 300
+_LONGEST_PAGE = 100_000
+"""Characters of a page that a gate looks through."""
 _FILE = re.compile(r"[\w][\w .()+-]{0,99}")
 
 
@@ -44,16 +46,39 @@ async def read_calendar(
     access: WebAccess, folders: CalendarFolders, source: Source, wanted: GatherRequest
 ) -> str:
     """Format the events of the requested days. Raises `SourceFailed`."""
-    if "://" in source.at:
-        url = source.at.replace("webcal://", "https://", 1)
-        data = (await access.fetcher.fetch(FetchRequest(url=url))).body
-    else:
-        data = await asyncio.to_thread(_read_file, folders, source.at)
     days = wanted.first.isoformat()
-    parsed = await _read(access, "calendar_reader", data, wanted.zone, days, str(wanted.days))
-    events = [_format_event(_texts(event)) for event in _list(parsed)]
+    parsed = await list_events(access, folders, source.at, days, wanted.zone, wanted.days)
+    events = [_format_event(_texts(event)) for event in parsed]
     span = days if wanted.days == 1 else f"{wanted.days} days from {days}"
     return fit(f"{count(len(events), 'event')}, {span} ({wanted.zone})", events, wanted.room)
+
+
+async def list_events(
+    access: WebAccess, folders: CalendarFolders, at: str, first: str, zone: str, days: int = 1
+) -> list[object]:
+    """List the events of a calendar from a day on. Raises `SourceFailed`."""
+    if "://" in at:
+        url = at.replace("webcal://", "https://", 1)
+        data = (await access.fetcher.fetch(FetchRequest(url=url))).body
+    else:
+        data = await asyncio.to_thread(_read_file, folders, at)
+    return _list(await _read(access, "calendar_reader", data, zone, first, str(days)))
+
+
+async def list_entries(access: WebAccess, page: Page) -> list[tuple[str, str]]:
+    """List the titles and links of a feed's newest entries. Raises `SourceFailed`."""
+    parsed = await _read(access, "feed_reader", page.body, page.url, "0", str(_MOST_ENTRIES))
+    entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
+    found = [_texts(entry) for entry in entries]
+    return [(one.get("title", ""), one.get("link", "")) for one in found]
+
+
+async def read_text(access: WebAccess, page: Page) -> str:
+    """Return the readable text of a page. Raises `SourceFailed`."""
+    if not (page.media_type.startswith("text/") or "xml" in page.media_type):
+        raise SourceFailed(f"it is {page.media_type}, not a readable page")
+    parsed = await _read(access, "page_reader", page.body, page.media_type, str(_LONGEST_PAGE))
+    return _texts(parsed).get("text", "")
 
 
 async def read_feed(access: WebAccess, source: Source, wanted: GatherRequest) -> str:

@@ -7,6 +7,7 @@ from agent_core.schedule.descriptions import (
     list_ways,
     show_moment,
 )
+from agent_core.schedule.gates import Gate, passes, read_gate
 from agent_core.schedule.job_editor import (
     ASKED,
     InvalidJob,
@@ -56,6 +57,7 @@ __all__ = [
     "MOST_COUNTED",
     "MOVE",
     "SCHEDULE_SPEC",
+    "Gate",
     "InvalidJob",
     "JobAlreadyRunning",
     "JobMover",
@@ -88,10 +90,12 @@ __all__ = [
     "milliseconds",
     "move_jobs",
     "next_slot_of",
+    "passes",
     "pause_job",
     "plan_runs",
     "quiet_until",
     "read_cron",
+    "read_gate",
     "read_once",
     "read_request",
     "redraft_job",

@@ -16,6 +16,7 @@ from agent_core.localization import (
     format_moment,
     join_list,
 )
+from agent_core.schedule.gates import describe_gate
 from agent_core.schedule.occurrences import Slot, walk_slots
 from agent_core.schedule.rules import (
     ALWAYS,
@@ -310,6 +311,8 @@ def list_ways(job: NewJob) -> list[str]:
     lines = []
     if job.is_urgent:
         lines.append(_URGENT())
+    if options.gate:
+        lines.append(describe_gate(options.gate))
     if options.is_aware:
         lines.append(_AWARE())
     if options.model:

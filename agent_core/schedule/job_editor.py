@@ -217,9 +217,10 @@ def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -
     if fault:
         raise InvalidJob(fault)
     thinks = options.model or options.tools or options.skills or options.day_micro_dollars
+    thinks = thinks or options.gate
     if kind != "prompt" and (thinks or options.is_aware):
         raise InvalidJob(
-            "a model, tools, skills, a daily quota and `aware` are for prompts"
+            "a model, tools, skills, a gate, a daily quota and `aware` are for prompts"
             f" only: a {kind} calls no model"
         )
 

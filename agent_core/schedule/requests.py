@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.almanac import find_region
+from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.rule_slots import MOST_COUNT, Limits, limit_rule
@@ -103,6 +104,12 @@ SCHEDULE_SPEC = ToolSpec(
                 "tools": {**_NAMES, "description": "if not all"},
                 "aware": {"type": "boolean", "description": "a run sees the ones before it"},
                 "day_usd": {"type": "number", "description": "daily limit"},
+                "gate": {
+                    "type": "string",
+                    "description": "checked before a prompt runs: `feed URL` (news), `page URL`"
+                    " (changed), `page URL contains|lacks WORDS`, `page URL above|below NUMBER"
+                    " [after WORDS]`, `calendar URL or file` (an event that day)",
+                },
                 "pause_after": {"type": "integer", "description": "failures in a row"},
             },
             "required": ["action"],
@@ -154,11 +161,23 @@ def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
         if day_usd and not micro:
             raise ToolArgumentError("`day_usd` is too small; 0 is no limit")
         options = replace(options, day_micro_dollars=micro)
+    if isinstance(gate := arguments.get("gate"), str) and gate.strip() != known.gate:
+        options = replace(options, gate=_read_gate(gate.strip()), gate_seen="")
     if isinstance(pause_after := arguments.get("pause_after"), int):
         if not 1 <= pause_after <= MOST_FAILURES:
             raise ToolArgumentError(f"`pause_after` is from 1 to {MOST_FAILURES}")
         options = replace(options, pause_after=pause_after)
     return options
+
+
+def _read_gate(text: str) -> str:
+    """Check a gate, and return it; "" is none. Raises `ToolArgumentError`."""
+    try:
+        if text:
+            read_gate(text)
+    except ValueError as error:
+        raise ToolArgumentError(str(error)) from error
+    return " ".join(text.split())
 
 
 def _read_names(what: str, given: object) -> tuple[str, ...]:

@@ -248,6 +248,10 @@ class ScheduleTool:
 
     def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> JobRequest:
         """Parse a call; times are in the zone of the job, if it exists."""
+        if str(arguments.get("gate") or "").strip().casefold().startswith("script"):
+            raise ToolArgumentError(
+                "a command as a gate can only be set by `talaria jobs` on the machine"
+            )
         return read_request(
             arguments,
             here=asker.here,

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.digest import DigestOptions
 from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
 from agent_core.subprocesses.confinement import ScriptLimits
@@ -68,6 +69,17 @@ class SchedulingDeps:
     now: Callable[[], int]
 
 
+def make_digest_options(settings: Settings, zone: str) -> DigestOptions:
+    """Build the options of digests and gates from the settings."""
+    return DigestOptions(
+        home=settings.home,
+        zone=zone,
+        github_url=settings.digest.github_url,
+        github_token=settings.secrets.github_token or "",
+        allow_hosts=settings.digest.allow_hosts,
+    )
+
+
 def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     """Build the scheduler with everything that it starts."""
     settings, database, now = deps.settings, deps.database, deps.now
@@ -92,6 +104,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
             file=settings.jobs.script_file_mb * 1_000_000,
             processes=settings.jobs.script_processes,
         ),
+        digest=make_digest_options(settings, deps.zone),
         catalog=skills.catalog,
         system_tasks={
             BACKUP: backups.make,

@@ -6,7 +6,7 @@ from functools import partial
 
 from agent_core.agent import Toolboxes, private_tools, room_tools
 from agent_core.agent.prompt import SOUL_LIMIT
-from agent_core.digest import DigestOptions, digest_tools
+from agent_core.digest import digest_tools
 from agent_core.memory import (
     Approval,
     ExternalMemory,
@@ -20,6 +20,7 @@ from agent_core.state.engine.database import Database
 from agent_core.tools import AskTool, SecretMask, SettingsTool, Tool, Toolbox
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import load_reranker
+from gateway.bootstrap.scheduling import make_digest_options
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
 from gateway.outbound import make_rescheduler
@@ -93,7 +94,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         *(deps.external_memory.tools if deps.external_memory else ()),
     )
     room = room_tools(database, deps.memory, approval, inventory, reranker)
-    kit = _make_kit(deps)
+    kit = make_digest_options(deps.settings, deps.zone)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask)
@@ -103,15 +104,4 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         inventory=inventory,
         private_job=make_toolbox((*private, *shared, *gathering)),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
-    )
-
-
-def _make_kit(deps: ToolDeps) -> DigestOptions:
-    settings = deps.settings
-    return DigestOptions(
-        home=settings.home,
-        zone=deps.zone,
-        github_url=settings.digest.github_url,
-        github_token=settings.secrets.github_token or "",
-        allow_hosts=settings.digest.allow_hosts,
     )

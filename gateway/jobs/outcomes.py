@@ -95,8 +95,11 @@ class Outcomes:
         if not job_runs.end(connection, run_id=run.id, state="done", now=now, reason=said):
             return ()
         fresh = jobs.find(connection, job_id=job.id) or job  # the job may have changed meanwhile
-        if fresh.failures:
-            jobs.change(connection, replace(fresh, failures=0))
+        options = fresh.options
+        if options.gate_passed == run.id:
+            options = replace(options, gate_seen=options.gate_next)
+        if fresh.failures or options != fresh.options:
+            jobs.change(connection, replace(fresh, failures=0, options=options))
         if job.kind == "system":
             notice = partial(system_jobs.describe_recovery, job.title, fresh.failures)
             return self._notify_owners(connection, notice, now) if fresh.failures else ()
@@ -208,7 +211,7 @@ class Outcomes:
         """
         job, run = whose
         newest = job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH)
-        left_out = (job_runs.MISSED, job_runs.MERGED)
+        left_out = (job_runs.MISSED, job_runs.MERGED, job_runs.GATED)
         before = next(
             (one for one in newest if one.id < run.id and one.reason not in left_out), None
         )

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.digest import DigestOptions, GateOutcome
 from agent_core.errors import CoreError
 from agent_core.ids import ConversationId, RunId
 from agent_core.skills import SkillCatalog
@@ -29,6 +30,7 @@ from gateway.jobs import (
     shorten_output,
     start_run,
 )
+from gateway.scheduler.gates import GateKeeper, note_gate
 from gateway.scheduler.scripts import run_script
 from gateway.turns import Lanes
 
@@ -59,6 +61,7 @@ class RunnerDeps:
     secret_mask: SecretMask
     """Hides secrets in what a script writes, before it is stored."""
     system_tasks: Mapping[str, SystemTask]
+    digest: DigestOptions
     catalog: SkillCatalog
     """The skills that jobs name."""
     at_once: int
@@ -75,6 +78,13 @@ class JobRunner:
         self._database = deps.database
         self._lanes = deps.lanes
         self._now = deps.now
+        self._gates = GateKeeper(
+            database=deps.database,
+            digest=deps.digest,
+            environ=deps.environ,
+            limits=deps.script_limits,
+            now=deps.now,
+        )
         self._outcomes = outcomes
         self._run_deps = AgentRunDeps(notifier=notifier, catalog=deps.catalog)
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
@@ -182,9 +192,19 @@ class JobRunner:
         if job.kind == "message":
             made = Made(words=job.body)
             return self._outcomes.succeed(connection, job, run, made, now)
-        if job.kind != "prompt":
+        if job.kind != "prompt" or _has_gate(job, run):
             started.append((run, job))
             return ()
+        return self._start_turn(connection, job, run, started, now)
+
+    def _start_turn(
+        self,
+        connection: Connection,
+        job: Job,
+        run: Run,
+        started: list[_Started],
+        now: int,
+    ) -> Sequence[OutboxRow]:
         try:
             started.append(start_run(connection, job, run, self._run_deps, now))
         except JobLimitReached as reason:
@@ -203,9 +223,10 @@ class JobRunner:
     ) -> Sequence[OutboxRow]:
         """Continue or fail a running run that no task works on."""
         # The script may be what stops the gateway: never run it again at once.
-        if job.kind == "script":
+        has_gate = _has_gate(job, run)
+        if job.kind == "script" or (has_gate and job.options.gate.startswith("script")):
             return self._outcomes.fail(connection, job, run, _INTERRUPTED_SCRIPT, now)
-        if job.kind != "prompt":
+        if job.kind != "prompt" or has_gate:
             started.append((run, job))
             return ()
         if self._is_running(run.id):
@@ -241,8 +262,11 @@ class JobRunner:
                 self._running_count += 1
 
     async def _run_task(self, run: Run, job: Job) -> None:
-        """Run a script or a system task, and record its outcome."""
+        """Run a script, a system task or a gate, and record its outcome."""
         try:
+            if job.kind == "prompt":
+                await self._pass_gate(run, job)
+                return
             try:
                 output, fault = await self._do(job)
             except Exception:  # the bulkhead: raised, it would crash the gateway at every start
@@ -265,6 +289,32 @@ class JobRunner:
             del self._tasks[run.id]
             self._outcomes.wakeup.set()
 
+    async def _pass_gate(self, run: Run, job: Job) -> None:
+        """Check the gate of a run, and start its turn if the gate is open."""
+        try:
+            outcome, fault = await self._gates.check(job)
+        except Exception:  # the bulkhead, as in `_run_task`
+            _log.exception("unexpected error in the gate of job %d", job.id)
+            outcome, fault = GateOutcome(is_open=False), _UNEXPECTED
+        now = self._now()
+
+        def work(connection: Connection) -> tuple[Sequence[OutboxRow], list[_Started]]:
+            started: list[_Started] = []
+            if fault:
+                hidden = self._deps.secret_mask.hide(fault)
+                return self._outcomes.fail(connection, job, run, hidden, now), started
+            note_gate(connection, job, run, outcome, now)
+            fresh = jobs.find(connection, job_id=job.id)
+            if not outcome.is_open or fresh is None:
+                return (), started
+            return self._start_turn(connection, fresh, run, started, now), started
+
+        rows, started = await self._database.retry_while_unavailable(
+            lambda: self._database.write("runs.gate", work), f"job {job.id}"
+        )
+        self._deps.enqueue(rows)
+        self._launch(started)
+
     async def _do(self, job: Job) -> tuple[str, str]:
         """Run a script or a system task; return its output and its error, or an empty text."""
         if job.kind == "script":
@@ -280,6 +330,11 @@ class JobRunner:
             return await work(), ""
         except (CoreError, OSError) as error:
             return "", str(error)
+
+
+def _has_gate(job: Job, run: Run) -> bool:
+    """Return whether a gate decides on a run, and has not let it pass; a request needs none."""
+    return bool(job.options.gate) and job.options.gate_passed != run.id and not is_asked(run)
 
 
 def _merge_waiting(connection: Connection, job: Job, run: Run, now: int) -> bool:

@@ -28,10 +28,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """The cleaned output of a script; `fault` is the error, or an empty text."""
+    """The cleaned output of a script; `fault` is the error, or an empty text.
+
+    `status` is that of a command that ended by itself.
+    """
 
     text: str
     fault: str = ""
+    status: int = 0
 
 
 async def run_script(
@@ -82,7 +86,7 @@ async def _supervise(process: asyncio.subprocess.Process, longest: float) -> Out
     said, errors, status = reading.result()
     if status:
         shown = clean_output(errors)[-_SHOWN_ERROR:]
-        return Output(text="", fault=f"it ended with status {status}. {shown}")
+        return Output(text="", fault=f"it ended with status {status}. {shown}", status=status)
     return Output(text=clean_output(said))
 
 

@@ -11,6 +11,8 @@ RunState = Literal["waiting", "running", "done", "failed", "skipped"]
 
 MISSED, MERGED = "missed", "merged"
 """Reasons of skipped runs: due while the gateway was off, or superseded by a newer run."""
+GATED = "the gate was closed"
+"""Reason of a run that its gate kept from calling the model."""
 _IS_OPEN = "state IN ('waiting', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"

@@ -43,6 +43,9 @@ class Options:
     `is_aware` shows a run the ones before it. `tools` limits the tools, empty for all.
     `day_micro_dollars` limits the cost of its runs per day of its zone. The job is paused after
     `pause_after` failures in a row.
+
+    A `gate` is checked before each run; `gate_passed` is the newest run that it let pass.
+    `gate_seen` is what the last finished run saw, `gate_next` what the passed one sees.
     """
 
     is_aware: bool = False
@@ -51,6 +54,10 @@ class Options:
     skills: tuple[str, ...] = ()
     day_micro_dollars: int = 0
     pause_after: int = 3
+    gate: str = ""
+    gate_passed: int = 0
+    gate_seen: str = ""
+    gate_next: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,6 +157,12 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
         "--day-usd", metavar="USD", type=float, help="daily limit in dollars; 0 means no limit"
     )
     parser.add_argument(
+        "--gate",
+        metavar="CHECK",
+        help='run only if "feed URL" has news, "page URL" changed, "script COMMAND" returns 0'
+        " and so on; see the documentation",
+    )
+    parser.add_argument(
         "--pause-after", metavar="N", type=int, help="pause it after so many failures in a row"
     )
 
@@ -235,6 +241,7 @@ def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
         "aware": arguments.aware,
         "day_usd": arguments.day_usd,
         "pause_after": arguments.pause_after,
+        "gate": arguments.gate,
     }
 
 
