@@ -7,11 +7,13 @@ from agent_core.execution.contract import (
     FileContent,
     Process,
 )
-from agent_core.execution.local import LocalBackend, find_bubblewrap
+from agent_core.execution.files import remove_workspace, walk_files
+from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.running import Completed, run_command
 from agent_core.execution.sandbox import SandboxLimits
 
 __all__ = [
+    "WORKSPACES",
     "Backend",
     "Command",
     "Completed",
@@ -21,5 +23,7 @@ __all__ = [
     "Process",
     "SandboxLimits",
     "find_bubblewrap",
+    "remove_workspace",
     "run_command",
+    "walk_files",
 ]

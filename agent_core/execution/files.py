@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 import struct
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +24,7 @@ _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4096
+_PIECE = 1 << 20
 _REASONS = {
     errno.EXDEV: "leads out of the workspace",
     errno.ELOOP: "is a circle of links",
@@ -81,6 +83,49 @@ def find_folder(root: Path, path: str) -> None:
         os.close(_open(top, path or ".", os.O_PATH | os.O_DIRECTORY))
 
 
+def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield the plain files of a workspace, sorted: each path, and its content in pieces.
+
+    What can't be opened is left out: a command may have made it so. Raises no `WorkspaceError`.
+    """
+    if not root.is_dir():
+        return
+    with _open_root(root) as top:
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            with suppress(OSError):
+                flags = os.O_RDONLY | os.O_DIRECTORY
+                with _closing(_open(top, folder or ".", flags)) as place:
+                    found = sorted(os.scandir(place), key=lambda entry: entry.name)
+                paths = [(f"{folder}/{entry.name}".lstrip("/"), entry) for entry in found]
+                folders += [path for path, entry in paths if entry.is_dir(follow_symlinks=False)]
+                for path, entry in paths:
+                    if entry.is_file(follow_symlinks=False):
+                        yield path, _read_pieces(top, path)
+
+
+def remove_workspace(root: Path) -> None:
+    """Remove a workspace, however deep its folders are and whatever their modes.
+
+    Raises `OSError` if that fails.
+    """
+    if root.is_symlink():
+        root.unlink()
+    for words in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+        argv = [*words, "--", str(root)]
+        subprocess.run(argv, check=False, capture_output=True)  # noqa: S603 - no shell
+    if root.exists():
+        raise OSError(errno.EBUSY, "the workspace can't be removed", str(root))
+
+
+def _read_pieces(top: int, path: str) -> Iterator[bytes]:
+    with suppress(OSError), _closing(_open(top, path, os.O_RDONLY | os.O_NONBLOCK)) as file:
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            while piece := os.read(file, _PIECE):
+                yield piece
+
+
 def _find_mode(place: int, name: str) -> int:
     """Return the mode that a file keeps when its content is replaced."""
     try:
@@ -94,7 +139,7 @@ def _find_mode(place: int, name: str) -> int:
 
 def _read_up_to(file: int, most: int) -> bytes:
     pieces, left = [], most
-    while left and (piece := os.read(file, min(left, 1 << 20))):
+    while left and (piece := os.read(file, min(left, _PIECE))):
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
@@ -19,6 +20,8 @@ from agent_core.execution.sandbox import WORKSPACE, SandboxLimits, prepare
 from agent_core.subprocesses.process_tree import list_below, measure
 from agent_core.subprocesses.spawning import spawn
 
+WORKSPACES = "workspaces"
+"""The folder of the home with one workspace per person."""
 _LOOK = 0.05
 """Seconds between two looks at what a command takes."""
 _PIECE = 65_536
@@ -27,8 +30,6 @@ _HEALTH_SECONDS = 10.0
 _REAP_SECONDS = 10.0
 """More than the kernel takes to end every process of a sandbox."""
 _SHOWN = 300
-_HEALTH = "health"
-"""The workspace of the health check; a slug of a person never has a dot in front."""
 _INSTALL = "install bubblewrap, for instance with `apt install bubblewrap`"
 
 _log = logging.getLogger(__name__)
@@ -65,14 +66,24 @@ class LocalBackend:
 
     async def start(self, command: Command) -> "_LocalProcess":
         """Start a command in its sandbox; see `Backend`."""
-        program = self._require_program()
+        self._require_program()
         place = await asyncio.to_thread(self._make_place, command.workspace)
-        await asyncio.to_thread(files.find_folder, place, command.folder)
+        folder = _shorten(command.folder)
+        await asyncio.to_thread(files.find_folder, place, folder)
+        process = await self._start(command.argv, place, folder)
+        running = self._running.setdefault(command.workspace, set())
+        running.add(process)
+        process.on_end = lambda: running.discard(process)
+        return process
+
+    async def _start(self, argv: Sequence[str], place: Path, folder: str) -> "_LocalProcess":
+        """Start a program in a sandbox whose workspace is `place`."""
+        program = self._require_program()
         before = await self._disk.look(place)
-        with prepare(program, place, command.folder, self._limits, self._hidden) as (words, given):
+        with prepare(program, place, folder, self._limits, self._hidden) as (words, given):
             try:
                 child = await spawn(
-                    [*words, *command.argv],
+                    [*words, *argv],
                     _abandon,
                     environ={},  # bubblewrap's own environment is readable in the sandbox
                     inherited=given,
@@ -82,11 +93,7 @@ class LocalBackend:
                 raise BackendUnavailable(f"the sandbox can't start: {error.strerror}") from error
             except ValueError as error:
                 raise WorkspaceError("a command can't hold a NUL character") from error
-        process = _LocalProcess(child, self._limits, partial(self._disk.is_exceeded, place, before))
-        running = self._running.setdefault(command.workspace, set())
-        running.add(process)
-        process.on_end = lambda: running.discard(process)
-        return process
+        return _LocalProcess(child, self._limits, partial(self._disk.is_exceeded, place, before))
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file; see `Backend`."""
@@ -108,15 +115,16 @@ class LocalBackend:
 
     async def health(self) -> None:
         """Start the sandbox once; see `Backend`."""
-        process = await self.start(Command(workspace=_HEALTH, argv=("/bin/true",)))
-        try:
-            async with asyncio.timeout(_HEALTH_SECONDS):
-                output = await process.read()
-                ended = await process.wait()
-        except TimeoutError as error:
-            raise BackendUnavailable("the sandbox does not start in time") from error
-        finally:
-            await process.kill()
+        with TemporaryDirectory() as folder:
+            process = await self._start(("/bin/true",), Path(folder), "")
+            try:
+                async with asyncio.timeout(_HEALTH_SECONDS):
+                    output = await process.read()
+                    ended = await process.wait()
+            except TimeoutError as error:
+                raise BackendUnavailable("the sandbox does not start in time") from error
+            finally:
+                await process.kill()
         if ended.status:
             raise BackendUnavailable(_describe(output))
 

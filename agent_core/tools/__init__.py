@@ -26,7 +26,14 @@ from agent_core.tools.time_zones import (
     read_preferences,
 )
 from agent_core.tools.toolbox import Toolbox
-from agent_core.tools.untrusted_text import escape, flatten, is_bidi, is_hidden, quote
+from agent_core.tools.untrusted_text import (
+    escape,
+    flatten,
+    is_bidi,
+    is_hidden,
+    quote,
+    strip_controls,
+)
 from agent_core.tools.user_questions import (
     Answer,
     AskTool,
@@ -36,10 +43,12 @@ from agent_core.tools.user_questions import (
     UserPrompter,
     describe_no_answer,
 )
+from agent_core.tools.workspace import WORKSPACE_TOOLS, make_workspace_tools
 
 __all__ = [
     "DAYS_OFF",
     "NAMES",
+    "WORKSPACE_TOOLS",
     "Answer",
     "AskTool",
     "Effect",
@@ -68,9 +77,11 @@ __all__ = [
     "is_hidden",
     "list_settings",
     "local_time",
+    "make_workspace_tools",
     "name_city",
     "name_zone",
     "quote",
     "read_days",
     "read_preferences",
+    "strip_controls",
 ]

@@ -69,6 +69,9 @@ class Tool(Protocol):
     def effect(self) -> Effect:
         """The effect of repeating a call."""
 
+    # A tool with a `time_limit`, in seconds, may take longer than others; one with `patience` may
+    # also wait for a person, which costs the turn none of its time.
+
     @property
     def is_cheap(self) -> bool:
         """True for local tools that take no time and no money: a step with only such calls is

@@ -272,7 +272,7 @@ class Toolbox:
         arguments: Mapping[str, object],
         context: ToolContext,
     ) -> ToolResult:
-        patience = getattr(tool, "patience", self._timeout)
+        patience = getattr(tool, "patience", getattr(tool, "time_limit", self._timeout))
         scope = asyncio.timeout(patience)
         try:
             async with scope:

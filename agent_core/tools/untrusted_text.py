@@ -7,6 +7,10 @@ import unicodedata
 BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
 """The tags in which Talaria speaks to the model."""
 
+_LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+"""Terminal escape sequences: colours, cursor movements and window titles."""
+_KEPT = {ord("\n"): " ", ord("\t"): " "}
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _TAGS = range(0xE0000, 0xE0080)
 _IGNORED = (
@@ -32,6 +36,14 @@ def is_hidden(character: str) -> bool:
         or character in _BIDI
         or ord(character) in _TAGS
     )
+
+
+def strip_controls(text: str) -> str:
+    """Remove the escape sequences of terminals and hidden characters; lines and tabs stay."""
+    plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
+    if _is_plain(plain.translate(_KEPT)):
+        return plain
+    return "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
 
 
 def is_bidi(character: str) -> bool:

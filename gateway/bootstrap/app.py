@@ -20,6 +20,7 @@ from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core, Extensions, make_core
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
+from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
 from gateway.bootstrap.toolboxes import make_tool_deps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
@@ -78,7 +79,8 @@ async def run(
         external_memory = await factories.load_external_memory(settings, database, extra.now)
         if external_memory:
             stack.push_async_callback(external_memory.close)
-        core = make_core(settings, extra, database, model, external_memory)
+        backend = await load_backend(settings)
+        core = make_core(settings, extra, database, model, external_memory, backend)
         claim_code = await _make_claim_code(core)
         build = partial(_build, core=core, claim_code=claim_code)
         await serve(build, stop=stop, companions=companions)

@@ -10,6 +10,7 @@ from adapters.contract import ChatAdapter
 from agent_core.agent import SessionCache
 from agent_core.agent.compaction import Compactor
 from agent_core.agent.quotas import Quotas
+from agent_core.execution import Backend
 from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.models import Model
@@ -59,6 +60,8 @@ class Core:
     sessions: SessionCache
     quotas: Quotas
     compactor: Compactor
+    backend: Backend | None
+    """The place where commands run; None where there are no tools that act."""
     zone: str
     """The deployment's IANA time zone."""
     zone_of: Callable[[Person], str]
@@ -78,6 +81,7 @@ def make_core(
     database: Database,
     model: Model,
     external_memory: ExternalMemory | None,
+    backend: Backend | None,
 ) -> Core:
     """Construct the services that need no TaskGroup."""
     adapters = {**factories.load_adapters(settings), **extra.adapters}
@@ -96,6 +100,7 @@ def make_core(
         sessions=SessionCache(database),
         quotas=quotas,
         compactor=factories.make_compactor(settings, database, model, quotas),
+        backend=backend,
         zone=zone,
         zone_of=make_zone_finder(zone),
         secret_mask=SecretMask(list_hidden(settings.secrets)),

@@ -1,6 +1,7 @@
-"""Loads platforms, model providers, external memories and embedding models by name."""
+"""Loads platforms, model providers, external memories, embedding models and backends by name."""
 
 import importlib
+import logging
 import pkgutil
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -8,6 +9,14 @@ from types import ModuleType
 from typing import cast
 
 from adapters.contract import ChatAdapter
+from agent_core.errors import BackendUnavailable
+from agent_core.execution import (
+    WORKSPACES,
+    Backend,
+    LocalBackend,
+    SandboxLimits,
+    find_bubblewrap,
+)
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
 from agent_core.recall import Embedder
@@ -19,6 +28,9 @@ _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
 _MEMORIES = "agent_core.memory.external"
 _EMBEDDINGS = "agent_core.recall"
+_MEGABYTE = 1_000_000
+
+_log = logging.getLogger(__name__)
 
 
 class UnknownPlug(Exception):
@@ -104,3 +116,30 @@ def _load(package: str, name: str, known: list[str], kind: str) -> ModuleType:
         raise UnknownPlug(f'There is no {kind} "{name}"; there are {", ".join(known)}.')
     with held_off():
         return importlib.import_module(f"{package}.{name}")
+
+
+def make_backend(settings: Settings) -> Backend | None:
+    """Make the place where commands run; None if no tools act."""
+    table = settings.tools
+    if not table.backend:
+        return None
+    limits = SandboxLimits(
+        memory=table.memory_mb * _MEGABYTE,
+        processes=table.processes,
+        file=table.file_mb * _MEGABYTE,
+        workspace=table.workspace_mb * _MEGABYTE,
+    )
+    home = settings.home.resolve()
+    return LocalBackend(home / WORKSPACES, limits, hidden=(home,), program=find_bubblewrap())
+
+
+async def load_backend(settings: Settings) -> Backend | None:
+    """Make the place where commands run, and try it; None, and a warning, if it fails."""
+    backend = make_backend(settings)
+    if backend:
+        try:
+            await backend.health()
+        except BackendUnavailable as error:
+            _log.warning("the tools of [tools] are off: %s", error)
+            return None
+    return backend

@@ -6,7 +6,8 @@ from functools import partial
 
 from agent_core.agent import Toolboxes, private_tools, room_tools
 from agent_core.agent.prompt import SOUL_LIMIT
-from agent_core.digest import digest_tools
+from agent_core.digest import DigestOptions, digest_tools
+from agent_core.execution import Backend
 from agent_core.memory import (
     Approval,
     ExternalMemory,
@@ -17,7 +18,14 @@ from agent_core.memory import (
 )
 from agent_core.schedule import JobMover, ScheduleTool
 from agent_core.state.engine.database import Database
-from agent_core.tools import AskTool, SecretMask, SettingsTool, Tool, Toolbox
+from agent_core.tools import (
+    AskTool,
+    SecretMask,
+    SettingsTool,
+    Tool,
+    Toolbox,
+    make_workspace_tools,
+)
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import load_reranker
 from gateway.bootstrap.scheduling import make_digest_options
@@ -40,6 +48,8 @@ class ToolDeps:
     memory: SharedMemory
     user_prompts: UserPrompts
     external_memory: ExternalMemory | None
+    backend: Backend | None
+    """The place where commands run; None where there are no tools that act."""
     zone: str
     secret_mask: SecretMask
     forget_people: Callable[[], None]
@@ -54,6 +64,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
         memory=core.memory,
         user_prompts=user_prompts,
         external_memory=core.external_memory,
+        backend=core.backend,
         zone=core.zone,
         secret_mask=core.secret_mask,
         forget_people=core.identity.forget_known,
@@ -93,15 +104,19 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
         *(deps.external_memory.tools if deps.external_memory else ()),
     )
+    acting: tuple[Tool, ...] = ()
+    if deps.backend:
+        most = deps.settings.tools.command_seconds
+        acting = make_workspace_tools(deps.backend, command_seconds=most)
     room = room_tools(database, deps.memory, approval, inventory, reranker)
     kit = make_digest_options(deps.settings, deps.zone)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask)
     return Toolboxes(
-        private=make_toolbox((*private, *shared)),
+        private=make_toolbox((*private, *shared, *acting)),
         room=make_toolbox((*room, *shared)),
         inventory=inventory,
-        private_job=make_toolbox((*private, *shared, *gathering)),
+        private_job=make_toolbox((*private, *shared, *gathering, *acting)),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
     )

@@ -34,6 +34,7 @@ from gateway.config.tables import (
     RetentionSettings,
     SkillSettings,
     Table,
+    ToolSettings,
     TurnSettings,
 )
 from gateway.errors import SettingsError
@@ -74,6 +75,7 @@ class Settings(BaseSettings):
     context: ContextSettings = ContextSettings()
     media: MediaSettings = MediaSettings()
     digest: DigestSettings = DigestSettings()
+    tools: ToolSettings = ToolSettings()
     http: HttpSettings = HttpSettings()
     telegram: TelegramSettings = TelegramSettings()
     discord: DiscordSettings = DiscordSettings()

@@ -302,6 +302,40 @@ class DigestSettings(Table, title="Digests"):
     )
 
 
+class ToolSettings(Table, title="Tools that act"):
+    """Where commands run, and their limits. MB are a million bytes."""
+
+    backend: Literal["", "local"] = Field(
+        "",
+        description="Where the assistant runs commands and keeps files for a person: `local` is"
+        " this machine, in a sandbox without network (needs bubblewrap). Empty for no such tools.",
+    )
+    command_seconds: int = Field(
+        300, ge=5, le=3600, description="Longest time of one command, in seconds."
+    )
+    memory_mb: int = Field(
+        2000,
+        ge=100,
+        le=1_000_000,
+        description="Most memory of one command with all its processes, in millions of bytes.",
+    )
+    processes: int = Field(
+        128, ge=8, le=10_000, description="Most processes of one command at the same time."
+    )
+    file_mb: int = Field(
+        1000,
+        ge=1,
+        le=1_000_000,
+        description="Largest file that a command may write, in millions of bytes.",
+    )
+    workspace_mb: int = Field(
+        5000,
+        ge=1,
+        le=10_000_000,
+        description="Most that one person's workspace may hold, in millions of bytes.",
+    )
+
+
 class HttpSettings(Table, title="HTTP server"):
     """The HTTP server. After `load`, port 0 means that there is none."""
 

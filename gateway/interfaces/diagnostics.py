@@ -1,5 +1,6 @@
 """Checks of a home directory and its settings; they change nothing."""
 
+import asyncio
 import os
 import platform
 import shutil
@@ -8,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent_core.errors import SkillBroken, StoreError
+from agent_core.errors import BackendUnavailable, SkillBroken, StoreError
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from agent_core.subprocesses.confinement import find_protection
 from agent_core.subprocesses.landlock import SIGNALS_SINCE
-from gateway.bootstrap.plugins import load_configured_embedder
+from gateway.bootstrap.plugins import load_configured_embedder, make_backend
 from gateway.config import (
     CONFIG_NAME,
     DATABASE,
@@ -66,6 +67,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_look_at_skills(settings.home),
         *_look_at_embeddings(settings),
         _look_at_confinement(),
+        _look_at_tools(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
 
@@ -265,6 +267,18 @@ def _look_at_confinement() -> Finding:
     if missing:
         return _finding("confinement", "note", f"this kernel lacks {'; '.join(missing)}")
     return _finding("confinement", "ok", f"Landlock {found.landlock} and seccomp")
+
+
+def _look_at_tools(settings: Settings) -> Finding:
+    """Start the sandbox: only that shows whether commands can run."""
+    backend = make_backend(settings)
+    if backend is None:
+        return _finding("tools", "ok", 'no commands or files; tools.backend = "local" allows them')
+    try:
+        asyncio.run(backend.health())
+    except BackendUnavailable as error:
+        return _finding("tools", "note", f"commands and files are off: {error}")
+    return _finding("tools", "ok", "commands run in a sandbox on this machine, without network")
 
 
 def _name_secrets(secrets: Secrets) -> str:

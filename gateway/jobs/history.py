@@ -1,6 +1,5 @@
 """The history of messages that jobs sent without a model."""
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
-from agent_core.tools import is_hidden
+from agent_core.tools import strip_controls
 from agent_core.transcript import Message, TextPart, repair_text
 from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
@@ -25,15 +24,11 @@ FILE = "output.txt"
 """The full output, attached to a message that shows only its beginning and end."""
 _BEGIN, _END = 2000, 1000
 """Characters shown of a long output: with the title, they fill one or two messages."""
-_LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-"""Terminal escape sequences: colours, cursor movements and window titles."""
 
 
 def clean_output(text: str) -> str:
     """Remove control characters and escape sequences; return "" if nothing readable is left."""
-    plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
-    kept = "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
+    kept = strip_controls(text)
     return kept if has_visible_text(kept) else ""
 
 

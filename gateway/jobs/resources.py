@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
 from agent_core.state.people.delivery_targets import Home
-from agent_core.tools import AskTool, SendFileTool, SettingsTool
+from agent_core.tools import WORKSPACE_TOOLS, AskTool, SendFileTool, SettingsTool
 from gateway import conversion
 from gateway.config import SKILLS, Settings
 from gateway.texts import jobs as job_texts
@@ -45,10 +45,11 @@ def _make_means(settings: Settings) -> JobResources:
     shared = [AskTool.spec.name, SCHEDULE_SPEC.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL[settings.memory.provider]
+    acting = WORKSPACE_TOOLS if settings.tools.backend else ()
     place = SkillCatalog(settings.home / SKILLS)
     return JobResources(
         models=model.named,
-        tools=(*open_tools, *private, *external, *shared, *gathering),
+        tools=(*open_tools, *private, *external, *shared, *gathering, *acting),
         room_tools=(*open_tools, *shared, *gathering),
         fault_of_skill=partial(_find_fault, place),
         is_priced=lambda name: settings.prices.find(name or model.name) is not None,

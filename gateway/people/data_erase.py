@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_core.digest import SOURCES
 from agent_core.errors import WorkInProgress
+from agent_core.execution import WORKSPACES
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
 from agent_core.privacy import PersonErasure, scrub_database
@@ -42,7 +43,9 @@ class DataErase:
         self._now = now
         self.renew = renew
         folders = (home / MEMORIES, home / SOURCES)
-        self._erasure = PersonErasure(database, memory, folders, conversion.is_direct_chat)
+        self._erasure = PersonErasure(
+            database, memory, folders, home / WORKSPACES, conversion.is_direct_chat
+        )
         self.lock = asyncio.Lock()
 
     async def erase(self, person_id: PersonId) -> None:

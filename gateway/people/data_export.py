@@ -8,7 +8,6 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.digest import SOURCES
 from agent_core.privacy import ExportArchive, write_export
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data
@@ -72,9 +71,8 @@ class DataExport:
             )
             archive = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
             try:
-                sources = self._home / SOURCES
                 write_export(
-                    connection, archive, subject=whose, name=person.name, sources=sources, now=now
+                    connection, archive, subject=whose, name=person.name, home=self._home, now=now
                 )
             finally:
                 paths = archive.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent_core.digest import SOURCES, list_files, own_folder
+from agent_core.execution import WORKSPACES, walk_files
 from agent_core.ids import PersonId
 from agent_core.memory import MemoryStore
 from agent_core.privacy import Preview, WordMatcher, WordRemoval, parse_words
@@ -56,7 +57,8 @@ class DataForget:
             removed.entries, removed.messages, removed.jobs, has_messages=has_messages
         )
         report += privacy.describe_renamed(removed.blocks)
-        return report + privacy.describe_kept_files(await self._find_files(person_id, words))
+        report += privacy.describe_kept_files(await self._find_files(person_id, words))
+        return report + privacy.describe_workspace_files(await self._find_work(person_id, words))
 
     async def _find_files(self, person_id: PersonId, words: WordMatcher) -> list[str]:
         """List the person's digest sources that contain the words; only owners can delete them."""
@@ -65,6 +67,13 @@ class DataForget:
             return []
         folder = own_folder(self._home / SOURCES, "people", person.slug)
         return await asyncio.to_thread(_search_folder, folder, words)
+
+    async def _find_work(self, person_id: PersonId, words: WordMatcher) -> list[str]:
+        """List the files of the person's workspace that contain the words."""
+        person = await self._database.read(lambda c: people.find(c, person_id=person_id))
+        if person is None:
+            return []
+        return await asyncio.to_thread(_search_work, self._home / WORKSPACES / person.slug, words)
 
 
 async def is_local(database: Database, person_id: PersonId) -> bool:
@@ -100,4 +109,13 @@ def _search_folder(folder: Path, words: WordMatcher) -> list[str]:
         str(path.relative_to(folder))
         for path in list_files(folder)
         if words.is_in(path.name) or words.is_in_bytes(_COMPACTED_LINE.sub(b"", path.read_bytes()))
+    ]
+
+
+def _search_work(workspace: Path, words: WordMatcher) -> list[str]:
+    """List the files of a workspace that contain the words; of a long one, search the beginning."""
+    return [
+        name
+        for name, pieces in walk_files(workspace)
+        if words.is_in(name) or words.is_in_bytes(next(pieces, b""))
     ]

@@ -57,10 +57,15 @@ TOO_LONG = Text(
 _TOOLS = {
     "ask": Text("Waiting for an answer"),
     "memory": Text("Updating memory"),
+    "patch": Text("Changing a file"),
+    "read_file": Text("Reading a file"),
     "recall": Text("Searching conversations"),
     "schedule": Text("Managing jobs"),
+    "search_files": Text("Searching files"),
     "send_file": Text("Writing a file"),
     "settings": Text("Changing settings"),
+    "terminal": Text("Running a command"),
+    "write_file": Text("Writing a file"),
 }
 _OTHER_TOOL = Text("Using {name}")
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}

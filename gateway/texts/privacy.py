@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.localization import Text, join_list
+from agent_core.localization import Plural, Text, join_list
 from gateway.texts.people import quote_name
 
 EXPORT_NO_FILES = Text(
@@ -75,6 +75,11 @@ _FORGOTTEN = Text(
     "Deleted:\n{counts}\nI can't delete anything from the chats themselves or from backups."
 )
 _KEPT_FILES = Text("I don't change files that people gave me for digests. It's still in: {names}.")
+_MOST_NAMED = 5
+_MORE_FILES = Plural("{n:,} more", "{n:,} more")
+_WORKSPACE_FILES = Text(
+    "Files in your workspace still contain it: {names}. Tell me which of them to delete."
+)
 _ASK_ERASE = Text(
     "Delete everything I have about you? That includes conversations, memory, files, jobs, settings"
     " and your account. You can't undo this; /export gives you a copy first."
@@ -133,6 +138,15 @@ def describe_kept_files(names: Sequence[str]) -> str:
     if not names:
         return ""
     return f" {_KEPT_FILES(names=join_list([quote_name(name) for name in names]))}"
+
+
+def describe_workspace_files(names: Sequence[str]) -> str:
+    """Name the first files of a workspace that still hold the words; "" if there are none."""
+    if not names:
+        return ""
+    named = [quote_name(name) for name in names[:_MOST_NAMED]]
+    more = [_MORE_FILES(len(names) - _MOST_NAMED)] if len(names) > _MOST_NAMED else []
+    return f" {_WORKSPACE_FILES(names=join_list([*named, *more]))}"
 
 
 def ask_to_erase(name: str | None) -> str:

@@ -22,6 +22,7 @@ _NAMED = {
     "quote": Text("a message by {name}"),
     "forward": Text("a message forwarded from {name}"),
     "fetched": Text("text from {name}"),
+    "command": Text("the output of {name}"),
 }
 _PICTURE = Text("a picture")
 _EARLIER = Text("an earlier answer that rests on other people's words")

@@ -15,6 +15,7 @@ from agent_core.subprocesses.confinement import find_protection
 from agent_core.subprocesses.landlock import SIGNALS_SINCE
 from gateway.config import load
 from gateway.interfaces import diagnostics
+from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.architecture.source import ROOT
 from tests.integration.processes import bytes_below, environ, running, talaria, talaria_beside
 
@@ -202,6 +203,20 @@ def open_home(home: Path) -> Path:
     home.mkdir()
     home.chmod(0o755)
     return home
+
+
+def test_it_says_whether_commands_can_run(home: Path) -> None:
+    assert 'tools.backend = "local" allows them' in findings(home, 0)["tools"]["text"]
+
+
+@needs_bubblewrap
+def test_it_starts_the_sandbox_of_commands_and_leaves_nothing(home: Path) -> None:
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="local")["tools"]
+    assert (found["state"], found["text"]) == (
+        "ok",
+        "commands run in a sandbox on this machine, without network",
+    )
+    assert not (home / "workspaces").exists()
 
 
 def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:

@@ -211,6 +211,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             memory=gateway.memory,
             user_prompts=gateway.user_prompts,
             external_memory=gateway.external_memory,
+            backend=None,
             zone="UTC",
             secret_mask=SecretMask(()),
             forget_people=gateway.identity.forget_known,

@@ -1,0 +1,154 @@
+"""The tools for files of the workspace: `read_file`, `write_file` and `patch`."""
+
+from collections.abc import Mapping
+
+from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.transcript import ToolSpec, make_source
+
+MOST_SHOWN = 12_000
+"""Characters of a file in one result; about 3,000 tokens."""
+_LINES = 500
+_MOST_WRITTEN = 1_000_000
+"""Bytes of one call; a model writes far less."""
+_TEXT = {"type": "string"}
+_LINE = {"type": "integer", "minimum": 1}
+
+
+class ReadFileTool:
+    """The `read_file` tool."""
+
+    spec = ToolSpec(
+        name="read_file",
+        description=(
+            "Read lines of a text file in the workspace. `offset` is the first line (default 1),"
+            f" `limit` their number (default {_LINES})."
+        ),
+        schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
+    )
+    effect: Effect = "read"
+    is_cheap = False
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Read a part of the file, and say where to read on.
+
+        Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
+        """
+        path = read_text(arguments, "path")
+        found = await self._workspaces.read(find_slug(context), path)
+        lines = found.data.decode("utf-8", "replace").splitlines(keepends=True)
+        offset, limit = arguments.get("offset", 1), arguments.get("limit", _LINES)
+        assert isinstance(offset, int)  # noqa: S101 - the schema says so
+        assert isinstance(limit, int)  # noqa: S101
+        if not lines:
+            return ToolResult(text=f"`{path}` is empty.")
+        if offset > len(lines):
+            raise ToolArgumentError(f"`{path}` has only {len(lines):,} lines")
+        return ToolResult(
+            text=_show(lines, offset - 1, limit), sources=(make_source("file", path),)
+        )
+
+
+def _show(lines: list[str], start: int, limit: int) -> str:
+    """Return as many lines as fit, and where to read on."""
+    shown, room = [], MOST_SHOWN
+    for line in lines[start : start + limit]:
+        if len(line) > room:
+            break
+        shown.append(line)
+        room -= len(line)
+    if not shown:
+        text = lines[start]
+        return (
+            f"{text[:MOST_SHOWN]}\n[Line {start + 1:,} goes on for {len(text) - MOST_SHOWN:,} more"
+            " characters; read them in `terminal` with cut -c.]"
+        )
+    text, end = "".join(shown), start + len(shown)
+    if end == len(lines):
+        return text
+    return (
+        f"{text}[Lines {start + 1:,} to {end:,} of {len(lines):,}; read on with offset {end + 1}.]"
+    )
+
+
+class WriteFileTool:
+    """The `write_file` tool."""
+
+    spec = ToolSpec(
+        name="write_file",
+        description=(
+            "Create or replace a text file in the workspace. Folders are made. Use `patch` to"
+            " change a part, `send_file` to give the person a file."
+        ),
+        schema=make_schema(("path", "content"), path=_TEXT, content=_TEXT),
+    )
+    effect: Effect = "idempotent"
+    is_cheap = False
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Write the file at once. Raises as `read_file` does."""
+        slug, path = find_slug(context), read_text(arguments, "path")
+        data = str(arguments["content"]).encode(errors="replace")
+        if len(data) > _MOST_WRITTEN:
+            raise ToolArgumentError(
+                f"`content` has {len(data):,} bytes, at most {_MOST_WRITTEN:,} can be written;"
+                " split it"
+            )
+        async with self._workspaces.lock(slug):
+            await self._workspaces.backend.write_file(slug, path, data)
+        return ToolResult(text=f"Wrote {path} ({len(data):,} bytes).")
+
+
+class PatchTool:
+    """The `patch` tool: replaces the only occurrence of a text."""
+
+    spec = ToolSpec(
+        name="patch",
+        description=(
+            "Replace a text in a file of the workspace. `old` must occur exactly once, with its"
+            " spaces and line breaks."
+        ),
+        schema=make_schema(("path", "old", "new"), path=_TEXT, old=_TEXT, new=_TEXT),
+    )
+    effect: Effect = "unsafe"
+    is_cheap = False
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Change the file at once, or not at all. Raises as `read_file` does."""
+        slug, path = find_slug(context), read_text(arguments, "path")
+        old, new = str(arguments["old"]), str(arguments["new"])
+        if not old or old == new:
+            raise ToolArgumentError("`old` is empty" if not old else "`old` and `new` are the same")
+        async with self._workspaces.lock(slug):
+            found = await self._workspaces.read(slug, path)
+            try:
+                text = found.data.decode()
+            except UnicodeDecodeError as error:
+                raise WorkspaceError(f"`{path}` is not UTF-8 text; change it otherwise") from error
+            line = _find_line(text, old, path)
+            await self._workspaces.backend.write_file(slug, path, text.replace(old, new).encode())
+        return ToolResult(text=f"Changed {path} at line {line:,}.")
+
+
+def _find_line(text: str, old: str, path: str) -> int:
+    """Return the line of the only occurrence. Raises `ToolArgumentError`."""
+    count = text.count(old)
+    if count == 1:
+        return text[: text.index(old)].count("\n") + 1
+    if count:
+        raise ToolArgumentError(
+            f"`old` occurs {count:,} times in `{path}`; add lines around it until it is unique"
+        )
+    raise ToolArgumentError(
+        f"`old` does not occur in `{path}`; read the file, and copy the text exactly"
+    )

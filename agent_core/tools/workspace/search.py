@@ -1,0 +1,97 @@
+"""The `search_files` tool: ripgrep in the workspace, or grep and find where it is missing."""
+
+from collections.abc import Mapping
+
+from agent_core.errors import ToolArgumentError
+from agent_core.execution import Command, run_command
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.untrusted_text import strip_controls
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.transcript import ToolSpec, make_source
+
+_SECONDS = 30.0
+_MOST_BYTES = 200_000
+_MOST_LINES = 100
+_LONGEST_LINE = 300
+_SEARCH = """
+path=$1 pattern=$2 glob=$3
+if [ -z "$pattern" ]; then
+    find "$path" -type f -name "$glob" -not -path '*/.git/*' | sed 's|^\\./||' | sort
+elif command -v rg >/dev/null; then
+    exec rg --no-config --hidden --glob '!.git' ${glob:+--glob "$glob"} --line-number \\
+        --no-heading --with-filename --color never --sort path -e "$pattern" -- "$path"
+else
+    exec grep -rnIE --exclude-dir=.git ${glob:+--include="$glob"} -e "$pattern" -- "$path"
+fi
+"""
+"""Runs in the sandbox, so no path and no pattern reaches anything else."""
+
+
+class SearchFilesTool:
+    """The `search_files` tool."""
+
+    spec = ToolSpec(
+        name="search_files",
+        description=(
+            "Search the workspace: lines that match a regular expression, in files whose names fit"
+            " `glob`. Without `pattern`, list those files."
+        ),
+        schema=make_schema(
+            (),
+            pattern={"type": "string"},
+            glob={"type": "string", "description": "for instance *.py"},
+            path={"type": "string", "description": "a file or folder"},
+        ),
+    )
+    effect: Effect = "read"
+    is_cheap = False
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Search, and return the first matches.
+
+        Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
+        """
+        pattern, glob = read_text(arguments, "pattern"), read_text(arguments, "glob")
+        path = read_text(arguments, "path")
+        if not pattern and not glob:
+            glob = "*"
+        argv = ("/bin/bash", "-c", _SEARCH, "search", _name(path), pattern, glob)
+        done = await run_command(
+            self._workspaces.backend,
+            Command(workspace=find_slug(context), argv=argv),
+            seconds=_SECONDS,
+            most_bytes=_MOST_BYTES,
+        )
+        text = strip_controls(done.output.decode("utf-8", "replace"))
+        lines = [line.removeprefix("./") for line in text.splitlines()]
+        if done.status > 1 and not done.limit:
+            reason = lines[-1] if lines else "it gives no reason"
+            raise ToolArgumentError(f"the search failed: {reason[:_LONGEST_LINE]}")
+        if not lines and done.limit != "time":
+            return ToolResult(text="Nothing matches.")
+        return ToolResult(
+            text="\n".join(
+                [*map(_shorten, lines[:_MOST_LINES]), *_describe_rest(lines, done.limit)]
+            ),
+            sources=(make_source("command", "search_files"),),
+        )
+
+
+def _name(path: str) -> str:
+    """Return a path that no program takes for an option."""
+    return path if path.startswith("/") else f"./{path}"
+
+
+def _shorten(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+def _describe_rest(lines: list[str], limit: str) -> list[str]:
+    if limit == "time":
+        return [f"[The search was stopped after {_SECONDS:g} s; name a folder or a glob.]"]
+    if limit or len(lines) > _MOST_LINES:
+        return [f"[There is more than these {_MOST_LINES} lines; search for something rarer.]"]
+    return []

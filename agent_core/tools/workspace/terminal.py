@@ -1,0 +1,113 @@
+"""The `terminal` tool: one bash command in the person's workspace."""
+
+import re
+from collections.abc import Mapping
+
+from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.execution import Command, Completed, run_command
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.untrusted_text import flatten, strip_controls
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.transcript import ToolSpec, make_source
+
+MOST_OUTPUT = 8_000_000
+"""Bytes of output that are kept; a command that writes more is stopped."""
+HEAD, TAIL = 4_000, 6_000
+"""Characters of a long output that the model sees; the end reports the outcome."""
+OUTPUTS = ".output"
+"""The folder of the workspace with the outputs that were too long."""
+_SECONDS = 60
+"""Seconds of a command for which the model asks for no other time."""
+_LONGEST_COMMAND = 100_000
+"""Bytes; Linux takes 131,072 for one argument."""
+_NAMED = 60
+_ENDS = {
+    "output": f"It was stopped after {MOST_OUTPUT:,} bytes of output; filter it or write a file.",
+    "memory": "It was stopped because it took too much memory; do less at once.",
+    "processes": "It was stopped because it had too many processes; do less at once.",
+    "disk": "It was stopped because the workspace or the disk is full; delete files first.",
+}
+
+
+class TerminalTool:
+    """The `terminal` tool. It has no network, and ends with everything that it started."""
+
+    effect: Effect = "unsafe"
+    is_cheap = False
+
+    def __init__(self, workspaces: Workspaces, *, most_seconds: int) -> None:
+        """`most_seconds` is the longest time that the model may ask for."""
+        self._workspaces = workspaces
+        self._most_seconds = most_seconds
+        self.time_limit = most_seconds + 30.0
+        """Seconds; more than the command's own, with the time to end it."""
+        self.spec = ToolSpec(
+            name="terminal",
+            description=(
+                "Run a bash command in this person's own workspace, a Linux sandbox at /workspace"
+                " without network or keyboard. Files stay; processes end with the command."
+            ),
+            schema=make_schema(
+                ("command",),
+                command={"type": "string"},
+                timeout={
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": most_seconds,
+                    "description": f"seconds, {min(_SECONDS, most_seconds)} by default",
+                },
+                workdir={"type": "string"},
+            ),
+        )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Run the command, and wait for its end. Cancellation kills it.
+
+        Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
+        """
+        slug, text = find_slug(context), read_text(arguments, "command")
+        if not text.strip():
+            raise ToolArgumentError("`command` is empty")
+        if len(text.encode()) > _LONGEST_COMMAND:
+            raise ToolArgumentError("`command` is too long; write a script with `write_file`")
+        given = arguments.get("timeout")
+        seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
+        folder = read_text(arguments, "workdir")
+        command = Command(workspace=slug, argv=("/bin/bash", "-c", text), folder=folder)
+        async with self._workspaces.lock(slug):
+            done = await run_command(
+                self._workspaces.backend, command, seconds=seconds, most_bytes=MOST_OUTPUT
+            )
+            shown = await self._show(slug, done.output, context)
+        return ToolResult(
+            text="\n".join((shown, *_describe_end(done, seconds))),
+            is_error=bool(done.status or done.limit),
+            sources=(make_source("command", flatten(text, _NAMED)),),
+        )
+
+    async def _show(self, slug: str, output: bytes, context: ToolContext) -> str:
+        """Return what the model sees of an output; a long one goes to a file."""
+        if b"\0" in output:
+            return (
+                f"[The output is binary, {len(output):,} bytes; write it to a file, or print it"
+                " with xxd or strings.]"
+            )
+        text = strip_controls(output.decode("utf-8", "replace")).rstrip("\n")
+        if len(text) <= HEAD + TAIL:
+            return text or "[No output.]"
+        path = f"{OUTPUTS}/{re.sub('[^0-9A-Za-z]', '', context.call_id)[-12:]}.txt"
+        try:
+            await self._workspaces.backend.write_file(slug, path, text.encode())
+            where = f"all of it is in {path}: read on with `read_file`"
+        except WorkspaceError:
+            where = "the rest is lost, because the workspace is full"
+        left_out = len(text) - HEAD - TAIL
+        return f"{text[:HEAD]}\n[… {left_out:,} characters left out; {where} …]\n{text[-TAIL:]}"
+
+
+def _describe_end(done: Completed, seconds: float) -> list[str]:
+    if done.limit == "time":
+        return [f"[It was stopped after {seconds:g} s. Ask for a longer `timeout`, or do less.]"]
+    if done.limit:
+        return [f"[{_ENDS[done.limit]}]"]
+    return [f"[Exit status {done.status}.]"] if done.status else []

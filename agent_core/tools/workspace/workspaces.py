@@ -1,0 +1,72 @@
+"""The workspace of a call: whose it is, and the order of the calls that change it."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from weakref import WeakValueDictionary
+
+from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.execution import Backend, FileContent
+from agent_core.tools.contract import ToolContext
+
+MOST_BYTES = 4_000_000
+"""Bytes of a file that a tool reads as a whole; a command reads any part of a longer one."""
+
+
+class Workspaces:
+    """The workspaces of all people in one backend."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, slug: str) -> asyncio.Lock:
+        """The lock that a call holds while it changes a workspace; reading needs none."""
+        lock = self._locks.get(slug)
+        if lock is None:
+            lock = self._locks[slug] = asyncio.Lock()
+        return lock
+
+    async def read(self, slug: str, path: str) -> FileContent:
+        """Read a whole file. Raises `WorkspaceError`, also for one that is too long."""
+        found = await self.backend.read_file(slug, path, MOST_BYTES)
+        if found.size > MOST_BYTES:
+            raise WorkspaceError(
+                f"`{path}` has {found.size:,} bytes, and at most {MOST_BYTES:,} can be read at"
+                " once; read a part of it in `terminal` with head, tail or sed"
+            )
+        if b"\0" in found.data:
+            raise WorkspaceError(
+                f"`{path}` is binary ({found.size:,} bytes); look at it in `terminal`, for instance"
+                " with file or xxd"
+            )
+        return found
+
+
+def find_slug(context: ToolContext) -> str:
+    """Return the slug of the person whose workspace a call uses. Raises `ToolArgumentError`."""
+    owner = context.memory_owner
+    if owner is None or owner.kind != "human":
+        raise ToolArgumentError("there is no workspace in a group or channel")
+    return owner.slug
+
+
+def read_text(arguments: Mapping[str, object], name: str) -> str:
+    """Return a text argument; "" if it is missing. Raises `ToolArgumentError` for a NUL."""
+    value = str(arguments.get(name, ""))
+    if "\0" in value:
+        raise ToolArgumentError(f"`{name}` can't hold a NUL character")
+    return value
+
+
+def make_schema(required: tuple[str, ...], **properties: Mapping[str, object]) -> str:
+    """Return the schema of an object with these properties as JSON."""
+    return json.dumps(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    )

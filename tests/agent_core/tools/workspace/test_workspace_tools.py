@@ -1,0 +1,246 @@
+"""The tools of the workspace, in a real sandbox."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_core.execution import LocalBackend
+from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.tools import (
+    WORKSPACE_TOOLS,
+    MemoryOwner,
+    SecretMask,
+    Toolbox,
+    ToolContext,
+    ToolResult,
+    make_workspace_tools,
+)
+from agent_core.transcript import ToolCallPart, make_source
+from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
+
+pytestmark = [pytest.mark.process, needs_bubblewrap]
+
+SECRET = "sk-ant-abcdefghijklmnopqrstuv"
+
+
+class Desk:
+    """A toolbox with the tools of a workspace, and the folder that they work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = folder / "workspaces" / "anna"
+        self._toolbox = Toolbox(
+            make_workspace_tools(make_local(folder), command_seconds=30),
+            mask=SecretMask((SECRET,)),
+        )
+        self._calls = 0
+
+    async def use(self, name: str, **arguments: object) -> ToolResult:
+        self._calls += 1
+        call_id = CallId(f"toolu_{self._calls:04}")
+        call = ToolCallPart(call_id=call_id, name=name, arguments=json.dumps(arguments))
+        return await self._toolbox.run(call, context_of(call_id))
+
+    async def say(self, name: str, **arguments: object) -> str:
+        return (await self.use(name, **arguments)).text
+
+
+def context_of(call_id: CallId, kind: str = "human") -> ToolContext:
+    owner = MemoryOwner(person_id=PersonId(1), slug="anna")
+    return ToolContext(
+        person_id=PersonId(1),
+        owner_id=PersonId(1),
+        memory_owner=owner if kind == "human" else None,
+        conversation_id=ConversationId(1),
+        scope="s1",
+        turn_id=TurnId(1),
+        call_id=call_id,
+        now=0,
+        evidence="",
+    )
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_every_tool_has_the_name_that_jobs_may_use(tmp_path: Path) -> None:
+    tools = make_workspace_tools(make_local(tmp_path), command_seconds=30)
+    assert tuple(tool.spec.name for tool in tools) == WORKSPACE_TOOLS
+    assert [tool.effect for tool in tools] == ["unsafe", "read", "idempotent", "unsafe", "read"]
+
+
+async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk) -> None:
+    assert await desk.use("terminal", command="pwd") == ToolResult(
+        text="/workspace", sources=(make_source("command", "pwd"),)
+    )
+    failed = await desk.use("terminal", command="ls missing")
+    assert failed.is_error
+    assert failed.text.endswith("No such file or directory\n[Exit status 2.]")
+    assert await desk.say("terminal", command="true") == "[No output.]"
+    await desk.say("terminal", command="mkdir -p a/b")
+    assert await desk.say("terminal", command="pwd", workdir="/workspace/a/b") == "/workspace/a/b"
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("yes", "[It was stopped after 8,000,000 bytes of output; filter it or write a file.]"),
+        ("sleep 600", "[It was stopped after 1 s. Ask for a longer `timeout`, or do less.]"),
+        ("read -r x || echo nothing to read", "nothing to read"),
+        ("setsid sleep 600 & disown; echo away", "away"),
+        ("head -c 500 /dev/urandom; printf '\\0'", "or print it with xxd or strings.]"),
+        ("for i in $(seq 99); do sleep 600 & done; wait", "it had too many processes"),
+        ("for i in 1 2 3 4; do head -c 19M /dev/zero >f$i; done; sleep 9", "the disk is full"),
+        ("python3 -c 'input()'", "EOFError: EOF when reading a line"),
+        ("curl http://127.0.0.1/ || wget http://127.0.0.1/", "[Exit status"),
+    ],
+)
+async def test_a_bad_command_gets_one_clear_sentence(
+    desk: Desk, command: str, sentence: str
+) -> None:
+    said = await desk.say("terminal", command=command, timeout=1 if "600" in command else 10)
+    assert sentence in said or ("99" in command and "Resource" in said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"command": " "}, "`command` is empty."),
+        ({"command": "a\0b"}, "`command` can't hold a NUL character."),
+        ({"command": "x" * 200_000}, "`command` is too long; write a script with `write_file`."),
+        ({"command": "ls", "workdir": "nowhere"}, "`nowhere` does not exist."),
+        ({"command": "ls", "workdir": "/etc"}, "`/etc` leads out of the workspace."),
+        ({"command": "ls", "timeout": 31}, "`timeout` must be smaller than or equal to 30."),
+    ],
+)
+async def test_a_command_that_can_not_run_says_why(
+    desk: Desk, arguments: dict[str, object], sentence: str
+) -> None:
+    result = await desk.use("terminal", **arguments)
+    assert result.is_error
+    assert result.text.endswith(sentence)
+
+
+async def test_a_long_output_goes_to_a_file_that_can_be_read_on(desk: Desk) -> None:
+    said = await desk.say("terminal", command="seq 1 20000")
+    assert len(said) < 11_000
+    assert said.startswith("1\n2\n3\n")
+    assert said.endswith("19999\n20000")
+    path = said.partition("all of it is in ")[2].partition(":")[0]
+    assert path == ".output/toolu0001.txt"
+    assert await desk.say("read_file", path=path, offset=10_000, limit=2) == (
+        "10000\n10001\n[Lines 10,000 to 10,001 of 20,000; read on with offset 10002.]"
+    )
+
+
+async def test_colours_and_cursor_movements_do_not_reach_the_model(desk: Desk) -> None:
+    command = r"printf '\033[31mred\033[0m \033]0;title\007 \033[2J end\r\nover\u202e'"
+    assert await desk.say("terminal", command=command) == "red   end\nover"
+
+
+async def test_a_secret_in_an_output_is_hidden(desk: Desk) -> None:
+    assert await desk.say("terminal", command=f"echo key={SECRET}") == "key=[hidden]"
+
+
+async def test_a_file_is_written_read_patched_and_found(desk: Desk) -> None:
+    said = await desk.say("write_file", path="src/app.py", content="def main():\n    return 1\n")
+    assert said == "Wrote src/app.py (25 bytes)."
+    read = await desk.use("read_file", path="src/app.py")
+    assert read.text == "def main():\n    return 1\n"
+    assert read.sources == (make_source("file", "src/app.py"),)
+    patch = {"path": "src/app.py", "old": "return 1", "new": "return 2"}
+    assert await desk.say("patch", **patch) == "Changed src/app.py at line 2."
+    assert await desk.say("terminal", command="cat src/app.py") == "def main():\n    return 2"
+    assert await desk.say("search_files", pattern="return \\d") == "src/app.py:2:    return 2"
+    assert await desk.say("search_files", glob="*.py") == "src/app.py"
+    assert await desk.say("search_files", pattern="nowhere") == "Nothing matches."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("two", "2", "`old` occurs 2 times in `x`; add lines around it until it is unique."),
+        ("four", "4", "`old` does not occur in `x`; read the file, and copy the text exactly."),
+        ("", "4", "`old` is empty."),
+        ("one", "one", "`old` and `new` are the same."),
+    ],
+)
+async def test_a_patch_that_does_not_apply_changes_nothing(
+    desk: Desk, old: str, new: str, sentence: str
+) -> None:
+    await desk.say("write_file", path="x", content="one\ntwo\ntwo\n")
+    result = await desk.use("patch", path="x", old=old, new=new)
+    assert (result.is_error, result.text) == (True, f"`patch` was not run: {sentence}")
+    assert await desk.say("read_file", path="x") == "one\ntwo\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "path", "sentence"),
+    [
+        ("truncate -s 19M huge", "huge", "`huge` has 19,922,944 bytes, and at most 4,000,000"),
+        ("printf 'a\\0b' > bin", "bin", "`bin` is binary (3 bytes); look at it in `terminal`"),
+        ("mkdir folder", "folder", "`folder` is a folder."),
+        ("mkfifo pipe", "pipe", "`pipe` is no plain file."),
+        ("ln -s /etc/passwd link", "link", "`link` leads out of the workspace."),
+        ("true", "missing", "`missing` does not exist."),
+        ("true", "/home/user/.ssh/id_rsa", "leads out of the workspace."),
+        ("true", "../ben/diary", "leads out of the workspace."),
+    ],
+)
+async def test_a_file_that_can_not_be_read_says_why(
+    desk: Desk, made: str, path: str, sentence: str
+) -> None:
+    await desk.say("terminal", command=made)
+    result = await desk.use("read_file", path=path)
+    assert result.is_error
+    assert sentence in result.text
+
+
+async def test_odd_files_are_read_as_well_as_they_can_be(desk: Desk) -> None:
+    await desk.say("write_file", path="empty", content="")
+    assert await desk.say("read_file", path="empty") == "`empty` is empty."
+    await desk.say("terminal", command="printf 'caf\\xe9\\n' > latin; seq 5 > few")
+    assert await desk.say("read_file", path="latin") == "caf\ufffd\n"
+    assert (await desk.say("read_file", path="few", offset=9)).endswith("has only 5 lines.")
+    await desk.say("terminal", command="head -c 50000 /dev/zero | tr '\\0' x > long")
+    said = await desk.say("read_file", path="long")
+    assert said.endswith(
+        "[Line 1 goes on for 38,000 more characters; read them in `terminal` with cut -c.]"
+    )
+
+
+async def test_a_search_is_bounded_and_takes_no_option_for_a_path(desk: Desk) -> None:
+    await desk.say("terminal", command="seq 1000 > n; mkdir -- -x; echo deep > ./-x/y")
+    said = await desk.say("search_files", pattern=".")
+    assert said.endswith("[There is more than these 100 lines; search for something rarer.]")
+    assert await desk.say("search_files", pattern="deep", path="-x") == "-x/y:1:deep"
+    assert (await desk.use("search_files", pattern="(")).is_error
+    assert await desk.say("search_files", pattern="deep", path="/workspace/-x")
+
+
+async def test_changes_of_one_workspace_come_one_after_the_other(desk: Desk) -> None:
+    await desk.say("write_file", path="n", content="0")
+    count = "n=$(cat n); sleep 0.05; echo $((n + 1)) > n"
+    async with asyncio.TaskGroup() as group:
+        for _ in range(5):
+            group.create_task(desk.use("terminal", command=count))
+    assert await desk.say("read_file", path="n") == "5\n"
+
+
+async def test_a_group_has_no_workspace(tmp_path: Path) -> None:
+    toolbox = Toolbox(make_workspace_tools(make_local(tmp_path), command_seconds=30))
+    call = ToolCallPart(call_id=CallId("c1"), name="terminal", arguments='{"command":"ls"}')
+    result = await toolbox.run(call, context_of(call.call_id, kind="room"))
+    assert result.text == "`terminal` was not run: there is no workspace in a group or channel."
+
+
+async def test_a_backend_that_is_lost_is_an_error_that_the_model_reads(tmp_path: Path) -> None:
+    lost = LocalBackend(tmp_path, LIMITS)
+    toolbox = Toolbox(make_workspace_tools(lost, command_seconds=30))
+    call = ToolCallPart(call_id=CallId("c1"), name="terminal", arguments='{"command":"ls"}')
+    result = await toolbox.run(call, context_of(call.call_id))
+    assert result.is_error
+    assert result.text.startswith("`terminal` failed: bubblewrap is not installed;")
