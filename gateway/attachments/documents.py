@@ -1,19 +1,21 @@
-"""Text extraction from documents: text files here, PDF files in a separate process."""
+"""Text extraction from documents: text files here, all others in separate processes."""
 
 import json
 import logging
 from dataclasses import dataclass
+from typing import Any
 
 from agent_core.subprocesses.program import make_command
 from agent_core.tools import is_hidden
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
-from gateway.texts.attachments import Fault, describe_extent
+from gateway.texts.attachments import FAULTS, Fault, describe_extent
 
 _log = logging.getLogger(__name__)
 
 _PDF_READER = "gateway.attachments.pdf_reader"
-_PDF_SECONDS = 20.0
+_PACKAGE_READER = "gateway.attachments.package_reader"
+_SECONDS = 20.0
 _ESCAPED = 12
 """Most bytes that one character takes in JSON."""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -47,27 +49,7 @@ def read_text(data: bytes, most: int) -> Extract:
 
 async def read_pdf(data: bytes, most: int) -> Extract:
     """Extract the text of a PDF file from its first page on. Raises `DocumentFault`."""
-    try:
-        done = await sandboxed_process.run(
-            make_command(_PDF_READER, str(most)),
-            Bounds(seconds=_PDF_SECONDS, most_bytes=most * _ESCAPED + 1000),
-            data=data,
-            environ={},
-        )
-    except TimeoutError as error:
-        raise DocumentFault("slow_document") from error
-    except OSError as error:
-        _log.error("the reader of PDF files can't be started: %s", error)
-        raise DocumentFault("broken_document") from error
-    try:
-        reported = json.loads(done.output) if done.code == 0 else None
-    except ValueError:
-        reported = None
-    if not isinstance(reported, dict):
-        _log.info("a PDF file can't be read: %s", done.complaint.rpartition("\n")[2])
-        raise DocumentFault("slow_document" if done.code < 0 else "broken_document")
-    if "fault" in reported:
-        raise DocumentFault("encrypted")
+    reported = await _run(make_command(_PDF_READER, str(most)), data, most)
     extract = bound(reported["text"], most)
     if not extract.text:
         raise DocumentFault("no_text")
@@ -76,6 +58,45 @@ async def read_pdf(data: bytes, most: int) -> Extract:
         pages = describe_extent("pages", reported["read"], reported["pages"])
         return Extract(text=extract.text, extent=f"{kept} ({pages})")
     return extract
+
+
+async def read_package(data: bytes, most: int) -> Extract:
+    """Extract the text of an Office file, an e-book or an archive. Raises `DocumentFault`."""
+    reported = await _run(make_command(_PACKAGE_READER, str(most), has_packages=False), data, most)
+    extract = bound(reported["text"], most)
+    if not extract.text:
+        raise DocumentFault("empty")
+    if reported["is_cut"]:
+        kept = describe_extent("characters", len(extract.text), None)
+        return Extract(text=extract.text, extent=kept)
+    return extract
+
+
+async def _run(command: tuple[str, ...], data: bytes, most: int) -> dict[str, Any]:
+    """Return what the program of a reader reports. Raises `DocumentFault`."""
+    try:
+        done = await sandboxed_process.run(
+            command,
+            Bounds(seconds=_SECONDS, most_bytes=most * _ESCAPED + 1000),
+            data=data,
+            environ={},
+        )
+    except TimeoutError as error:
+        raise DocumentFault("slow_document") from error
+    except OSError as error:
+        _log.error("the reader of documents can't be started: %s", error)
+        raise DocumentFault("broken_document") from error
+    try:
+        reported = json.loads(done.output) if done.code == 0 else None
+    except ValueError:
+        reported = None
+    if not isinstance(reported, dict):
+        _log.info("a document can't be read: %s", done.complaint.rpartition("\n")[2])
+        raise DocumentFault("slow_document" if done.code < 0 else "broken_document")
+    if "fault" in reported:
+        fault = reported["fault"]
+        raise DocumentFault(fault if fault in FAULTS else "broken_document")
+    return reported
 
 
 def bound(text: str, most: int) -> Extract:

@@ -9,7 +9,8 @@ Kind = Literal[
     "pdf",
     "audio",
     "video",
-    "office",
+    "old_office",
+    "package",
     "archive",
     "text",
     "binary",
@@ -28,15 +29,9 @@ _SOUNDS = (
     (b"caff", "audio/x-caf"),
 )
 _FORMS = {b"WAVE": "audio/wav", b"WEBP": "image/webp", b"AVI ": "video/x-msvideo"}
-_ARCHIVES = (
-    b"\x1f\x8b",
-    b"7z\xbc\xaf\x27\x1c",
-    b"Rar!\x1a\x07",
-    b"BZh",
-    b"\xfd7zXZ\0",
-    b"\x28\xb5\x2f\xfd",
-)
-_OFFICE_NAMES = (b"word/", b"xl/", b"ppt/", b"mimetypeapplication/vnd.oasis", b"Index/Document.iwa")
+_ARCHIVES = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd")
+_PACKAGES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")
+"""Zip files, among them Office files and e-books, and files that Python itself can unpack."""
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PICTURE_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")
 _PLAIN_CONTROLS = frozenset(b"\t\n\r\f\x1b\x08")
@@ -52,7 +47,7 @@ def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
     if not data:
         return "empty", ""
     if data.startswith(b"{\\rtf"):
-        return "office", "application/rtf"
+        return "package", "application/rtf"
     if data.lstrip()[:5] == b"%PDF-":
         return "pdf", "application/pdf"
     if _is_plain(data):  # before the signatures: a text may begin with one
@@ -104,13 +99,11 @@ def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
 def _look_on(data: bytes) -> tuple[Kind, str]:
     if data.startswith(_FOREIGN):
         return "foreign_image", "image/*"
-    if data.startswith(b"PK\x03\x04"):
-        # Never unpacked: the names of its members are readable without that.
-        is_office = any(name in data for name in _OFFICE_NAMES)
-        return ("office" if is_office else "archive"), "application/zip"
+    if data.startswith(_PACKAGES) or data[257:262] == b"ustar":
+        return "package", "application/octet-stream"
     if data.startswith(_OLD_OFFICE):
-        return "office", "application/msword"
-    if data.startswith(_ARCHIVES) or data[257:262] == b"ustar":
+        return "old_office", "application/msword"
+    if data.startswith(_ARCHIVES):
         return "archive", "application/octet-stream"
     return ("text", "text/plain") if _is_readable(data) else ("binary", "")
 

@@ -26,8 +26,8 @@ MOST_ATTACHMENTS = 10
 """Attachments read per message; no platform allows many more."""
 _AT_ONCE = 8
 """Attachments in memory at once, over all people."""
-_PDFS_AT_ONCE = 2
-"""PDF files parsed at once: each takes a whole core and its own memory."""
+_PARSED_AT_ONCE = 2
+"""Documents parsed at once: each takes a whole core and its own memory."""
 _FETCH_SECONDS = 60.0
 _FETCH_PAUSES = (1.0, 3.0)
 """Seconds before a failed fetch is repeated."""
@@ -37,7 +37,7 @@ _GRACE_SECONDS = 5.0
 _FAULTS: Mapping[file_types.Kind, Fault] = {
     "foreign_image": "foreign_picture",
     "video": "video",
-    "office": "office",
+    "old_office": "old_office",
     "archive": "archive",
     "binary": "binary",
     "empty": "empty",
@@ -75,7 +75,7 @@ class Reader:
         self._now = now
         self._wait = wait
         self._places = asyncio.Semaphore(_AT_ONCE)
-        self._desks = asyncio.Semaphore(_PDFS_AT_ONCE)
+        self._desks = asyncio.Semaphore(_PARSED_AT_ONCE)
 
     async def read(self, platform: str, message: InboundMessage) -> tuple[Reading, ...]:
         """Return the reading of each attachment, in order; pictures are stored.
@@ -166,15 +166,16 @@ class Reader:
             return await self._listen(attachment, data, media_type)
         if kind == "text":
             return _word(attachment, documents.read_text(data, self._limits.characters))
-        if kind == "pdf":
+        if attachment.kind == "sticker":  # an animated one is a packed file
+            return _refuse(attachment, "sticker")
+        if kind in ("pdf", "package"):
+            read = documents.read_pdf if kind == "pdf" else documents.read_package
             try:
                 async with self._desks:
-                    extract = await documents.read_pdf(data, self._limits.characters)
+                    extract = await read(data, self._limits.characters)
             except DocumentFault as fault:
                 return _refuse(attachment, fault.fault)
             return _word(attachment, extract)
-        if attachment.kind == "sticker":
-            return _refuse(attachment, "sticker")
         return _refuse(attachment, _FAULTS[kind])
 
     async def _see(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:

@@ -14,16 +14,18 @@ Fault = Literal[
     "empty",
     "encrypted",
     "foreign_picture",
+    "large_archive",
     "large_picture",
     "no_text",
     "no_transcription",
-    "office",
+    "old_office",
     "other",
     "slow_document",
     "sticker",
     "too_large",
     "unfetched",
     "unheard",
+    "unsafe_archive",
     "video",
     "wide_picture",
 ]
@@ -47,11 +49,13 @@ _KINDS: dict[AttachmentKind, Text] = {
 }
 _SENTENCES: dict[Fault, tuple[Text, str]] = {
     "archive": (
-        Text("{what}: I can't open archives. Please send the files in it one by one."),
-        "an archive, not opened",
+        Text("{what}: I can't open this kind of archive. Please send it as zip or tar.gz."),
+        "an archive of a kind that can't be opened",
     ),
     "binary": (
-        Text("{what}: I don't know this kind of file. I read text, PDF files and pictures."),
+        Text(
+            "{what}: I don't know this kind of file. I read text, PDF, Office files and pictures."
+        ),
         "of an unknown kind",
     ),
     "broken_document": (
@@ -68,6 +72,10 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         Text("{what}: I can't open this format. Please send JPEG, PNG, GIF or WebP."),
         "a picture of a kind that can't be shown",
     ),
+    "large_archive": (
+        Text("{what}: this unpacks to too much. Please send only the files that matter."),
+        "an archive that unpacks to too much, not read",
+    ),
     "large_picture": (
         Text(
             "{what}: this is larger than {limit}, the most I can view. Send it as a photo instead"
@@ -83,9 +91,12 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         Text("{what}: I can't listen to voice messages here. Please write it."),
         "transcription is not set up here",
     ),
-    "office": (
-        Text("{what}: I can't read this format. Please export it as PDF or text (tables as CSV)."),
-        "an office file; as PDF or text it could be read",
+    "old_office": (
+        Text(
+            "{what}: I can't read this old or locked format. Please save it as .docx, .xlsx, .pptx"
+            " or PDF, without a password."
+        ),
+        "an Office file in an old format or with a password",
     ),
     "other": (Text("I can't read that kind of message. Please write it."), ""),
     "slow_document": (
@@ -102,6 +113,13 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         "could not be fetched",
     ),
     "unheard": (Text("{what}: I heard no words. Please write it."), "no words in it"),
+    "unsafe_archive": (
+        Text(
+            "{what}: file names in this archive point outside of it, so I didn't open it. Please"
+            " send the files one by one."
+        ),
+        "an archive with file names that lead out of it, not read",
+    ),
     "video": (
         Text("I can't watch videos. Write what matters, or send a picture of it."),
         "a video, can't be watched",

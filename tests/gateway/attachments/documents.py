@@ -1,8 +1,10 @@
 """Small documents of all kinds, good and bad."""
 
 import io
+import tarfile
+import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pypdf
 
@@ -57,3 +59,94 @@ def make_bomb(size: int) -> bytes:
     block = b"BT (a) Tj ET\n" * 80_000
     packed = b"".join(packer.compress(block) for _ in range(size // len(block)))
     return make_pdf(streams=[packed + packer.flush()])
+
+
+def pack(**members: str | bytes) -> bytes:
+    """A zip file with these members; `__` in a name stands for a slash, and `_` for a dot."""
+    named = {name.replace("__", "/").replace("_", "."): data for name, data in members.items()}
+    return pack_names(named)
+
+
+def pack_names(members: Mapping[str, str | bytes]) -> bytes:
+    """A zip file with members of these names."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_SLIDE = "http://schemas.openxmlformats.org/presentationml/2006/main"
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+_LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def make_docx(body: str) -> bytes:
+    """A Word file; `body` is what stands in it, in the namespace `w`."""
+    return pack(
+        word__document_xml=f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>'
+    )
+
+
+def make_xlsx(rows: str, *, strings: str = "", styles: str = "") -> bytes:
+    """An Excel file with one sheet, "Costs"."""
+    return pack_names(
+        {
+            "xl/workbook.xml": f'<workbook xmlns="{_SHEET}" xmlns:r="{_LINKS}"><sheets>'
+            '<sheet name="Costs" sheetId="1" r:id="rId1"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}">'
+            '<Relationship Id="rId1" Target="/xl/worksheets/sheet1.xml"/></Relationships>',
+            "xl/sharedStrings.xml": f'<sst xmlns="{_SHEET}">{strings}</sst>',
+            "xl/styles.xml": f'<styleSheet xmlns="{_SHEET}">{styles}</styleSheet>',
+            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_SHEET}"><sheetData>{rows}</sheetData>'
+            "</worksheet>",
+        }
+    )
+
+
+def make_pptx(*slides: str) -> bytes:
+    """A PowerPoint file with a line of text on each slide, the last slide's part first."""
+    numbers = range(1, len(slides) + 1)
+    links = "".join(
+        f'<Relationship Id="rId{number}" Target="slides/slide{len(slides) - number}.xml"/>'
+        for number in numbers
+    )
+    listed = "".join(f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in numbers)
+    parts = {
+        f"ppt/slides/slide{len(slides) - number}.xml": f'<p:sld xmlns:p="{_SLIDE}"'
+        f' xmlns:a="{_DRAWING}"><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sld>'
+        for number, text in zip(numbers, slides, strict=True)
+    }
+    head = f'<p:presentation xmlns:p="{_SLIDE}" xmlns:r="{_LINKS}">{listed}</p:presentation>'
+    relations = f'<Relationships xmlns="{_PACKAGE}">{links}</Relationships>'
+    return pack_names(
+        {"ppt/presentation.xml": head, "ppt/_rels/presentation.xml.rels": relations, **parts}
+    )
+
+
+def make_open_document(body: str, *, manifest: str = "") -> bytes:
+    """An OpenDocument file; `body` is in the namespaces `text` and `table`."""
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "table", "draw")
+    )
+    return pack_names(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.text",
+            "META-INF/manifest.xml": f"<manifest>{manifest}</manifest>",
+            "content.xml": f"<office:body{names}>{body}</office:body>",
+        }
+    )
+
+
+def make_tar(*members: tuple[tarfile.TarInfo, bytes], mode: str = "w:gz") -> bytes:
+    """A tar file, packed by default."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as archive:  # type: ignore[call-overload]
+        for info, data in members:
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()

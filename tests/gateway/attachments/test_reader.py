@@ -180,8 +180,10 @@ async def test_a_picture_of_too_many_pixels_is_refused_before_it_is_kept(post: P
     ("data", "kind", "words"),
     [
         (box(b"heic"), "image", "JPEG, PNG, GIF or WebP"),
-        (pack("word/document.xml"), "document", "export it as PDF"),
-        (pack("bomb.bin"), "document", "can't open archives"),
+        (pack("word/document.xml"), "document", "can't read this file"),
+        (pack("../up.txt"), "document", "point outside of it"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + BINARY, "document", "old or locked format"),
+        (b"7z\xbc\xaf\x27\x1c" + BINARY, "document", "this kind of archive"),
         (b"\x7fELF" + BINARY, "document", "this kind of file"),
         (b"", "document", "is empty"),
         (box(b"isom"), "document", "can't watch videos"),
