@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from adapters.messages import InboundMessage
 from agent_core.ids import ConversationId
@@ -138,19 +138,20 @@ class AttachmentStage:
         if readings and not (has_content(readings) or has_words):
             await self._drop(pending, notes)
             return
-        if notes and not read.is_repeat:
-            await self._notify(pending, notes)
+        if notes:
+            await self._keep_note(pending, notes)
         pending.readings = readings
         self._lanes.put(pending)
 
-    async def _notify(self, pending: QueuedMessage, text: str) -> None:
-        """Send a note about a message that its lane gets all the same."""
-        outgoing = replace(_make_outgoing(pending, text), is_silent=True)
-        now = self._now()
-        row = await self._database.write(
-            "commands.tell", lambda c: outbox.enqueue(c, outgoing, now=now)
+    async def _keep_note(self, pending: QueuedMessage, text: str) -> None:
+        """Keep a note about a message that its lane gets all the same; the answer begins with it.
+
+        A message of its own would make two of one matter.
+        """
+        inbox_id = pending.inbox_ids[0]
+        await self._database.write(
+            "inbox.note", lambda c: inbox.keep_note(c, inbox_id=inbox_id, note=text)
         )
-        self._dispatcher.enqueue([row])
 
     async def _drop(self, pending: QueuedMessage, text: str, *, fault: str = "") -> None:
         """Finish or park a message that no lane gets, and send its sender a note."""

@@ -305,6 +305,7 @@ class TurnFinalizer:
         if active.window.has_left_out:
             note += f"\n\n{usage.LEFT_OUT()}"
         body = (text if is_answer else format_commands(text)) + note
+        body = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
         parts = adapter.split(body) if adapter else (body,)
         if is_fresh:  # then it has shown, made and asked nothing so far
             target = ReplyTarget(slot=slot)

@@ -100,6 +100,7 @@ async def test_what_is_not_opened_or_too_long_is_said(deployment: Stage, platfor
         reported = await harness.hears(anna, "help me", files=[ARCHIVE])
         assert "all.zip" in reported
         assert "Sure." in reported
+        assert len(texts(anna)) == 1
         long = OutboundFile(name="long.txt", media_type="text/plain", data=b"x" * 1500)
         reported = await harness.hears(anna, "sum up", files=[long])
         assert "the first 1,000 of 1,500 characters" in reported

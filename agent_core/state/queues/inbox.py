@@ -116,6 +116,26 @@ def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> No
     )
 
 
+def keep_note(connection: Connection, *, inbox_id: InboxId, note: str) -> None:
+    """Keep a note to the sender of an event until the turn that answers it ends."""
+    connection.execute(
+        "UPDATE inbox SET reason = :note WHERE id = :id", {"id": inbox_id, "note": note}
+    )
+
+
+def take_notes(connection: Connection, *, turn_id: TurnId) -> list[str]:
+    """Return and delete the notes to the senders of a turn's events, oldest first."""
+    rows = connection.execute(
+        "SELECT reason FROM inbox WHERE turn_id = :turn_id AND reason <> '' ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    if rows:
+        connection.execute(
+            "UPDATE inbox SET reason = '' WHERE turn_id = :turn_id", {"turn_id": turn_id}
+        )
+    return [row[0] for row in rows]
+
+
 def drop_payload(connection: Connection, *, inbox_id: InboxId) -> None:
     """Delete what an event says; its row stays, so that a repetition is recognised."""
     connection.execute("UPDATE inbox SET payload = '' WHERE id = :id", {"id": inbox_id})

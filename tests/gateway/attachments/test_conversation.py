@@ -141,8 +141,12 @@ async def test_words_beside_what_can_not_be_read_get_their_turn(tmp_path: Path) 
         file = attach(chat, "f1", b"PK\x03\x04" + bytes(50), "document", name="all.zip")
         await say_with(harness, "can you help?", file)
         await chat.sees_text("Sure.")
-        await chat.sees_text("“all.zip”: I can't open archives")
-    assert "document all.zip: an archive, not opened" in facts_of(model.requests[0])
+        await harness.at_rest()
+    (answer,) = chat.shown
+    assert answer.text.startswith("“all.zip”: I can't read this file.")
+    assert answer.text.endswith("\n\nSure.")
+    assert not answer.is_silent
+    assert "document all.zip: damaged" in facts_of(model.requests[0])
 
 
 async def test_a_file_goes_out_behind_the_answer(tmp_path: Path) -> None:
