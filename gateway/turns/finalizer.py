@@ -304,8 +304,12 @@ class TurnFinalizer:
         note = format_commands(note_cheap_model(connection, end, active, reader))
         if active.window.has_left_out:
             note += f"\n\n{usage.LEFT_OUT()}"
-        body = (text if is_answer else format_commands(text)) + note
-        body = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
+        body = "\n\n".join(
+            [
+                *inbox.take_notes(connection, turn_id=active.id),
+                (text if is_answer else format_commands(text)) + note,
+            ]
+        )
         parts = adapter.split(body) if adapter else (body,)
         if is_fresh:  # then it has shown, made and asked nothing so far
             target = ReplyTarget(slot=slot)
