@@ -22,7 +22,6 @@ CoreError
 ├── SkillMissing           there is no skill of that name
 ├── SkillBroken            a skill can't be read
 ├── SkillConflict          a skill can't be moved or restored: it is needed, or has changed
-├── EmbeddingFailed        an embedding model returned nothing for a text
 ├── QuotaExceeded          a daily quota is used up
 ├── BackendUnavailable     commands can't run now: a part is missing or lost
 ├── WorkspaceError         a file or folder of a workspace can't be used
@@ -128,10 +127,6 @@ class SkillBroken(CoreError):
 
 class SkillConflict(CoreError):
     """A skill can't be moved or restored; the text says why, as a sentence."""
-
-
-class EmbeddingFailed(CoreError):
-    """An embedding model returned nothing for a text."""
 
 
 class QuotaExceeded(CoreError):

@@ -64,7 +64,6 @@ _EXAMPLE = """\
 _SEE = {
     "cost.prices": "[Models and cost](models-and-cost.md#set-prices)",
     "memory.provider": "[External memory](memory.md#external-memory)",
-    "recall.embeddings": "[Search by meaning](memory.md#search-by-meaning)",
 }
 """Pages that explain a setting at length; a comment in the example can't link to them."""
 

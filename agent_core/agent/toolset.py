@@ -1,7 +1,7 @@
 """The built-in tools, in the order in which the model sees them."""
 
 from agent_core.memory import Approval, ArchiveTool, Inventory, MemoryTool, SharedMemory
-from agent_core.recall import RecallTool, Reranker
+from agent_core.recall import RecallTool
 from agent_core.state.engine.database import Database
 from agent_core.tools import SendFileTool, Tool
 
@@ -11,12 +11,11 @@ def private_tools(
     memory: SharedMemory,
     approval: Approval,
     inventory: Inventory,
-    reranker: Reranker | None = None,
 ) -> tuple[Tool, ...]:
-    """The tools of a private conversation; `reranker` improves recall, if it is enabled."""
+    """The tools of a private conversation."""
     return (
         MemoryTool(memory, approval),
-        RecallTool(database, reranker=reranker),
+        RecallTool(database),
         ArchiveTool(database, inventory.forget_archive),
         SendFileTool(database),
     )
@@ -27,12 +26,11 @@ def room_tools(
     memory: SharedMemory,
     approval: Approval,
     inventory: Inventory,
-    reranker: Reranker | None = None,
 ) -> tuple[Tool, ...]:
     """The tools of a room's conversation; none shows what its person keeps private."""
     return (
         MemoryTool(memory, approval, in_room=True),
-        RecallTool(database, reranker=reranker),
+        RecallTool(database),
         ArchiveTool(database, inventory.forget_archive, in_room=True),
         SendFileTool(database),
     )

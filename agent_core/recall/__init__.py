@@ -1,20 +1,16 @@
 """Search over all past messages."""
 
-from agent_core.recall.embedder_contract import Embedder
 from agent_core.recall.formatting import View, excerpt, find_match, format_hits
 from agent_core.recall.query import Query, read_moment, read_query
 from agent_core.recall.ranking import Clock, Ranking
-from agent_core.recall.rerank import Reranker
 from agent_core.recall.search import search_messages
 from agent_core.recall.tool import RecallTool
 
 __all__ = [
     "Clock",
-    "Embedder",
     "Query",
     "Ranking",
     "RecallTool",
-    "Reranker",
     "View",
     "excerpt",
     "find_match",

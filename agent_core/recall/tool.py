@@ -8,7 +8,6 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import SessionId
 from agent_core.recall.formatting import View, format_hits, format_overviews, format_window
 from agent_core.recall.query import Query, read_moment, read_query
-from agent_core.recall.rerank import DEPTH, Reranker
 from agent_core.recall.search import Found, search_messages
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
@@ -62,20 +61,16 @@ class _SearchResult:
 class RecallTool:
     """The `recall` tool: search by words, messages around a time, or the latest conversations.
 
-    `zone` is the time zone of people who have not set one. A `reranker` orders hits by meaning;
-    it runs outside database reads.
+    `zone` is the time zone of people who have not set one.
     """
 
     spec = _SPEC
     effect: Effect = "read"
     is_cheap = True
 
-    def __init__(
-        self, database: Database, zone: str = "UTC", *, reranker: Reranker | None = None
-    ) -> None:
+    def __init__(self, database: Database, zone: str = "UTC") -> None:
         self._database = database
         self._zone = zone
-        self._reranker = reranker
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Find messages. Raises `ToolArgumentError` for an empty query or an invalid time, and
@@ -89,32 +84,15 @@ class RecallTool:
         limit = arguments.get("limit", DEFAULT_HITS)
         if not isinstance(limit, int):
             raise ToolArgumentError("`limit` must be an integer")
-        if self._reranker and _is_search(words):
-            return await self._search(self._reranker, words, limit, context)
         return await self._database.read(
             lambda connection: _answer(connection, words, limit, context, self._zone)
         )
-
-    async def _search(
-        self, reranker: Reranker, words: dict[str, str], limit: int, context: ToolContext
-    ) -> ToolResult:
-        most = max(limit, DEPTH)
-        result = await self._database.read(
-            lambda connection: _find(connection, words, most, context, self._zone)
-        )
-        hits = await reranker.rerank(words["query"], result.found.hits)
-        best = replace(result, found=replace(result.found, hits=hits[:limit]))
-        return await self._database.read(lambda connection: _format(connection, best))
-
-
-def _is_search(words: Mapping[str, str]) -> bool:
-    return "query" in words and ("around" not in words or bool(words["query"].strip()))
 
 
 def _answer(
     connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
 ) -> ToolResult:
-    if _is_search(words):
+    if "query" in words and ("around" not in words or words["query"].strip()):
         return _format(connection, _find(connection, words, limit, context, zone))
     view = _view(connection, context, zone)
     field = _read_field(words, context, view.zone)

@@ -1,19 +1,16 @@
 """The quality of recall, beside plain FTS5, on files and on invented conversations:
-`python -m bench.retrieval.quality [FILE ...] [--without-captions] [--embeddings minilm]`.
+`python -m bench.retrieval.quality [FILE ...] [--without-captions]`.
 
 Each sample is a database of its own, and the bare question is the query. Odd samples (the first,
 the third, ...) set the weights of the ranking; even ones are held out, and theirs are the figures
 to report. Recall at k is the share of the evidence among the first k hits. `seen` counts only
-hits that the tool's text shows the model by default. An embedding model has as much time here as
-it needs, so that a busy machine changes no figure but its time.
+hits that the tool's text shows the model by default.
 """
 
 import argparse
-import asyncio
 import math
 import statistics
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,17 +21,13 @@ from agent_core.ids import MessageId
 from agent_core.recall.formatting import View, format_hits
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranked
-from agent_core.recall.rerank import DEPTH, Reranker
 from agent_core.recall.search import Found, search_messages
 from agent_core.recall.tool import DEFAULT_HITS
 from bench.retrieval.corpus import Corpus, search_plainly, store
 from bench.retrieval.invented import invent
 from bench.retrieval.samples import Sample, read_samples
-from gateway.bootstrap.plugins import load_embedder
 
 DEPTHS = (5, 10, 25)
-PATIENCE = 60.0
-"""Seconds that an embedding model has for a question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,32 +48,11 @@ class Answered:
     marks: Mapping[str, Marks]
 
 
-class Meaning:
-    """An embedding model that reranks hits, with the time of each question."""
-
-    def __init__(self, name: str) -> None:
-        self._reranker = Reranker(load_embedder(name), patience=PATIENCE)
-        self._taken: list[float] = []
-
-    def rerank(self, question: str, hits: Sequence[Ranked]) -> Sequence[Ranked]:
-        began = time.perf_counter()
-        fused = asyncio.run(self._reranker.rerank(question, hits))
-        self._taken.append((time.perf_counter() - began) * 1000)
-        return fused
-
-    def describe(self) -> str:
-        cuts = statistics.quantiles(self._taken, n=100)
-        figures = ", ".join(f"p{place} {cuts[place - 1]:.0f}" for place in (50, 90, 99))
-        return f"the model, ms a question: {figures}, at most {max(self._taken):.0f}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.quality", description=__doc__)
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--without-captions", action="store_true", help="read pictures as nothing")
-    parser.add_argument("--embeddings", default="", help="a model that reranks the hits, too")
     given = parser.parse_args()
-    meaning = Meaning(given.embeddings) if given.embeddings else None
     sets: dict[str, Callable[[], Sequence[Sample]]] = {
         file.name.split(".")[0]: lambda file=file: read_samples(  # type: ignore[misc]
             file, with_captions=not given.without_captions
@@ -88,12 +60,10 @@ def main() -> None:
         for file in given.files
     }
     for name, read in (sets | invent()).items():
-        print(render(name, measure(read(), meaning)), flush=True)
-    if meaning:
-        print(meaning.describe())
+        print(render(name, measure(read())), flush=True)
 
 
-def measure(samples: Iterable[Sample], meaning: Meaning | None = None) -> list[Answered]:
+def measure(samples: Iterable[Sample]) -> list[Answered]:
     """Ask every question of every sample, in each way of searching."""
     answered: list[Answered] = []
     for number, sample in enumerate(samples):
@@ -101,7 +71,7 @@ def measure(samples: Iterable[Sample], meaning: Meaning | None = None) -> list[A
             corpus = store(sample, Path(folder))
             for question in sample.questions:
                 evidence = {corpus.ids[one] for one in question.evidence}
-                found = ask(corpus, question.text, meaning)
+                found = ask(corpus, question.text)
                 answered.append(
                     Answered(
                         is_held_out=number % 2 == 1,
@@ -113,29 +83,24 @@ def measure(samples: Iterable[Sample], meaning: Meaning | None = None) -> list[A
     return answered
 
 
-def ask(
-    corpus: Corpus, question: str, meaning: Meaning | None = None
-) -> dict[str, Sequence[MessageId]]:
+def ask(corpus: Corpus, question: str) -> dict[str, Sequence[MessageId]]:
     """Return the hits for a question, best first, by the way of searching."""
     query = read_query(question)
     found = search_messages(
         corpus.connection,
         corpus.field,
         query,
-        limit=max(DEPTH, *DEPTHS),
+        limit=max(DEPTHS),
         clock=lambda moment: datetime.fromtimestamp(moment / 1000, UTC),
     )
     default = Found(hits=found.hits[:DEFAULT_HITS], count=found.count)
     text = format_hits(query, default, (), View(zone="UTC", has_many=True))
     shown = sum(line.startswith(("- ", "+ ")) for line in text.splitlines())
-    ways: dict[str, Sequence[MessageId]] = {
+    return {
         "FTS5": search_plainly(corpus, question, max(DEPTHS)),
         "words": _list_ids(found.hits),
         "seen": _list_ids(found.hits[:shown]),
     }
-    if meaning:
-        ways["meaning"] = _list_ids(meaning.rerank(question, found.hits))
-    return ways
 
 
 def _list_ids(hits: Iterable[Ranked]) -> list[MessageId]:

@@ -29,7 +29,6 @@ from agent_core.memory import (
     SharedMemory,
 )
 from agent_core.models import Model, ModelRouter
-from agent_core.recall import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
 from gateway.bootstrap.timings import Timings
@@ -203,12 +202,6 @@ async def load_external_memory(
     return ExternalMemory(
         contact, database, now, ExternalMemoryOptions(tokens=memory.provider_tokens)
     )
-
-
-def load_reranker(settings: Settings) -> Reranker | None:
-    """Build the reranker of recall, if one is configured. Raises `StartError`."""
-    embedder = plugins.load_configured_embedder(settings)
-    return Reranker(embedder) if embedder else None
 
 
 def make_agent_config(

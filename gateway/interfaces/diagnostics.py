@@ -14,7 +14,7 @@ from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from agent_core.subprocesses.confinement import find_protection
 from agent_core.subprocesses.landlock import SIGNALS_SINCE
-from gateway.bootstrap.plugins import load_configured_embedder, make_backend
+from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
     CONFIG_NAME,
     DATABASE,
@@ -65,7 +65,6 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_digests(settings),
         *_look_at_outside(settings),
         *_look_at_skills(settings.home),
-        *_look_at_embeddings(settings),
         _look_at_confinement(),
         _look_at_tools(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
@@ -232,17 +231,6 @@ def _look_at_outside(settings: Settings) -> list[Finding]:
         is_odd = dead or (queued and name != provider)
         findings.append(_finding("external memory", "note" if is_odd else "ok", text))
     return findings
-
-
-def _look_at_embeddings(settings: Settings) -> list[Finding]:
-    """Load the embedding model: only that shows whether it works."""
-    if not settings.recall.embeddings:
-        return []
-    try:
-        load_configured_embedder(settings)
-    except StartError as error:
-        return [_finding("embeddings", "fault", str(error))]
-    return [_finding("embeddings", "ok", f"{settings.recall.embeddings} is installed and loads")]
 
 
 def _look_at_digests(settings: Settings) -> Finding:

@@ -30,8 +30,6 @@ SDK_ROOMS = {
     "anthropic": "agent_core/models/anthropic/",
     "openai": "agent_core/models/openai/",
     "honcho": "agent_core/memory/external/honcho/",
-    "onnxruntime": "agent_core/recall/minilm/",
-    "tokenizers": "agent_core/recall/minilm/",
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
