@@ -19,6 +19,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.console.settings import find_account_name
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
@@ -33,7 +34,8 @@ from adapters.messages import (
 CHAT = "local"
 """All clients share one conversation: whoever can open the socket owns the home."""
 _HERE = Address(chat_id=CHAT, is_direct=True)
-_NAME = "Owner"
+_NAME = find_account_name()
+"""Whoever opens the socket works as the user of the home, whose name they have."""
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _FILE_KEY = re.compile(r"[0-9a-f]{64}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")

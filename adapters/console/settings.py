@@ -1,11 +1,22 @@
 """The console's settings."""
 
+import os
+import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 LONGEST_LINE = 8_000_000
 """Bytes of one line; a message of a million characters fits, with any escapes."""
+
+
+def find_account_name() -> str:
+    """Return the full name of this process's user, else their login name; "" if there is none."""
+    try:
+        account = pwd.getpwuid(os.getuid())
+    except KeyError:  # a container may run under a number without a name
+        return ""
+    return account.pw_gecos.partition(",")[0].strip() or account.pw_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,27 @@ async def test_every_tab_shows_the_whole_conversation_and_goes_on_with_it(
     await shows(first, *whole)
 
 
+async def test_a_button_links_the_owners_telegram_until_it_is_linked(
+    stage: Stage, page: Page
+) -> None:
+    tab = await page.open_tab()
+    assert await tab.run("document.querySelector('#links').innerText") == "Link Telegram"
+    await tab.run("document.querySelector('#links button').click()")
+    await tab.wait_for("document.body.innerText.includes('?start=link-')")
+    await tab.wait_for(f"{TEXTS}.length === 2")
+    words = (await tab.run(f"{TEXTS}[1]")).partition("?start=")[2].split()[0]
+    await page.harness.ask(ANNA, f"/start {words}")
+    await tab.wait_for("document.body.innerText.includes('Is that account yours?')")
+    await tab.run(
+        "[...document.querySelectorAll('button')].find((one) => one.innerText.startsWith('Yes'))"
+        ".click()"
+    )
+    await page.harness.sees(ANNA, "you are now one person")
+    await tab.open(page.address)
+    await tab.wait_for("document.querySelector('#line')?.dataset.isUp === 'yes'")
+    assert await tab.run("document.querySelector('#links').hidden")
+
+
 async def test_what_is_said_on_telegram_appears_on_the_open_page(stage: Stage, page: Page) -> None:
     tab = await page.open_tab()
     stage.plan("Hello!", "A boat.")

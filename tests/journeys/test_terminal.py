@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.console.settings import find_account_name
 from agent_core.models.scripted.player import Call, ScriptedModel, Step
 from gateway.interfaces.terminal.pipe import read_lines
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
@@ -26,6 +27,7 @@ from tests.architecture.source import ROOT
 from tests.integration.processes import PATIENCE, environ, running, talaria, talaria_beside
 from tests.integration.served import served
 
+NAME = find_account_name()
 FACT = "the spare key is with Ada"
 ASK = Call(name="ask", arguments='{"question": "Which colour?", "options": ["Red", "Blue"]}')
 
@@ -50,7 +52,7 @@ def test_each_line_is_answered_in_its_turn_with_an_empty_line_between(home: Path
     done = talaria(home, "chat", given="/whoami\n\n   \n/nonsense\n/stop")
     assert (done.code, done.err) == (0, "")
     whoami, nonsense, stop = done.out.split("\n\n")
-    assert whoami.startswith("You are Owner (owner).\nAccounts: console:local")
+    assert whoami.startswith(f"You are {NAME} (owner).\nAccounts: console:local")
     assert nonsense == general.UNKNOWN_COMMAND(name="nonsense")
     assert stop == "Nothing is running here.\n"
 
@@ -83,7 +85,7 @@ async def test_a_turn_that_waits_for_its_person_does_not_hold_up_a_pipe(home: Pa
         done = await talaria_beside(home, "chat", given="paint my room\n2\n")
     assert (done.code, done.err) == (0, "")
     assert done.out == (
-        "Which colour?\n\n1. Red\n2. Blue\n\nWhich colour?\n\n→ Blue (Owner)\n\nBlue it is.\n"
+        f"Which colour?\n\n1. Red\n2. Blue\n\nWhich colour?\n\n→ Blue ({NAME})\n\nBlue it is.\n"
     )
 
 
@@ -121,7 +123,7 @@ async def test_a_pipe_prints_what_comes_while_nothing_was_asked(home: Path) -> N
         assert idle.stdout
         idle.stdin.write(b"/whoami\n")
         async with asyncio.timeout(45):
-            assert b"You are Owner" in await idle.stdout.readline()
+            assert f"You are {NAME}".encode() in await idle.stdout.readline()
             done = await talaria_beside(home, "chat", given="count to 3\n")
             assert done.out == "1 2 3\n"
             while b"1 2 3" not in await idle.stdout.readline():
@@ -177,7 +179,7 @@ async def test_what_was_said_while_the_gateway_was_gone_is_said_when_it_is_back(
     finally:
         line.cancel()
         await asyncio.gather(line, return_exceptions=True)
-    assert [text.partition("\n")[0] for text in heard] == ["You are Owner (owner)."] * 2
+    assert [text.partition("\n")[0] for text in heard] == [f"You are {NAME} (owner)."] * 2
 
 
 async def test_lines_of_a_pipe_come_whole_whatever_their_pieces() -> None:
@@ -286,7 +288,7 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
             terminal.wait_for("Which colour")
             terminal.wait_for("1\xa0Red · 2\xa0Blue")
             terminal.type("2\r")
-            terminal.wait_for(r"→ Blue \(Owner\)")
+            terminal.wait_for(rf"→ Blue \({NAME}\)")
             terminal.wait_for(r"It is painted\.")
             terminal.wait_for("›")
             assert terminal.leave() == 0

@@ -17,8 +17,9 @@ from gateway import conversion
 from gateway.attachments import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.commands import COMMANDS
-from gateway.people import LOCAL_PLATFORM
+from gateway.people import LOCAL_PLATFORM, list_unlinked
 from gateway.texts.console_page import list_texts
+from gateway.texts.people import offer_link
 
 _LOCAL = "local"
 """The console's only chat and account."""
@@ -58,7 +59,7 @@ class PageData:
         return await self._database.read(work)
 
     async def _start(self, request: web.Request) -> web.Response:
-        owner = await self._database.read(_find_owner)
+        owner, unlinked = await self._database.read(self._find_unlinked)
         with use_language(owner.language if owner else None, *_languages(request.headers)):
             fields = {
                 "language": find_language(),
@@ -66,9 +67,19 @@ class PageData:
                 "commands": [
                     {"name": spec.name, "summary": Text(spec.summary)()} for spec in COMMANDS
                 ],
+                "links": [
+                    {"command": f"/link {platform}", "label": offer_link(platform)}
+                    for platform in unlinked
+                ],
                 "mostBytes": self._most_bytes,
             }
         return web.json_response(fields)
+
+    def _find_unlinked(self, connection: Connection) -> tuple[Person | None, list[str]]:
+        """Find the owner, and the platforms on which they are a stranger to their own bot."""
+        owner = _find_owner(connection)
+        chats = [platform for platform in self._adapters if platform != LOCAL_PLATFORM]
+        return owner, list_unlinked(connection, owner, chats) if owner else chats
 
     async def _show_history(self, request: web.Request) -> web.Response:
         """Answer with the newest messages up to a moment, oldest first."""

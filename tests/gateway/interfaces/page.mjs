@@ -63,7 +63,7 @@ globalThis.fetch = async (path) => ({
   ok: true,
   json: async () =>
     path === "/start"
-      ? { language: "en", texts: {}, commands: [], mostBytes: 1000 }
+      ? { language: "en", texts: {}, commands: [], links: [], mostBytes: 1000 }
       : { entries: history, hasMore: false },
 });
 globalThis.document = {

@@ -35,6 +35,20 @@ const chosen = new Chosen(chosenElement, {
   complain: (text) => complain(text),
 });
 
+showLinks(document.getElementById("links"), start.links);
+
+// An owner is a stranger to their own bot in every chat that is not linked.
+function showLinks(element, links) {
+  element.replaceChildren(...links.map(({ command, label }) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.addEventListener("click", () => sayWords(command, []));
+    return button;
+  }));
+  element.hidden = !links.length;
+}
+
 function connect() {
   if (isLoggedOut) return;
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console`);
