@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ _RESERVED_FILES = 10_000
 _STEP = 32_000_000
 """Bytes by which the disk has to shrink before a workspace is measured again."""
 _STEP_FILES = 20_000
+_PAUSE, _SHARE = 2.0, 20
+"""Seconds between two measurements, and a multiple of what the last one took."""
 _LEEWAY = 1_000_000
 """Bytes that a command may add where nothing is left, for what it writes while it deletes."""
 _LEAST = 4096
@@ -32,12 +35,17 @@ class DiskUse:
 
 
 class DiskGuard:
-    """Measures workspaces, but only when the disk has visibly filled since the last time."""
+    """Measures workspaces when the disk has visibly filled, and now and then besides.
+
+    What others delete meanwhile hides what a command adds.
+    """
 
     def __init__(self, most: int) -> None:
         """`most` is the largest size of a workspace in bytes."""
         self._most = most
         self._known: dict[Path, DiskUse] = {}
+        self._next: dict[Path, float] = {}
+        """When a workspace is measured again in any case, by the monotonic clock."""
 
     async def look(self, place: Path) -> DiskUse:
         """Return the use of a workspace before a command or a write."""
@@ -66,12 +74,16 @@ class DiskGuard:
         if free_files < min(_RESERVED_FILES, before.free_files - _LEEWAY // _LEAST):
             return True
         known = self._known.get(place)
-        if known is None or _is_step(known, free, free_files):
+        is_due = time.monotonic() >= self._next.get(place, 0)
+        if known is None or is_due or _is_step(known, free, free_files):
             known = await self._measure(place, free, free_files)
         return known.used > max(self._most, before.used + _LEEWAY)
 
     async def _measure(self, place: Path, free: int, free_files: int) -> DiskUse:
+        started = time.monotonic()
         used = await asyncio.to_thread(_measure, place)
+        ended = time.monotonic()
+        self._next[place] = ended + max(_PAUSE, _SHARE * (ended - started))
         known = self._known[place] = DiskUse(used=used, free=free, free_files=free_files)
         return known
 

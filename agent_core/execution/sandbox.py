@@ -37,6 +37,19 @@ _SETTINGS = (
     *("/etc/localtime", "/etc/mime.types", "/etc/fonts", "/etc/java-17-openjdk"),
 )
 """Settings of programs; none of them holds a secret. /etc/shadow and the like stay out."""
+_KERNEL_SETTINGS = (
+    *("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi"),
+    *("/proc/scsi", "/proc/mtrr", "/proc/driver", "/proc/asound"),
+)
+"""Files that know no namespace. A sandbox that root started would own them, and write them:
+`core_pattern` there names a program that the kernel runs outside.
+"""
+_KERNEL_REPORTS = (
+    *("/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug"),
+    *("/proc/latency_stats", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup"),
+    *("/proc/kallsyms", "/proc/kmsg", "/proc/vmallocinfo", "/proc/slabinfo"),
+)
+"""Files on the whole machine that root may read."""
 _LIMITS = (
     'ulimit -c 0 && ulimit -n 1024 && ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3"'
     ' && shift 3 && exec "$@"'
@@ -110,6 +123,10 @@ def _list_mounts(limits: SandboxLimits) -> Iterator[str]:
     for name in _SETTINGS:
         yield from ("--ro-bind-try", name, name)
     yield from ("--proc", "/proc", "--dev", "/dev")
+    for name in _KERNEL_SETTINGS:
+        yield from ("--ro-bind-try", name, name)
+    for name in filter(os.path.exists, _KERNEL_REPORTS):
+        yield from ("--ro-bind", "/dev/null", name)
     for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the sandbox, in memory
         yield from ("--size", str(limits.memory // 4), "--tmpfs", folder)
 
