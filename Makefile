@@ -13,7 +13,7 @@ FAST := tests/adapters tests/agent_core tests/architecture tests/gateway tests/t
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-fast check run demo bench faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-fast check run demo bench first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,9 @@ demo: $(RUNTIME) ## Show a short offline conversation in a temporary home
 
 bench: $(READY) ## Measure against emulators, next to bare bots (five minutes)
 	$(BIN)/python -m bench
+
+first-hour: $(READY) ## Measure and picture the first hour with the bot (needs Chromium)
+	$(BIN)/python -m tools.first_hour
 
 faults: $(READY) ## Run the long tests: kills, cut connections, repeats (twenty minutes)
 	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults -m long -s

@@ -1,12 +1,14 @@
 """The first hour with somebody new: one greeting that says what the bot can do."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.stage import Stage, facts
 from tests.journeys.test_people import code_in
+from tools.first_hour import count_to_useful, describe, play
 
 EVERYWHERE = ("telegram", "discord", "slack")
 
@@ -118,6 +120,17 @@ async def test_the_stand_in_keeps_the_reminders_that_it_offers(stage: Stage) -> 
         jobs = await harness.ask(ANNA, "/jobs")
         assert "feed the dog" in jobs
         assert "check the mail" in jobs
+
+
+@pytest.mark.parametrize("platform", EVERYWHERE)
+async def test_the_first_useful_answer_takes_at_most_three_messages(
+    tmp_path: Path, platform: str
+) -> None:
+    hour = await play(platform, tmp_path / "home")
+    assert count_to_useful(hour) <= 3
+    page = describe([hour])
+    assert "feed the dog" in page
+    assert f"first-hour-{platform}.png" in page
 
 
 async def test_help_says_what_the_bot_is_for(stage: Stage) -> None:

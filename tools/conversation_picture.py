@@ -1,0 +1,65 @@
+"""Draw a conversation as its platform shows it, on a phone or in a window: HTML for a browser."""
+
+import html
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One message. `name` is its author's, and `buttons` are those below it."""
+
+    text: str
+    is_own: bool
+    name: str = ""
+    buttons: tuple[str, ...] = ()
+
+
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>{title}</title><style>
+* {{ box-sizing: border-box; }}
+body {{ margin: 0; padding: 16px; font: 15px/1.4 "Noto Sans", "DejaVu Sans", Arial, sans-serif; }}
+h1 {{ margin: 0 0 14px; font-size: 16px; }}
+.line {{ margin: 0 0 12px; }}
+.text {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
+.name {{ display: block; font-weight: 700; }}
+.buttons {{ display: flex; flex-wrap: wrap; gap: 6px; margin-top: 6px; }}
+.buttons span {{ padding: 5px 12px; border-radius: 6px; font-size: 14px; }}
+code {{ font-family: "DejaVu Sans Mono", monospace; font-size: 13px; }}
+.telegram {{ background: #d5e3c8; }}
+.telegram .line {{ max-width: 86%; width: fit-content; }}
+.telegram .own {{ margin-left: auto; }}
+.telegram .text {{ padding: 7px 11px; border-radius: 12px; background: #fff; }}
+.telegram .own .text {{ background: #eeffde; }}
+.telegram .name {{ display: none; }}
+.telegram .buttons span {{ flex: 1 1 40%; text-align: center; background: #7b9a6d; color: #fff; }}
+.discord {{ background: #313338; color: #dbdee1; }}
+.discord .name {{ color: #fff; }}
+.discord .line:not(.own) .name {{ color: #8ea1ff; }}
+.discord .buttons span {{ background: #4e5058; color: #fff; }}
+.slack {{ background: #fff; color: #1d1c1d; }}
+.slack .buttons span {{ border: 1px solid #bbb; font-weight: 600; }}
+</style><body class="{platform}"><h1>{title}</h1>{lines}</body></html>"""
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_BULLET = re.compile(r"^- ", re.MULTILINE)
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def draw(platform: str, title: str, lines: list[Line]) -> str:
+    """Return the page of a conversation."""
+    drawn = "".join(_draw_line(platform, line) for line in lines)
+    return _PAGE.format(platform=platform, title=html.escape(title), lines=drawn)
+
+
+def _draw_line(platform: str, line: Line) -> str:
+    text = _CODE.sub(r"<code>\1</code>", html.escape(line.text, quote=False))
+    # Discord and Slack are sent Markdown, which their apps draw; Telegram's has become entities.
+    if platform != "telegram":
+        text = _BULLET.sub("• ", _BOLD.sub(r"<b>\1</b>", text))
+    buttons = "".join(f"<span>{html.escape(label)}</span>" for label in line.buttons)
+    below = f'<div class="buttons">{buttons}</div>' if buttons else ""
+    kind = "line own" if line.is_own else "line"
+    name = html.escape(line.name)
+    return (
+        f'<div class="{kind}"><b class="name">{name}</b><div class="text">{text}</div>{below}</div>'
+    )
