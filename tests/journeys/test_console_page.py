@@ -1,5 +1,6 @@
 """The console page in a real browser: the conversation on every tab, files, copies, commands."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.localization import use_language
+from agent_core.state.engine.database import Connection
 from gateway.interfaces.http.server import serving_page
 from gateway.texts import general
 from tests.emulators.pictures import make_png
@@ -192,3 +194,26 @@ async def test_the_reader_of_older_messages_is_not_moved(stage: Stage, page: Pag
     await write(tab, "more?")
     await fresh.wait_for(f"{TEXTS}.at(-1) === 'one more'")
     assert await fresh.run(top) == before
+
+
+async def test_a_forgotten_upload_is_gone_with_its_bytes(
+    stage: Stage, page: Page, tmp_path: Path
+) -> None:
+    tab = await page.open_tab()
+    notes = tmp_path / "notes.txt"
+    notes.write_text("the secret is Rumpelstiltskin")
+    await tab.choose_files("#picker", notes)
+    await tab.wait_for("document.querySelector('#chosen li') && !send.disabled")
+    stage.plan("Noted.")
+    await write(tab, "keep this")
+    await shows(tab, "keep this", "Noted.")
+    await write(tab, "/forget Rumpelstiltskin")
+    await tab.wait_for("document.querySelector('.choice.danger')")
+    await tab.run("document.querySelector('.choice.danger').click()")
+
+    def find_bytes(connection: Connection) -> list[bytes]:
+        return [row[0] for row in connection.execute("SELECT data FROM files")]
+
+    async with asyncio.timeout(45):
+        while await page.harness.gateway.database.read(find_bytes) != [b""]:
+            await asyncio.sleep(0.02)

@@ -229,6 +229,8 @@ class PersonErasure:
                 connection, {row.file_key for row in sent[piece] if row.file_key}
             )
             for inbox_id in events[piece]:
+                uploads = redact.list_uploads(connection, inbox_id=inbox_id)
+                scrub.note_loose_files(connection, uploads)
                 redact.drop_event(connection, inbox_id=inbox_id)
             erase_person.delete_questions(connection, question_ids=asked[piece])
             erase_person.delete_sent(connection, outbox_ids=[row.id for row in sent[piece]])

@@ -272,6 +272,7 @@ def _redact_messages(
             continue
         message, session_id = row
         scrub.note_loose_files(connection, [part.file_key for part in message.images])
+        scrub.note_loose_files(connection, redact.list_uploads(connection, message_id=message_id))
         redacted = person_erasure.redact_message(message, FORGOTTEN)
         redact.redact_message(connection, message_id=message_id, redacted=redacted, now=now)
         # A summary may paraphrase the words.
@@ -299,6 +300,8 @@ def _redact_rows(connection: Connection, found: Found) -> bool:
             redact.drop_task(connection, task_id=row_id)
         else:
             redact.drop_external_sync(connection, item_id=row_id)
+    for row_id in found.events:
+        scrub.note_loose_files(connection, redact.list_uploads(connection, inbox_id=row_id))
     done = [redact.drop_event(connection, inbox_id=row_id) for row_id in found.events]
     done += [redact.drop_words(connection, outbox_id=row_id) for row_id in found.sent]
     done += [redact.drop_question(connection, question_id=row_id) for row_id in found.questions]

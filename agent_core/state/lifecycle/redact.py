@@ -1,5 +1,6 @@
 """Queries that redact rows: each may be repeated, and leaves a row without its text."""
 
+import re
 from collections.abc import Sequence
 
 from agent_core.ids import (
@@ -21,6 +22,8 @@ from agent_core.state.jobs import jobs
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import search
 from agent_core.transcript import Message, dump_parts, load_parts
+
+_FILE_KEY = re.compile(r'"key": "([0-9a-f]{64})"')
 
 FORGOTTEN = "[forgotten]"
 """Replaces text that a person had deleted."""
@@ -117,6 +120,21 @@ def drop_event(connection: Connection, *, inbox_id: InboxId) -> bool:
         {"inbox_id": inbox_id},
     ).fetchone()
     return row is not None
+
+
+def list_uploads(
+    connection: Connection,
+    *,
+    inbox_id: InboxId | None = None,
+    message_id: MessageId | None = None,
+) -> list[str]:
+    """List the keys of the files that an event names, or the events of a message's turn."""
+    rows = connection.execute(
+        "SELECT payload FROM inbox WHERE (id = :inbox_id OR turn_id ="
+        " (SELECT turn_id FROM messages WHERE id = :message_id)) AND payload LIKE '%\"files\"%'",
+        {"inbox_id": inbox_id, "message_id": message_id},
+    ).fetchall()
+    return [key for (payload,) in rows for key in _FILE_KEY.findall(payload)]
 
 
 def drop_words(connection: Connection, *, outbox_id: OutboxId) -> bool:

@@ -92,6 +92,7 @@ from agent_core.state.people.people import Account, NewAccount, Preferences
 from agent_core.state.queues import (
     dead_letters,
     deferred_messages,
+    history,
     inbox,
     outbox,
     tasks,
@@ -131,6 +132,7 @@ ROOMS = (
     evidence,
     deferred_messages,
     delivery_targets,
+    history,
     inbox,
     job_owners,
     job_runs,
@@ -348,6 +350,7 @@ VALUES: dict[str, Any] = {
     "message_id": "m",
     "model": "m",
     "name": "n",
+    "note": "n",
     "now": 1,
     "origin": Origin(actor="hand", now=1),
     "outbox_id": OutboxId(1),
@@ -417,6 +420,7 @@ JOB = Job(
 ODD_VALUES: dict[str, dict[str, Any]] = {
     "external_sync.list_changed": {"after": 0},
     "delivery_targets.set_place": {"place": ("p", "c")},
+    "history.list_history": {"place": ("p", "c")},
     "deferred_messages.redirect": {"deferred_id": 1, "place": ("p", "c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
