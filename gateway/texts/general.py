@@ -96,7 +96,7 @@ _REPLY_WITH_NUMBER = Text("Reply with the number.")
 _REPEAT = Text("(You may have received this before.)")
 _STRANGER = Text(
     "I don't know you yet, so I can't answer. Ask my owner to send me this within an hour:\n"
-    "/approve {code}"
+    "/approve {code}\nIf I know you elsewhere, send me /link there instead."
 )
 STRANGER_AGAIN = Text(
     "I don't know you yet, so I can't answer. Ask my owner to approve the code that I gave you."

@@ -51,7 +51,9 @@ async def test_the_first_day_of_a_gateway(stage: Stage) -> None:
     async with live(stage) as harness:
         found = re.search(r"/claim [A-Z2-9]{4}-[A-Z2-9]{4}", harness.banner)
         assert found, harness.banner
-        await until_answered(stage, ANNA, found[0], "you're now the owner")
+        link = re.search(r"https://t\.me/talaria_bot\?start=(\S+)", harness.banner)
+        assert link, harness.banner
+        await until_answered(stage, ANNA, f"/start {link[1]}", "you're now the owner")
         await until_answered(stage, BEN, "hello", "I don't know you yet")
         code = re.search(r"/approve [A-Z2-9]{4}-[A-Z2-9]{4}", stage.telegram.texts(BEN)[-1])
         assert code

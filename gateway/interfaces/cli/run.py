@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from shutil import which
 
+from adapters.abilities import CanInvite
 from adapters.contract import Health
 from gateway.bootstrap import app
 from gateway.bootstrap.lifecycle import Gateway
@@ -45,6 +46,8 @@ class Opening:
     platforms: Mapping[str, Health]
     local: str
     claim_code: str | None
+    claim_address: str | None
+    """An address that opens the bot's chat and sends the code."""
     page: str | None
     command: str
     """The command with which `talaria` was called."""
@@ -67,6 +70,8 @@ def compose_banner(opening: Opening) -> str:
         chat = [name for name in opening.platforms if name != opening.local]
         names = " or ".join(name.capitalize() for name in chat)
         lines += ["", f"Claim {names}: send  /claim {opening.claim_code}  to your bot."]
+        if opening.claim_address:
+            lines += [f"In Telegram, opening  {opening.claim_address}  does the same."]
         if "slack" in chat:
             lines += [f"In Slack that is  /talaria claim {opening.claim_code}"]
     return "\n".join([*lines, "", "Ready. Ctrl-C stops it."])
@@ -153,9 +158,17 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
         platforms=gateway.platforms.health(),
         local=LOCAL_PLATFORM,
         claim_code=gateway.claim_code,
+        claim_address=_find_claim_address(gateway),
         page=page,
         command=_name_command(),
     )
+
+
+def _find_claim_address(gateway: Gateway) -> str | None:
+    adapters = gateway.platforms.adapters.values()
+    inviting = (adapter for adapter in adapters if isinstance(adapter, CanInvite))
+    code = gateway.claim_code
+    return next((one.invite(f"claim-{code}") for one in inviting), None) if code else None
 
 
 def _name_command() -> str:
