@@ -30,7 +30,7 @@ ENV PATH=/opt/talaria/bin:$PATH \
     HOME=/data \
     TALARIA_HOME=/data
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates tini \
+    && apt-get install --yes --no-install-recommends ca-certificates fonts-unifont tini \
     && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin talaria \
     && install --directory --owner=talaria --group=talaria --mode=0700 /data

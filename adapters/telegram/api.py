@@ -1,7 +1,7 @@
 """The Bot API calls that Talaria makes, through the SDK; maps the SDK's errors."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from telegram import (
     InlineKeyboardMarkup,
     InputFile,
     LinkPreviewOptions,
+    Message,
     MessageEntity,
     ReplyParameters,
 )
@@ -22,7 +23,7 @@ from adapters.errors import Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
 from adapters.telegram.http_transport import HttpTransport, NotThere, TooLong
-from adapters.telegram.payloads import Keyboard, Post
+from adapters.telegram.payloads import PHOTO_LIMIT, PHOTO_TYPES, Keyboard, Post
 from adapters.telegram.receive import BotIdentity
 from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
@@ -41,6 +42,8 @@ _OPEN = ("username", "active_usernames", "linked_chat_id")
 the comments of a channel.
 """
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+_NO_PHOTO = ("photo_invalid_dimensions", "image_process_failed", "photo_ext_invalid")
+"""Refusals of a picture that can still be sent as a document."""
 _UNCHANGED = "message is not modified"
 _TOO_BIG = "file is too big"
 _FETCH_LIMIT = 20_000_000
@@ -133,17 +136,28 @@ class Api:
                     **about,
                 )
             else:
-                message = await self._bot.send_document(
-                    document=_upload(post.file),
-                    caption=post.page.text or None,
-                    caption_entities=_entities(post.page),
-                    disable_content_type_detection=True,
-                    read_timeout=_FILE_TIMEOUT,
-                    **about,
-                )
+                message = await self._send_file(post, post.file, about)
         except TelegramError as error:
             raise translate(error, lost=Unsure, unwell=Unsure) from error
         return message.message_id
+
+    async def _send_file(self, post: Post, file: OutboundFile, about: Mapping[str, Any]) -> Message:
+        """Send a picture as a photo, and any other file as a document."""
+        about = {
+            "caption": post.page.text or None,
+            "caption_entities": _entities(post.page),
+            "read_timeout": _FILE_TIMEOUT,
+            **about,
+        }
+        if file.media_type in PHOTO_TYPES and len(file.data) <= PHOTO_LIMIT:
+            try:
+                return await self._bot.send_photo(photo=_upload(file), **about)
+            except BadRequest as error:
+                if not any(word in str(error).lower() for word in _NO_PHOTO):
+                    raise
+        return await self._bot.send_document(
+            document=_upload(file), disable_content_type_detection=True, **about
+        )
 
     async def edit(self, post: Post, message_id: int) -> bool:
         """Replace a message or a file's caption; False if it was already the same."""

@@ -56,6 +56,9 @@ def read_key(data: str) -> str | None:
 
 CAPTION_LIMIT = 1024
 """UTF-16 units of a caption after rendering (Bot API, sendDocument: caption)."""
+PHOTO_LIMIT = 10_000_000
+"""Bytes of a picture that a bot may send as a photo (Bot API, sendPhoto)."""
+PHOTO_TYPES = ("image/png", "image/jpeg", "image/webp")
 FILE_LIMIT = 50_000_000
 """Bytes of a file that a bot may send (Bot API, sendDocument)."""
 

@@ -24,6 +24,7 @@ from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
+from gateway.outbound import caption_of
 from gateway.texts import general, job_results
 
 _log = logging.getLogger(__name__)
@@ -248,7 +249,9 @@ class Notifier:
         outgoings = [(part, None) for part in (adapter.split(body) if adapter else (body,)) if part]
         last = len(outgoings) - 1
         rows = []
-        for number, (part, file) in enumerate([*outgoings, *(("", file) for file in files)]):
+        for number, (part, file) in enumerate(
+            [*outgoings, *((caption_of(file[1]), file) for file in files)]
+        ):
             outgoing = NewOutboxMessage(
                 platform=platform,
                 chat=chat,

@@ -109,8 +109,11 @@ class Outcomes:
         if not is_reported or fresh.state == "dropped":
             return ()
         known = self.load_recipients(connection, now)
-        body = words if job.kind == "message" else job_results.title_body(job.title, words)
-        body += self._note(known, fresh, [run])
+        body = words + self._note(known, fresh, [run])
+        if job.kind == "script":
+            body = job_results.title_body(job.title, body)
+        elif job.kind == "prompt":
+            body = job_results.sign_body(job.title, job.id, body)
         if made.turn_id and _lacks_charts(connection, made.turn_id):
             body += job_results.note_missing_chart()
         is_own = bool(words) and made.turn_id is None

@@ -1,7 +1,13 @@
 """The outbox: dispatches messages in order; live messages, indicators, questions, quiet hours."""
 
 from gateway.outbound.channel import ReservedSlot
-from gateway.outbound.composer import CommandFormatter, Composer, read_command, stand_for
+from gateway.outbound.composer import (
+    CommandFormatter,
+    Composer,
+    caption_of,
+    read_command,
+    stand_for,
+)
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.outbound.question_views import choice_of
@@ -28,6 +34,7 @@ __all__ = [
     "Questions",
     "Reaction",
     "ReservedSlot",
+    "caption_of",
     "choice_of",
     "drop",
     "make_rescheduler",

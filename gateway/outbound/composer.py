@@ -15,6 +15,7 @@ from agent_core.tools import SecretMask
 from gateway import conversion
 from gateway.texts import general
 
+_PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
 _TEXTS = ("text/", "application/json")
 _KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
 
@@ -31,6 +32,13 @@ def read_command(key: str) -> str | None:
     """Return the command of a button's key; a forged key only sends what anybody may send."""
     found = _KEY.fullmatch(key)
     return "/" + found["words"].replace(":", " ") if found else None
+
+
+def caption_of(name: str) -> str:
+    """Return the caption of a picture, since a photo shows no name; "" for any other file."""
+    stem, _, suffix = name.rpartition(".")
+    words = " ".join(stem.replace("-", " ").replace("_", " ").split())
+    return f"{words[:1].upper()}{words[1:]}" if suffix.casefold() in _PICTURES else ""
 
 
 class CommandFormatter:

@@ -7,6 +7,7 @@ from agent_core.schedule import MOST_COUNTED
 
 BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
 
+_SIGNED = Text("_{title} (job {job_id})_")
 _LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
 _DUE = Text("_This was due {due}._")
 _DUE_OFTEN = Text("_This was due {count} times, from {due} to {due_next}._")
@@ -72,8 +73,13 @@ _LONGEST_REASON = 300
 
 
 def title_body(title: str, body: str) -> str:
-    """Put a job's title above its result, so that a notification shows it."""
+    """Put a job's title above the output of its command, so that a notification shows it."""
     return f"**{title}**\n\n{body}" if body else f"**{title}**"
+
+
+def sign_body(title: str, job_id: int, body: str) -> str:
+    """Put a job's name below its answer, whose own first line is the notification."""
+    return f"{body}\n\n{_SIGNED(title=title, job_id=job_id)}" if body else f"**{title}**"
 
 
 def describe_left_out(count: int, name: str) -> str:

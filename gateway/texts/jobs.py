@@ -83,6 +83,8 @@ _KINDS: dict[JobKind, Text] = {
 }
 _TARGETS = Text("Sent to: {targets}")
 _LAST_RUNS = Text("Last runs:")
+_SAMPLE = Text("The first line of the answer is the notification. It answers this:")
+_SAMPLE_OUTPUT = Text("What this command writes comes here:")
 _NEVER_RAN = Text("It hasn't run yet.")
 _RUN = Text("{due}: {state}")
 _RUN_ASKED = Text("{due}, on request: {state}")
@@ -185,6 +187,12 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str])
     shown = [f"- {line}" for line in describe_runs(runs, reader)]
     ran = ["", _LAST_RUNS(), *shown] if shown else ["", _NEVER_RAN()]
     return "\n".join([name_job(job), when, "", _KINDS[job.kind](), quoted, "", *lines, *ran])
+
+
+def describe_sample(job: Job) -> str:
+    """Stand for the result of a job that has not run yet."""
+    quoted = "\n".join(f"> {line}" for line in _shorten(show_body(job), _LONGEST_BODY).splitlines())
+    return f"{(_SAMPLE if job.kind == 'prompt' else _SAMPLE_OUTPUT)()}\n\n{quoted}"
 
 
 def show_body(job: Job) -> str:

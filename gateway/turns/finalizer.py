@@ -24,7 +24,7 @@ from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs import Made, Outcomes
-from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, stand_for
+from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, caption_of, stand_for
 from gateway.texts import general, memory, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
@@ -185,7 +185,9 @@ def enqueue_files(
         return [outbox.enqueue(connection, replace(reply, body=body, is_silent=True), now=now)]
     return [
         outbox.enqueue(
-            connection, replace(reply, file=(file.key, file.name), is_silent=True), now=now
+            connection,
+            replace(reply, body=caption_of(file.name), file=(file.key, file.name), is_silent=True),
+            now=now,
         )
         for file in made
     ]

@@ -77,6 +77,7 @@ class TelegramEmulator:
             "deletewebhook": self._delete_webhook,
             "getfile": self.world.file,
             "senddocument": self.deeds.send_document,
+            "sendphoto": self.deeds.send_photo,
             "editmessagecaption": self.deeds.edit_caption,
             "setmessagereaction": self.deeds.react,
             "getchatmembercount": self.deeds.count_members,
@@ -253,7 +254,7 @@ class TelegramEmulator:
         if fault is not None and fault.moment != "lose":
             return await self._break(request, fault)
         name = method.lower()
-        if self.chat_limit and name in ("sendmessage", "senddocument"):
+        if self.chat_limit and name in ("sendmessage", "senddocument", "sendphoto"):
             self.chat_limit.take(str(parameters.get("chat_id")))
         if name == "getupdates":
             result: Any = await self._get_updates(parameters)

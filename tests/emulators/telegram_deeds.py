@@ -7,6 +7,9 @@ from tests.emulators.telegram_world import BotMessage, World
 
 UPLOAD_LIMIT = 50_000_000
 """Bytes of a file that a bot may send."""
+PHOTO_LIMIT = 10_000_000
+"""Bytes of a picture that a bot may send as a photo."""
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")
 _SIGNS = frozenset(
     ["👀", "👍", "👌", "🎉", "🤔", "✍", "🔥", "👏", "😁", "😢", "🙏", "💯", "👎", "❤"]
 )
@@ -21,13 +24,23 @@ class Deeds:
 
     def send_document(self, parameters: Json) -> Json:
         """sendDocument, with an uploaded file only."""
+        return self._send_file(parameters, "document", UPLOAD_LIMIT)
+
+    def send_photo(self, parameters: Json) -> Json:
+        """sendPhoto, with an uploaded picture only; anything else can't be processed."""
+        file = parameters.get("photo")
+        if isinstance(file, Upload) and not file.data.startswith(_PICTURES):
+            raise Refusal(400, "Bad Request: IMAGE_PROCESS_FAILED")
+        return self._send_file(parameters, "photo", PHOTO_LIMIT)
+
+    def _send_file(self, parameters: Json, kind: str, most: int) -> Json:
         chat = self._world.chat(parameters.get("chat_id"))
-        file = parameters.get("document")
+        file = parameters.get(kind)
         if not isinstance(file, Upload):
-            raise Refusal(400, "Bad Request: there is no document in the request")
+            raise Refusal(400, f"Bad Request: there is no {kind} in the request")
         if not file.data:
             raise Refusal(400, "Bad Request: file must be non-empty")
-        if len(file.data) > UPLOAD_LIMIT:
+        if len(file.data) > most:
             raise Refusal(413, "Request Entity Too Large")
         caption, entities = clean_caption(parameters)
         file_id = f"sent-{len(self._world.contents)}"
@@ -36,6 +49,8 @@ class Deeds:
         self._world.files[file_id] = about
         self._world.contents[file_id] = file.data
         content: Json = {"document": about | {"mime_type": file.media_type}}
+        if kind == "photo":
+            content = {"photo": [about | {"width": 1000, "height": 560}]}
         if caption:
             content["caption"] = caption
         if entities:

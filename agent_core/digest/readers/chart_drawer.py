@@ -6,11 +6,13 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
+from matplotlib.text import Text
 
 from agent_core.digest.readers.limits import LIMITS
 from agent_core.subprocesses.confinement import confine_reader
@@ -24,9 +26,14 @@ _FAMILIES = (
     *("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP"),
     *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "Droid Sans Fallback"),
     *("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
-    *("Noto Sans Thai", "Noto Emoji", "Symbola", "Unifont", "Arial Unicode MS", "PingFang SC"),
+    *("Noto Sans Thai", "Noto Emoji", "Symbola", "Arial Unicode MS", "PingFang SC"),
+    *("Unifont", "Unifont Upper"),
 )
 """Fonts with wide coverage, in order of preference."""
+_LAST_RESORT = "Last Resort"
+"""A font of boxes, which has every character and shows none."""
+_SIZES = (12.0, 10.0)
+"""Smaller sizes of labels that overlap, in points."""
 _MISSING = "□"
 _MOST_HORIZONTAL = 14
 """The largest number of horizontal bars with a label each; more are drawn vertically."""
@@ -47,9 +54,15 @@ class Order:
 
 def draw(order: Order) -> bytes:
     """Draw a chart as PNG."""
-    families = [name for name in _FAMILIES if name in fontManager.get_font_names()]
-    mpl.rcParams["font.family"] = families or ["DejaVu Sans"]
-    known = _list_letters(families)
+    kept = io.BytesIO()
+    plot(order).savefig(kept, format="png", dpi=_DPI, facecolor=_PAPER)
+    return kept.getvalue()
+
+
+def plot(order: Order) -> Figure:
+    """Draw a chart whose labels stand apart."""
+    families, known = _choose_fonts("".join((order.title, order.unit, *order.labels)))
+    mpl.rcParams["font.family"] = families
     labels = [_name(label, number, known) for number, label in enumerate(order.labels, start=1)]
     figure = Figure(figsize=(_WIDTH / _DPI, _HEIGHT / _DPI), dpi=_DPI, facecolor=_PAPER)
     figure.set_layout_engine("constrained", w_pad=0.2, h_pad=0.2)
@@ -67,9 +80,32 @@ def draw(order: Order) -> bytes:
         axes.spines[side].set_visible(False)
     axes.tick_params(length=0, colors=_INK, labelsize=15)
     axes.set_axisbelow(True)
-    kept = io.BytesIO()
-    figure.savefig(kept, format="png", dpi=_DPI, facecolor=_PAPER)
-    return kept.getvalue()
+    separate_labels(figure, axes)
+    return figure
+
+
+def separate_labels(figure: Figure, axes: Axes) -> None:
+    """Shrink labels that overlap, and then leave out as many as necessary, evenly spread."""
+    numbers = [text for text in axes.texts if text.get_text()]
+    for group in (axes.get_xticklabels(), axes.get_yticklabels(), numbers):
+        texts = [text for text in group if text.get_text()]
+        for size in _SIZES:
+            if not find_overlaps(figure, texts):
+                break
+            for text in texts:
+                text.set_fontsize(size)
+        step = 1
+        while find_overlaps(figure, texts[::step]):
+            step += 1
+        for place, text in enumerate(texts):
+            text.set_visible(place % step == 0)
+
+
+def find_overlaps(figure: Figure, texts: Sequence[Text]) -> int:
+    """Count the neighbours that overlap, once the figure is laid out."""
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in texts if text.get_visible()]
+    return sum(one.padded(1).overlaps(other) for one, other in pairwise(boxes))
 
 
 def _draw_line(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
@@ -173,10 +209,27 @@ def _cut(label: str, most: int) -> str:
     return label if len(label) <= most else f"{label[: most - 1].rstrip()}…"
 
 
-def _list_letters(families: Sequence[str]) -> set[int]:
-    """Collect every character that one of the fonts has."""
-    paths = {entry.fname for entry in fontManager.ttflist if entry.name in families}
-    return {letter for path in sorted(paths) for letter in get_font(path).get_charmap()}
+def _choose_fonts(text: str) -> tuple[list[str], set[int]]:
+    """Choose fonts until they have every character of a text; return them and the characters.
+
+    The preferred families come first, then any other font of the machine.
+    """
+    paths: dict[str, str] = {}
+    for entry in fontManager.ttflist:
+        if entry.style == "normal" and not entry.name.startswith(_LAST_RESORT):
+            paths.setdefault(entry.name, entry.fname)
+    preferred = [name for name in _FAMILIES if name in paths]
+    missing = {ord(sign) for sign in text if sign.isprintable() and not sign.isspace()}
+    chosen, known = list[str](), set[int]()
+    for name in (*preferred, *sorted(paths.keys() - set(preferred))):
+        found = set(get_font(paths[name]).get_charmap())
+        if not chosen or missing & found:
+            chosen.append(name)
+            known |= found
+            missing -= found
+        if not missing:
+            break
+    return chosen or ["DejaVu Sans"], known
 
 
 def _name(label: str, number: int, known: set[int]) -> str:

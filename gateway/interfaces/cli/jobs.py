@@ -298,13 +298,19 @@ def _describe_ways(answer: Mapping[str, Any]) -> list[str]:
 
 def _preview(answer: Mapping[str, Any]) -> list[str]:
     lines = [*_describe_ways(answer), ""]
+    if answer["is_sample"]:
+        lines += ["It hasn't run yet; this shows what a result would look like.", ""]
     for platform in answer["platforms"]:
         messages = platform["messages"]
         for number, message in enumerate(messages, start=1):
             count = f" {number} of {len(messages)}" if len(messages) > 1 else ""
             lines += [f"--- {platform['name']}{count} ---", message, ""]
-        lines += [f"--- {platform['name']}, file {name} ---\n" for name in platform["files"]]
+        lines += [f"--- {platform['name']}, {_show_file(file)} ---\n" for file in platform["files"]]
     return lines[:-1]
+
+
+def _show_file(file: Mapping[str, Any]) -> str:
+    return f"file {file['name']} ({file['media_type']}, {file['size']:,} bytes)"
 
 
 _LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {

@@ -1,14 +1,14 @@
 """Operations on jobs: list, show, change, add and preview them."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from adapters.abilities import CanPreview, CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import JobId
+from agent_core.ids import JobId, TurnId
 from agent_core.schedule import (
     InvalidJob,
     JobAlreadyRunning,
@@ -39,7 +39,7 @@ from gateway.interfaces.operations.contract import Answer, Operation, OperationC
 from gateway.jobs import SILENCE, name_places
 from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
-from gateway.texts.job_results import title_body
+from gateway.texts.job_results import sign_body, title_body
 
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
@@ -56,11 +56,21 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """A file of a result, with its size in bytes."""
+
+    name: str
+    media_type: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
-    """The result of a job: words, and names of files."""
+    """The result of a job: words and files; a sample before the first run."""
 
     text: str
-    files: tuple[str, ...] = ()
+    files: tuple[_File, ...] = ()
+    is_sample: bool = False
 
 
 async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
@@ -174,7 +184,7 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def preview(context: OperationContext, asked: Answer) -> Answer:
-    """Preview a job's latest result, or its text, on each platform. Raises `Declined`."""
+    """Preview a job's latest result, or a sample of it, on each platform. Raises `Declined`."""
     number = _number(asked)
 
     def look(connection: Connection) -> tuple[dict[str, Any], _Result]:
@@ -184,9 +194,10 @@ async def preview(context: OperationContext, asked: Answer) -> Answer:
     outline, made = await context.database.read(look)
     shown = context.scheduling.load_platforms()
     return outline | {
+        "is_sample": made.is_sample,
         "platforms": [
             {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
-        ]
+        ],
     }
 
 
@@ -271,32 +282,43 @@ def _read_options(asked: Answer) -> dict[str, object]:
 
 
 def _find_made(connection: Connection, job: Job) -> _Result:
-    """Return a job's latest result. Raises `Declined` if it has none."""
+    """Return a job's latest result, or a sample. Raises `Declined` for a system job."""
     if job.kind == "message":
         return _Result(text=job.body)
-    if job.kind != "prompt" or job.person_id is None:
-        raise Declined(
-            f"Job {job.id} keeps no result; `talaria jobs run {job.id}` makes a new one."
-        )
+    if job.person_id is None:
+        raise Declined(f"Job {job.id} is a system job: it sends nothing.")
     for run in job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH):
         turn = job_runs.find_turn(connection, run_id=run.id)
         if run.state != "done" or turn is None:
             continue
         words = messages.answer_of_turn(connection, turn_id=turn[0], person_id=job.person_id)
-        given = tuple(file.name for file in files.list_of_turn(connection, turn_id=turn[0]))
+        given = tuple(_list_files(connection, turn[0]))
         if given or words.strip() not in ("", SILENCE):
             words = "" if words.strip() == SILENCE else words
-            return _Result(text=title_body(job.title, words), files=given)
-    raise Declined(f"Job {job.id} has no result yet; `talaria jobs run {job.id}` makes one.")
+            # The words of a command are recorded as they were sent, with the title.
+            text = sign_body(job.title, job.id, words) if job.kind == "prompt" else words
+            return _Result(text=text, files=given)
+    sample = jobs_texts.describe_sample(job)
+    if job.kind == "script":
+        return _Result(text=title_body(job.title, sample), is_sample=True)
+    return _Result(text=sign_body(job.title, job.id, sample), is_sample=True)
 
 
-def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, list[str]]:
+def _list_files(connection: Connection, turn_id: TurnId) -> Iterator[_File]:
+    for file in files.list_of_turn(connection, turn_id=turn_id):
+        stored = files.find(connection, key=file.key)
+        if stored:
+            yield _File(name=file.name, media_type=stored.media_type, size=len(stored.data))
+
+
+def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, Any]:
     """Return the messages as a platform shows them, and their files."""
     text, given = made.text, list(made.files)
     if given and not isinstance(adapter, CanSendFiles):
-        text, given = f"{text}\n\n{general.describe_unsent_files(given)}", []
+        names = general.describe_unsent_files([file.name for file in given])
+        text, given = f"{text}\n\n{names}", []
     parts = adapter.preview(text) if isinstance(adapter, CanPreview) else list(adapter.split(text))
-    return {"messages": parts, "files": given}
+    return {"messages": parts, "files": [asdict(file) for file in given]}
 
 
 def _outline(connection: Connection, job: Job) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 
 from agent_core.digest.chart_tool import MOST_FILES, MOST_POINTS
 from agent_core.digest.formatting import ReaderFailed
+from agent_core.digest.readers.chart_drawer import Order, find_overlaps, plot
 from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.ids import CallId
 from agent_core.state.conversations import files
@@ -91,6 +92,25 @@ async def test_labels_of_any_kind_are_drawn_without_complaint(
     fonts: Path, order: dict[str, object]
 ) -> None:
     assert size(await draw(fonts, **order)) == (1000, 560)
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "values"),
+    [
+        ("bar", [str(n) for n in range(12)], [123456.7 * (n + 1) for n in range(12)]),
+        ("bar", [str(n) for n in range(18)], [987654.0] * 18),
+        ("bar", ["Wednesday in Vienna"] * 14, [1e6] * 14),
+        ("bar", [f"2026-11-{n:02} somewhere" for n in range(36)], [1.0] * 36),
+        ("line", [f"Wednesday {n}" for n in range(30)], [float(n) for n in range(30)]),
+        ("line", ["WWWWWWWWWWWWWWWWWW"] * 120, [1e14] * 120),
+    ],
+)
+def test_labels_never_overlap(kind: str, labels: list[str], values: list[float]) -> None:
+    figure = plot(Order(kind=kind, title="Labels", labels=labels, values=values, unit="kWh"))
+    (axes,) = figure.axes
+    for texts in (axes.get_xticklabels(), axes.get_yticklabels(), axes.texts):
+        assert not find_overlaps(figure, [text for text in texts if text.get_text()])
+        assert any(text.get_visible() for text in texts) or not texts
 
 
 async def test_what_differs_looks_different(fonts: Path) -> None:

@@ -289,12 +289,12 @@ async def test_what_a_prompt_made_last_is_shown_as_each_platform_would(home: Pat
     async with desk(home, "running", work) as at:
         shown = (await at.ask("preview", id=1))["platforms"]
     assert shown == [
-        {"name": name, "messages": ["**Digest**\n\nThree **things**."], "files": []}
+        {"name": name, "messages": ["Three **things**.\n\n_Digest (job 1)_"], "files": []}
         for name in ("console", "fake")
     ]
 
 
-async def test_files_are_named_where_they_would_be_sent_and_told_of_elsewhere(home: Path) -> None:
+async def test_all_files_are_shown_with_their_kind_and_size(home: Path) -> None:
     def work(connection: Connection) -> None:
         ran(connection, 1, "[SILENT]", slot="s1")
         turn = turns.list_recent(connection, limit=1)[0]
@@ -305,9 +305,9 @@ async def test_files_are_named_where_they_would_be_sent_and_told_of_elsewhere(ho
 
     async with desk(home, "running", work) as at:
         console, fake = (await at.ask("preview", id=1))["platforms"]
-    assert fake == {"name": "fake", "messages": ["**Digest**"], "files": ["week.png"]}
-    assert console["files"] == []
-    assert "I made week.png, but I can't send files here" in console["messages"][0]
+    week = {"name": "week.png", "media_type": "image/png", "size": 3}
+    assert fake == {"name": "fake", "messages": ["**Digest**"], "files": [week]}
+    assert console["files"] == [week]
 
 
 async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
@@ -318,13 +318,21 @@ async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
     assert shown["does"] == "sh -c 'echo it'\"'\"'s 5'"
 
 
-async def test_what_was_never_made_can_not_be_shown(home: Path) -> None:
-    async with desk(home, "beside") as at:
-        said = await refused(at.ask("preview", id=1), is_mistake=False)
-        assert said == "Job 1 has no result yet; `talaria jobs run 1` makes one."
+async def test_before_the_first_run_a_sample_is_shown(home: Path) -> None:
+    async with desk(home, "running") as at:
+        shown = await at.ask("preview", id=1)
+        assert shown["is_sample"]
+        for platform in shown["platforms"]:
+            (message,) = platform["messages"]
+            assert message.startswith("The first line of the answer is the notification.")
+            assert message.endswith("_Digest (job 1)_")
         made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
-        said = await refused(at.ask("preview", id=made["id"]), is_mistake=False)
-        assert "keeps no result" in said
+        shown = await at.ask("preview", id=made["id"])
+        (message,) = shown["platforms"][1]["messages"]
+        assert "What this command writes comes here:\n\n> df" in message
+        own = (await at.ask("list", system=True))["jobs"][0]["id"]
+        said = await refused(at.ask("preview", id=own), is_mistake=False)
+        assert said == f"Job {own} is a system job: it sends nothing."
 
 
 async def test_a_gateway_that_is_off_shows_the_platforms_that_would_be_on(home: Path) -> None:

@@ -136,7 +136,8 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             job = await makes(harness)
             await make_owner(harness)
             clock.move(harness, days=2, hours=19)
-            await harness.chat.sees_text("**Digest**\n\n**Dentist at 10:00**")
+            await harness.chat.sees_text("_Digest (job 4)_")
+            assert any(one.text.startswith("**Dentist at 10:00**") for one in harness.chat.shown)
             await ended(harness, 1, job.id)
             await harness.at_rest()
             assert [one.file.name for one in harness.chat.shown if one.file] == ["week.png"]

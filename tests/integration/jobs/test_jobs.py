@@ -146,7 +146,7 @@ async def test_a_prompt_runs_as_a_turn_and_its_answer_is_sent(tmp_path: Path) ->
     async with running(tmp_path, model, now=clock, **HOUSE) as harness:
         job = await makes(harness)
         clock.move(harness, days=2, hours=19)
-        await harness.chat.sees_text("**Digest**\n\nThree things today.")
+        await harness.chat.sees_text("Three things today.\n\n_Digest (job 4)_")
         await ended(harness, 1, job.id)
         facts = str(model.requests[-1].messages[-1])
         assert "Scheduled: job" in facts
