@@ -1,4 +1,4 @@
-"""Commands about context and cost: compact, context, usage."""
+"""Commands about context and cost: compact, context, tools, usage."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,7 @@ from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLin
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.texts import usage as usage_texts
+from gateway.texts.tools import describe_tools
 from gateway.texts.usage import Reader, UsageReport
 from gateway.turns import Lanes
 
@@ -47,7 +48,12 @@ class ContextCommands:
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
-        return {"compact": self._compact, "context": self._context, "usage": self._usage}
+        return {
+            "compact": self._compact,
+            "context": self._context,
+            "tools": self._tools,
+            "usage": self._usage,
+        }
 
     async def _compact(self, call: Call) -> Reply:
         """Compact the conversation; the argument says what the summary must keep."""
@@ -99,6 +105,14 @@ class ContextCommands:
         )
         bounds = self._compactor.meter.bounds(request, call.person.context_cap)
         return Reply(text=usage_texts.describe_context(reckoning, bounds.limit))
+
+    async def _tools(self, call: Call) -> Reply:
+        """List the tools of the conversation's last answer."""
+        found = await self._database.read(lambda connection: _look(connection, call))
+        prompt = found[0].prompt if found else None
+        if prompt is None:
+            return Reply(text=usage_texts.CONTEXT_EMPTY())
+        return Reply(text=describe_tools(prompt.tools))
 
     async def _usage(self, call: Call) -> Reply:
         person, everybody = await self._quotas.status(call.person.id)
