@@ -6,7 +6,7 @@ from functools import partial
 
 from agent_core.agent import Toolboxes, private_tools, room_tools
 from agent_core.agent.prompt import SOUL_LIMIT
-from agent_core.digest import DigestOptions, digest_tools
+from agent_core.digest import digest_tools
 from agent_core.execution import Backend
 from agent_core.memory import (
     Approval,
