@@ -17,6 +17,14 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 PATIENCE = 45.0
+_MOUSE = ",".join(
+    (
+        "primaryHoverType=2",
+        "availableHoverTypes=2",
+        "primaryPointerType=4",
+        "availablePointerTypes=4",
+    )
+)
 _FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -25,6 +33,8 @@ _FLAGS = (
     "--disable-background-networking",
     "--no-first-run",
     "--hide-scrollbars",
+    # A mouse, which a machine without a screen does not have.
+    f"--blink-settings={_MOUSE}",
     "--remote-debugging-port=0",
 )
 _POLL = 0.02
@@ -90,12 +100,9 @@ class Tab:
             deviceScaleFactor=2,
             mobile=width < 500,
         )
-        features = {
-            "prefers-color-scheme": "dark" if is_dark else "light",
-            "hover": "none" if width < 500 else "hover",
-        }
-        listed = [{"name": name, "value": value} for name, value in features.items()]
-        await self.call("Emulation.setEmulatedMedia", features=listed)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        await self.call("Emulation.setEmulatedMedia", features=[scheme])
+        await self.call("Emulation.setTouchEmulationEnabled", enabled=width < 500)
 
     async def take_picture(self, path: Path) -> None:
         taken = await self.call("Page.captureScreenshot", format="png")
