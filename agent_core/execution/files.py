@@ -112,6 +112,8 @@ def remove_workspace(root: Path) -> None:
     """
     if root.is_symlink():
         root.unlink()
+    if not root.exists():
+        return
     for words in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
         argv = [*words, "--", str(root)]
         subprocess.run(argv, check=False, capture_output=True)  # noqa: S603 - no shell

@@ -51,10 +51,13 @@ _KERNEL_REPORTS = (
 )
 """Files on the whole machine that root may read."""
 _LIMITS = (
-    'ulimit -c 0 && ulimit -n 1024 && ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3"'
-    ' && shift 3 && exec "$@"'
+    '{ ulimit -c 0; ulimit -n 1024; ulimit -u "$1"; ulimit -d "$2"; ulimit -f "$3"; } 2>/dev/null;'
+    ' shift 3; exec "$@"'
 )
-"""Sets the limits inside of the sandbox: only there the kernel counts its processes alone."""
+"""Sets the limits inside of the sandbox: only there the kernel counts its processes alone.
+
+A limit that can't be set is lower already.
+"""
 _NEW_NAMESPACE = 0x7E02_0000
 """`CLONE_NEW*`, but for time, which `clone` does not know (`linux/sched.h`)."""
 _ORDINARY_SOCKETS = (1, 2, 10, 16)
