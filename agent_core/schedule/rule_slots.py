@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from zoneinfo import ZoneInfo
 
 from dateutil import rrule
@@ -140,10 +140,9 @@ def _name_day(days: DayRule, day: date) -> DayRule:
 
 def _refuse_never(rule: Rule) -> None:
     """Refuse days that no calendar has. Raises `ValueError` with the nearest rule."""
-    free = replace(rule, until=None, without=(), region="")
-    if next(_walk_days(free, rule.start.date()), None) is not None:
-        return
     days = rule.days
+    if next(iter(_make_rrule(days, _align(days, rule.start.date(), rule.start.year))), None):
+        return
     if days.positions:
         nearest = replace(days, positions=(-1,))
     elif days.month_days and days.months:
@@ -156,9 +155,9 @@ def _refuse_never(rule: Rule) -> None:
 def _walk_days(rule: Rule, first: date) -> Iterator[date]:
     """Iterate the days of a rule from a day onwards."""
     first = max(first, rule.start.date())
-    last = min(first.year + _YEARS_SEARCHED, rule.until.year if rule.until else _LAST_YEAR)
-    year = first.year
-    while year <= min(last, _LAST_YEAR):
+    end = rule.until.year if rule.until else _LAST_YEAR
+    year, last = first.year, first.year + _YEARS_SEARCHED
+    while year <= min(last, end):
         days = _list_days(rule, year)
         for day in days[bisect_left(days, first) :]:
             yield day
@@ -168,12 +167,28 @@ def _walk_days(rule: Rule, first: date) -> Iterator[date]:
 
 def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
     """List the days of a year, without those that are left out."""
-    start = rule.start.date()
+    start, until = rule.start.date(), rule.until.date() if rule.until else date.max
     named = _expand(rule.days, start, rule.region, year)
     return tuple(
         day
         for day in named
-        if day >= start and not any(first <= day <= last for first, last in rule.without)
+        if start <= day <= until and not any(first <= day <= last for first, last in rule.without)
+    )
+
+
+def _make_rrule(days: DayRule, begin: date) -> rrule.rrule:
+    """Build a rule without positions, which is walked from its beginning.
+
+    It ends with the calendar. One that never occurs takes 0.3 s until then, so `limit_rule` asks
+    once.
+    """
+    return rrule.rrule(
+        _FREQUENCIES[days.frequency],
+        dtstart=datetime.combine(begin, time()),
+        interval=days.interval,
+        byweekday=[rrule.weekday(day, nth or None) for nth, day in days.weekdays] or None,
+        bymonthday=days.month_days or None,
+        bymonth=days.months or None,
     )
 
 
@@ -186,15 +201,7 @@ def _expand(days: DayRule, start: date, region: str, year: int) -> tuple[date, .
     begin = datetime.combine(_align(days, start, year), time())
     if begin.year > year:
         return ()
-    found = rrule.rrule(
-        _FREQUENCIES[days.frequency],
-        dtstart=begin,
-        interval=days.interval,
-        byweekday=[rrule.weekday(day, nth or None) for nth, day in days.weekdays] or None,
-        bymonthday=days.month_days or None,
-        bymonth=days.months or None,
-        until=datetime(year, 12, 31),
-    )
+    found = takewhile(lambda at: at.year <= year, _make_rrule(days, begin.date()))
     holidays = list_holidays(region, year) if region else frozenset[date]()
     named = [at.date() for at in found if at.year == year and at.date() not in holidays]
     if not days.positions:

@@ -105,7 +105,10 @@ def read_days(text: str) -> DayRule:
             ' times ["00:00-23:59/60"], or every_minutes; the least is 1 minute'
         )
     if frequency not in _FREQUENCIES:
-        raise ValueError("a rule begins with FREQ=DAILY, WEEKLY, MONTHLY or YEARLY")
+        raise ValueError(
+            f"{text!r} is no rule of days; the nearest have FREQ=DAILY, WEEKLY, MONTHLY or YEARLY,"
+            " such as FREQ=WEEKLY;BYDAY=MO, or FREQ=WEEKLY;INTERVAL=4 for each fourth week"
+        )
     _refuse_parts(parts)
     days = DayRule(
         frequency=cast(Frequency, frequency),
@@ -209,7 +212,7 @@ def read_time(text: str) -> TimeOfDay:
             " 00:00 on the days after"
         )
     if step < 1:
-        raise ValueError(f"{text}: the least step is 1 minute")
+        raise ValueError(f"{text} has no step; the nearest is 1 minute")
     return ClockTime(first=first, last=last, step=step)
 
 

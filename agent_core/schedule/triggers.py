@@ -151,7 +151,8 @@ def read_once(text: str) -> Once:
         at = datetime.strptime(f"{found[1]}{found[2] or ':00'}", _STAMP)
     except ValueError:
         raise ValueError(
-            f"{text!r} is not a time; write the local date and time like 2026-11-23T08:00"
+            f"{text!r} is not a time; the nearest form is a local date and time, like"
+            " 2026-11-23T08:00"
         ) from None
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
         raise ValueError(f"the year must be {_FIRST_YEAR} to {_LAST_YEAR}")

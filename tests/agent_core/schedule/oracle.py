@@ -5,7 +5,7 @@ with what it judges but the time zones.
 """
 
 import calendar
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -83,18 +83,29 @@ def runs(
     set times wait until the clock has caught up, those with a star go by the new time.
     """
     expression = read(text)
+    if not expression.is_wildcard:
+        yield from run_set_times(expression.names, zone, start, end)
+        return
+    moment = start
+    while moment < end:
+        local = moment.astimezone(zone).replace(tzinfo=None)
+        if expression.names(local):
+            yield moment, local
+        moment += _MINUTE
+
+
+def run_set_times(
+    names: Callable[[datetime], bool], zone: ZoneInfo, start: datetime, end: datetime
+) -> Iterator[tuple[datetime, datetime]]:
+    """The same for set times that a test of local minutes names."""
     seen = (start - _MINUTE).astimezone(zone).replace(tzinfo=None)
     moment = start
     while moment < end:
         local = moment.astimezone(zone).replace(tzinfo=None)
-        if expression.is_wildcard:
-            if expression.names(local):
-                yield moment, local
-        else:
-            while seen < local:
-                seen += _MINUTE
-                if expression.names(seen):
-                    yield moment, seen
+        while seen < local:
+            seen += _MINUTE
+            if names(seen):
+                yield moment, seen
         moment += _MINUTE
 
 
