@@ -59,7 +59,9 @@ CREATE TABLE link_codes (
     chat         TEXT,
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER NOT NULL,
-    used_at      INTEGER
+    used_at      INTEGER,
+    language TEXT,
+    time_zone TEXT
 );
 CREATE INDEX link_codes_by_account ON link_codes (platform, user_id);
 

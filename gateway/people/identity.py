@@ -1,8 +1,6 @@
 """Identification of people by their platform accounts: allowlist, claim codes, pairing codes."""
 
-import hashlib
 import re
-import secrets
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,7 +16,7 @@ from agent_core.state.people.people import Account, Admission, NewAccount, Perso
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.people.onboarding import Greeting, greet
+from gateway.people.onboarding import Greeting, greet, hash_code, make_code
 from gateway.texts import general
 
 
@@ -37,8 +35,6 @@ class Access:
 LOCAL_PLATFORM = "console"
 """Its socket in the home directory has mode 0600, so only the home's owner can open it."""
 
-_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-_CODE_LENGTH = 8
 _PAIRING_LASTS = 3_600_000
 _CLAIM_LASTS = 24 * 3_600_000
 _STRANGER_PAUSE = 3_600_000
@@ -176,7 +172,14 @@ class Identity:
                 connection,
                 purpose="pairing",
                 code_hash=hash_code(code),
-                asker=(platform, sender.user_id, sender.display_name, chat),
+                asker=people.CodeAsker(
+                    platform=platform,
+                    user_id=sender.user_id,
+                    display_name=sender.display_name,
+                    chat=chat,
+                    language=sender.language,
+                    time_zone=sender.time_zone,
+                ),
                 now=now,
                 # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
@@ -238,7 +241,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """A person who was let in, and the greeting to send to the chat in which they asked."""
+    """A person who was let in, and the greeting for the chat in which they asked."""
 
     name: str
     greeting: NewOutboxMessage
@@ -254,10 +257,15 @@ def approve(connection: Connection, code: str, zone: str, now: int) -> Approved 
         return None
     people.use_code(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
-    sender = Sender(user_id=PlatformUserId(found.user_id), display_name=name)
+    sender = Sender(
+        user_id=PlatformUserId(found.user_id),
+        display_name=name,
+        language=found.language,
+        time_zone=found.time_zone,
+    )
     asker = AccountRef(platform=found.platform, sender=sender)
     person = _enter(connection, asker, "code", now=now)
-    reply = greet(connection, person, None, zone, now)
+    reply = greet(connection, person, sender, zone, now)
     return Approved(name=name, greeting=reply.make_outgoing(found.platform, found.chat))
 
 
@@ -274,18 +282,6 @@ def new_claim_code(connection: Connection, *, now: int) -> str:
         expires_at=now + _CLAIM_LASTS,
     )
     return code
-
-
-def make_code() -> str:
-    """Make a one-time code of 40 random bits, without letters that look alike."""
-    letters = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LENGTH))
-    return f"{letters[:4]}-{letters[4:]}"
-
-
-def hash_code(code: str) -> str:
-    """Return the stored form of a code; spaces, dashes and case do not matter."""
-    plain = re.sub(r"[\s-]", "", code).upper()
-    return hashlib.sha256(plain.encode()).hexdigest()
 
 
 def slug_of(name: str) -> str:

@@ -20,13 +20,12 @@ from gateway.people.identity import (
     LOCAL_PLATFORM,
     AccountRef,
     count_wrong_code,
-    hash_code,
     is_silenced,
-    make_code,
     note,
     spoil,
 )
 from gateway.people.merging import AccountMerging
+from gateway.people.onboarding import hash_code, make_code
 from gateway.texts import general
 from gateway.texts import people as people_texts
 

@@ -1,9 +1,12 @@
-"""First contact: what the bot can do, and the time zone and language of somebody new.
+"""First contact: one-time codes, and the greeting with time zone and language of a newcomer.
 
 The greeting is one message. Its buttons and free text such as "Vienna" or "22-7" send `/start` with
 words, which changes the same settings as `/settings`.
 """
 
+import hashlib
+import re
+import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -35,6 +38,8 @@ from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
 from gateway.texts import people as texts
 
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_CODE_LENGTH = 8
 START = "start"
 _LANGUAGE = "language"
 _NIGHT = "22-7"
@@ -60,13 +65,11 @@ class Greeting:
         return NewOutboxMessage(platform=platform, chat=chat, body=self.text, buttons=self.buttons)
 
 
-def take_from_platform(person: Person, sender: Sender | None) -> Person:
+def take_from_platform(person: Person, sender: Sender) -> Person:
     """Return a person with the time zone and language of their app, where they have set none.
 
     English is left open: many people keep their apps in English and write something else.
     """
-    if sender is None:
-        return person
     if person.time_zone is None:
         zone = find_zone(sender.time_zone or "") or guess_zone(sender.language)
         person = replace(person, time_zone=zone)
@@ -75,16 +78,14 @@ def take_from_platform(person: Person, sender: Sender | None) -> Person:
     return person
 
 
-def greet(
-    connection: Connection, person: Person, sender: Sender | None, zone: str, now: int
-) -> Greeting:
+def greet(connection: Connection, person: Person, sender: Sender, zone: str, now: int) -> Greeting:
     """Greet somebody who was just let in, in the caller's transaction.
 
-    `sender` is None if somebody else let them in; `zone` is the IANA zone of the deployment.
+    `zone` is the IANA zone of the deployment, which is offered first; it may be empty.
     """
     person = take_from_platform(person, sender)
-    _store(connection, person, person.time_zone or zone, now)
-    with use_language(person.language, find_language()):
+    _store(connection, person, person.time_zone or zone or "UTC", now)
+    with use_language(person.language, sender.language, find_language()):
         return compose(person, zone, now)
 
 
@@ -233,3 +234,15 @@ def _stand_for_city(zone: str) -> Choice | None:
     return (
         stand_for(f"{START} {words}", texts.name_city(zone)) if find_zone(words) == zone else None
     )
+
+
+def make_code() -> str:
+    """Make a one-time code of 40 random bits, without letters that look alike."""
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LENGTH))
+    return f"{letters[:4]}-{letters[4:]}"
+
+
+def hash_code(code: str) -> str:
+    """Return the stored form of a code; spaces, dashes and case do not matter."""
+    plain = re.sub(r"[\s-]", "", code).upper()
+    return hashlib.sha256(plain.encode()).hexdigest()

@@ -73,6 +73,17 @@ async def test_the_app_of_a_newcomer_tells_language_and_time_zone(stage: Stage) 
         assert "Welche Stadt" not in greeting
 
 
+async def test_somebody_let_in_is_greeted_in_the_language_of_their_app(stage: Stage) -> None:
+    stage.telegram.user(BEN, "Ben", language="de")
+    async with stage.open(allow="") as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        code = code_in(await harness.ask(BEN, "Hallo"))
+        await harness.ask(ANNA, f"/approve {code}")
+        greeting = stage.telegram.messages(BEN)[-1]
+        assert greeting.text.startswith("Hallo Ben!")
+        assert "Zeit von Berlin" in greeting.text
+
+
 async def test_somebody_let_in_is_greeted_by_name(stage: Stage) -> None:
     async with stage.open(allow="") as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")

@@ -79,6 +79,20 @@ class Code:
     chat: str | None
     created_at: int
     expires_at: int
+    language: str | None
+    time_zone: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeAsker:
+    """The account that a pairing code is for, with the chat to greet it in."""
+
+    platform: str
+    user_id: str
+    display_name: str
+    chat: str
+    language: str | None = None
+    time_zone: str | None = None
 
 
 LEAST_CAP = 8_000
@@ -91,7 +105,11 @@ _COLUMNS = (
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
-_CODE = "id, purpose, platform, user_id, display_name, chat, created_at, expires_at"
+_CODE_COLUMNS = (
+    *("id", "purpose", "platform", "user_id", "display_name", "chat", "created_at"),
+    *("expires_at", "language", "time_zone"),
+)
+_CODE = ", ".join(_CODE_COLUMNS)
 
 
 def _person(row: tuple[object, ...]) -> Person:
@@ -111,19 +129,8 @@ def _account(row: tuple[int, int, str, str, str, Admission, int, int | None]) ->
     )
 
 
-def _code(
-    row: tuple[int, Purpose, str | None, str | None, str | None, str | None, int, int],
-) -> Code:
-    return Code(
-        id=row[0],
-        purpose=row[1],
-        platform=row[2],
-        user_id=row[3],
-        display_name=row[4],
-        chat=row[5],
-        created_at=row[6],
-        expires_at=row[7],
-    )
+def _code(row: tuple[object, ...]) -> Code:
+    return Code(**dict(zip(_CODE_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
@@ -319,23 +326,24 @@ def insert_code(
     *,
     purpose: Purpose,
     code_hash: str,
-    asker: tuple[str, str, str, str] | None,
+    asker: CodeAsker | None,
     now: int,
     expires_at: int,
 ) -> None:
-    """Store a code. `asker` is (platform, user id, display name, chat) of a pairing."""
-    platform, user_id, display_name, chat = asker or (None, None, None, None)
+    """Store a code. `asker` is for a pairing."""
     connection.execute(
         "INSERT INTO link_codes (purpose, code_hash, platform, user_id, display_name, chat,"
-        " created_at, expires_at) VALUES (:purpose, :code_hash, :platform, :user_id,"
-        " :display_name, :chat, :now, :expires_at)",
+        " language, time_zone, created_at, expires_at) VALUES (:purpose, :code_hash, :platform,"
+        " :user_id, :display_name, :chat, :language, :time_zone, :now, :expires_at)",
         {
             "purpose": purpose,
             "code_hash": code_hash,
-            "platform": platform,
-            "user_id": user_id,
-            "display_name": display_name,
-            "chat": chat,
+            "platform": asker and asker.platform,
+            "user_id": asker and asker.user_id,
+            "display_name": asker and asker.display_name,
+            "chat": asker and asker.chat,
+            "language": asker and asker.language,
+            "time_zone": asker and asker.time_zone,
             "now": now,
             "expires_at": expires_at,
         },

@@ -18,7 +18,7 @@ from gateway.config import CONTROL_SOCKET, DATABASE, now
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations import client
 from gateway.interfaces.operations.runner import perform
-from gateway.people.identity import hash_code
+from gateway.people.onboarding import hash_code
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import served
@@ -38,7 +38,9 @@ def fill(connection: Connection) -> None:
         connection,
         purpose="pairing",
         code_hash=hash_code(CODE),
-        asker=("fake", "7", "Ben", '["7",null,true]'),
+        asker=people.CodeAsker(
+            platform="fake", user_id="7", display_name="Ben", chat='["7",null,true]'
+        ),
         now=now(),
         expires_at=now() + 60_000,
     )

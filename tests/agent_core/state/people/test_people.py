@@ -10,7 +10,14 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Admission, NewAccount, Person
 from tests.agent_core.state.rows import add_person
 
-ASKER = ("telegram", "7", "Bob", "chat")
+ASKER = people.CodeAsker(
+    platform="telegram",
+    user_id="7",
+    display_name="Bob",
+    chat="chat",
+    language="de",
+    time_zone="Europe/Vienna",
+)
 
 
 def account(user_id: str = "7", admitted_by: Admission = "code") -> NewAccount:
@@ -108,7 +115,13 @@ def test_a_code_is_good_once_in_time_and_for_its_purpose(connection: Connection)
     _insert_pairing(connection, "h")
     code = people.find_code(connection, code_hash="h", purpose="pairing", now=99)
     assert code is not None
-    assert (code.platform, code.user_id, code.display_name, code.chat) == ASKER
+    assert (code.platform, code.user_id, code.display_name, code.chat) == (
+        ASKER.platform,
+        ASKER.user_id,
+        ASKER.display_name,
+        ASKER.chat,
+    )
+    assert (code.language, code.time_zone) == ("de", "Europe/Vienna")
     assert (code.created_at, code.expires_at) == (0, 100)
     assert people.find_code(connection, code_hash="h", purpose="pairing", now=100) is None
     assert people.find_code(connection, code_hash="h", purpose="claim", now=1) is None
