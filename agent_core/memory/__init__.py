@@ -33,7 +33,15 @@ from agent_core.memory.archive.undo import (
 )
 from agent_core.memory.archive.writes import delete_entry
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.contract import MemoryProvider
+from agent_core.memory.contract import (
+    EntryDigest,
+    Exchange,
+    ExternalMemoryTool,
+    ExternalPersonId,
+    ExternalSessionId,
+    MemoryProvider,
+    MemorySnapshot,
+)
 from agent_core.memory.explanations import (
     ChangeName,
     ChangeStep,
@@ -105,14 +113,20 @@ __all__ = [
     "ChangeName",
     "ChangeStep",
     "Edit",
+    "EntryDigest",
+    "Exchange",
     "Explanation",
     "ExternalMemory",
     "ExternalMemoryOptions",
     "ExternalMemoryStatus",
+    "ExternalMemoryTool",
+    "ExternalPersonId",
+    "ExternalSessionId",
     "Inventory",
     "MemoryLimits",
     "MemoryList",
     "MemoryProvider",
+    "MemorySnapshot",
     "MemoryStore",
     "MemoryTool",
     "NumberedEntry",

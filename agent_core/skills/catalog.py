@@ -2,9 +2,10 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
@@ -38,9 +39,13 @@ class CatalogEntry:
 class SkillCatalog:
     """The available skills, read afresh on each call because people edit the files. Blocks."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` contains the home's own skills; it need not exist."""
+    def __init__(self, folder: Path, further: Sequence[Path] = ()) -> None:
+        """`folder` contains the home's own skills; it need not exist.
+
+        `further` folders contain skills beside the bundled ones, which nobody edits here.
+        """
         self.folder = folder
+        self._bundles: tuple[Traversable, ...] = (files(BUNDLED), *further)
 
     def load(self, name: str) -> Skill:
         """Load a skill by name; a skill in the home folder overrides a bundled one.
@@ -52,9 +57,10 @@ class SkillCatalog:
         place = self.folder / name
         if place in list_skill_folders(self.folder):
             return read_skill_folder(place)
-        file = files(BUNDLED) / name / SKILL_FILE
-        if file.is_file():
-            return read_skill(name, file.read_text(encoding="utf-8"))
+        for bundle in self._bundles:
+            file = bundle / name / SKILL_FILE
+            if file.is_file():
+                return read_skill(name, file.read_text(encoding="utf-8"))
         if os.path.lexists(self.folder / ARCHIVE / name):
             raise SkillMissing(
                 f"the skill {name} is archived; `talaria skills restore {name}` restores it"
@@ -69,8 +75,8 @@ class SkillCatalog:
         own = {one.name: one for one in self.list_own()}
         bundled = (
             CatalogEntry(name=path.name, origin="bundled", skill=self.load(path.name))
-            for path in files(BUNDLED).iterdir()
-            if path.name not in own and (path / SKILL_FILE).is_file()
+            for path in self._list_bundled()
+            if path.name not in own
         )
         found = {one.name: one for one in bundled} | own
         return [found[name] for name in sorted(found)]
@@ -84,10 +90,15 @@ class SkillCatalog:
         return [show_name(place.name) for place in list_skill_folders(self.folder / ARCHIVE)]
 
     def _miss(self, name: str) -> SkillMissing:
-        bundled = [path.name for path in files(BUNDLED).iterdir() if (path / SKILL_FILE).is_file()]
+        bundled = [path.name for path in self._list_bundled()]
         own = [show_name(place.name) for place in list_skill_folders(self.folder)]
         names = sorted({*bundled, *own})[:_MOST_NAMED]
         return SkillMissing(f"there is no skill {name[:LONGEST_NAME]}; there is {', '.join(names)}")
+
+    def _list_bundled(self) -> list[Traversable]:
+        """List the folders of the skills that are not the home's."""
+        found = (path for bundle in self._bundles if bundle.is_dir() for path in bundle.iterdir())
+        return [path for path in found if (path / SKILL_FILE).is_file()]
 
     def is_there(self) -> bool:
         """True if the home has a skills folder."""

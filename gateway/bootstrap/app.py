@@ -18,7 +18,8 @@ from agent_core.state.people import people
 from gateway.attachments import make_reader
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.commands import CommandDeps, make_commands
-from gateway.bootstrap.core import Core, Extensions, make_core
+from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core
+from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
@@ -26,6 +27,7 @@ from gateway.bootstrap.toolboxes import make_tool_deps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
+from gateway.errors import StartError
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
@@ -69,14 +71,17 @@ async def run(
 
     Raises `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
-    extra = extensions or Extensions()
-    model = extra.model or factories.load_model(settings)
+    external = ExternalPlugins(settings)
+    settings, extra = add_plugins(settings, extensions or Extensions(), external)
+    model = extra.model or factories.load_model(settings, external)
     async with AsyncExitStack() as stack:
         database = await factories.open_database(settings.home, extra.observe, extra.timings)
         stack.push_async_callback(database.close)
         stack.push_async_callback(model.close)
         await factories.check_model(model, settings)
-        external_memory = await factories.load_external_memory(settings, database, extra.now)
+        external_memory = await factories.load_external_memory(
+            settings, database, external, extra.now
+        )
         if external_memory:
             stack.push_async_callback(external_memory.close)
         backend = await load_backend(settings)
@@ -110,7 +115,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    toolboxes = make_toolboxes(make_tool_deps(core, user_prompts), core.extensions.tools)
+    toolboxes = _make_toolboxes(core, user_prompts)
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
@@ -157,6 +162,16 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         started=time.monotonic(),
         now=core.now,
     )
+
+
+def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
+    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
+    try:
+        return make_toolboxes(make_tool_deps(core, user_prompts), core.extensions.tools)
+    except ValueError as error:
+        raise StartError(
+            f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
+        ) from error
 
 
 def _list_background(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import tzlocal
 
@@ -18,6 +18,7 @@ from agent_core.state.engine.database import Database, Observer
 from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
 from gateway.bootstrap import factories
+from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
@@ -42,6 +43,22 @@ class Extensions:
     now: Callable[[], int] = wall_clock
     """The time of day, in milliseconds since the epoch, UTC."""
     timings: Timings = field(default_factory=Timings)
+
+
+def add_plugins(
+    settings: Settings, extra: Extensions, external: ExternalPlugins
+) -> tuple[Settings, Extensions]:
+    """Add the platforms, tools and skills of plug-ins to what a gateway is built from.
+
+    Raises `StartError`.
+    """
+    folders = tuple(map(str, external.list_skill_folders()))
+    skills = settings.skills.model_copy(update={"folders": (*settings.skills.folders, *folders)})
+    return settings.model_copy(update={"skills": skills}), replace(
+        extra,
+        tools=(*external.load_tools(), *extra.tools),
+        adapters={**external.load_platforms(), **extra.adapters},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from agent_core.memory import (
 from agent_core.models import Model, ModelRouter
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
+from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.timings import Timings
 from gateway.config import (
     CONSOLE_SOCKET,
@@ -64,19 +65,24 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
     return await Database.open(path, observe=observe, retry_pause=pause)
 
 
-def load_model(settings: Settings) -> Model:
-    """Load the providers of all configured models.
+def load_model(settings: Settings, external: ExternalPlugins) -> Model:
+    """Load the providers of all configured models; one may be of a plug-in.
 
     Raises `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid option.
     """
     model = settings.model
-    providers = {name: _load_provider(name, settings) for name in model.providers}
+    providers = {
+        name: external.load_model(name) or _load_provider(name, settings)
+        for name in model.providers
+    }
     return ModelRouter(providers, default=model.provider)
 
 
 def _load_provider(name: str, settings: Settings) -> Model:
     try:
         return plugins.load_model(name, _options_of_provider(name, settings))
+    except plugins.UnknownPlug as error:
+        raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:
         raise StartError(
             f"The models of {name} need its SDK, which is not installed ({error}):"
@@ -176,7 +182,10 @@ def make_idle_compactor(
 
 
 async def load_external_memory(
-    settings: Settings, database: Database, now: Callable[[], int]
+    settings: Settings,
+    database: Database,
+    external: ExternalPlugins,
+    now: Callable[[], int],
 ) -> ExternalMemory | None:
     """Load the external memory, if one is configured. Raises `StartError` and `StoreError`."""
     memory, secrets = settings.memory, settings.secrets
@@ -186,7 +195,10 @@ async def load_external_memory(
         api_key=secrets.honcho_api_key, base_url=secrets.honcho_base_url
     )
     try:
-        provider = plugins.load_memory(memory.provider, options)
+        own = external.load_memory(memory.provider)
+        provider = own or plugins.load_memory(memory.provider, options)
+    except plugins.UnknownPlug as error:
+        raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:
         raise StartError(
             f"memory.provider is {memory.provider}, and its package is not installed ({error}):"

@@ -63,6 +63,14 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
     return cast(MemoryProvider, module.create(options))
 
 
+def list_built_in(kind: str) -> list[str]:
+    """List Talaria's own plug-ins of a kind; none for a kind without folders."""
+    if kind == "platforms":
+        return platforms()
+    folder = {"models": _MODELS, "memories": _MEMORIES}.get(kind)
+    return _list(folder, packages=True) if folder else []
+
+
 def platforms() -> list[str]:
     """List the platforms: the packages of `adapters` that hold an `adapter` module."""
     return [name for name in _list(_PLATFORMS, packages=True) if _has_adapter(name)]

@@ -12,10 +12,11 @@ from gateway.config.types import Prices, Text, Texts
 class ModelSettings(Table, title="The model that answers"):
     """The models and their providers. After `load`, `provider`, `name` and `cheap` are resolved."""
 
-    provider: Literal["auto", "anthropic", "openai", "scripted"] = Field(
+    provider: Text = Field(
         "auto",
-        description="The provider of every model whose name starts with none. `auto` picks by the"
-        " key that is set: Anthropic first, then OpenAI, then the scripted stand-in.",
+        description="The provider of every model whose name starts with none: `anthropic`,"
+        " `openai`, `scripted`, or one of a plug-in. `auto` picks by the key that is set:"
+        " Anthropic first, then OpenAI, then the scripted stand-in.",
     )
     name: Text = Field(
         "",

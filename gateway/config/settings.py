@@ -29,6 +29,7 @@ from gateway.config.tables import (
     MediaSettings,
     MemorySettings,
     PeopleSettings,
+    PluginSettings,
     PromptSettings,
     RetentionSettings,
     SkillSettings,
@@ -36,7 +37,7 @@ from gateway.config.tables import (
     ToolSettings,
     TurnSettings,
 )
-from gateway.errors import SettingsError
+from gateway.errors import SettingsError, suggest
 
 CONSOLE_PORT = 8765
 """Port of the console page where no platform is configured and no port is set."""
@@ -69,6 +70,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     jobs: JobSettings = JobSettings()
     skills: SkillSettings = SkillSettings()
+    plugins: PluginSettings = PluginSettings()
     prompt: PromptSettings = PromptSettings()
     context: ContextSettings = ContextSettings()
     media: MediaSettings = MediaSettings()
@@ -151,7 +153,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     _check_memory(settings.memory, secrets)
     return settings.model_copy(
         update={
-            "model": _resolve_model(settings.model, secrets),
+            "model": _resolve_model(settings, secrets),
             "prompt": _resolve_prompt(settings, user_home),
             "http": _resolve_http(settings.http, secrets),
         }
@@ -192,15 +194,23 @@ def _expand(path: str, user_home: str) -> Path:
     return Path(user_home + path[1:] if path == "~" or path.startswith("~/") else path)
 
 
-def _resolve_model(model: ModelSettings, secrets: Secrets) -> ModelSettings:
-    provider = model.provider
+def _resolve_model(settings: Settings, secrets: Secrets) -> ModelSettings:
+    model, provider = settings.model, settings.model.provider
     if provider == "auto":
         if secrets.anthropic_api_key:
             provider = "anthropic"
         else:
             provider = "openai" if _has_openai(secrets) else "scripted"
-    default_name, default_cheap = _MODEL_NAMES[provider]
+    if provider not in _MODEL_NAMES and not settings.plugins.enabled:
+        hint = suggest(provider, ("auto", *_MODEL_NAMES))
+        raise SettingsError(
+            f'model.provider is "{provider}", which is neither a provider of Talaria nor one of an'
+            f" enabled plug-in; {hint}"
+        )
+    default_name, default_cheap = _MODEL_NAMES.get(provider, ("", ""))
     name = model.name or default_name
+    if not name:
+        raise SettingsError(f"model.provider is {provider}, a plug-in; set model.name, too.")
     cheap = model.cheap or default_cheap or name
     resolved = model.model_copy(update={"provider": provider, "name": name, "cheap": cheap})
     for needed in resolved.providers:
@@ -240,6 +250,8 @@ def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
     """Refuse a provider without its server or key; a server of your own needs no key."""
     if not memory.provider:
         return
+    if memory.provider != "honcho":
+        return  # a plug-in's, which is looked for at the start
     if not (secrets.honcho_api_key or secrets.honcho_base_url):
         raise SettingsError(
             "memory.provider is honcho, but neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."

@@ -83,11 +83,11 @@ class MemorySettings(Table, title="Memory"):
         description="Longest `USER.md` of a person, in characters. It is part of every prompt,"
         " too.",
     )
-    provider: Literal["", "honcho"] = Field(
+    provider: Text = Field(
         "",
         description="An external memory, which receives conversations and memory entries under"
-        " neutral names. Empty for none. `honcho` needs `HONCHO_API_KEY`, or `HONCHO_BASE_URL`"
-        " for a server of your own.",
+        " neutral names: `honcho`, or one of a plug-in. Empty for none. `honcho` needs"
+        " `HONCHO_API_KEY`, or `HONCHO_BASE_URL` for a server of your own.",
     )
     workspace: Text = Field("talaria", description="The workspace of the external memory.")
     provider_tokens: int = Field(
@@ -188,6 +188,26 @@ class SkillSettings(Table, title="Skills"):
         le=_YEARS,
         description="Days without use after which a skill is archived, unless it is pinned or a job"
         " needs it. `talaria skills restore` brings it back. 0 for never.",
+    )
+    folders: Texts = Field(
+        (),
+        description="Further folders whose subfolders are skills, with full paths. Nothing in them"
+        " is changed. Enabled plug-ins add theirs.",
+    )
+
+
+class PluginSettings(Table, title="Plug-ins"):
+    """Packages of others that Talaria loads. Their code may do whatever Talaria may do."""
+
+    enabled: Texts = Field(
+        (),
+        description="The plug-ins to load, by the names of their packages, as `talaria plugins"
+        " list` shows them. No other plug-in is imported.",
+    )
+    options: Texts = Field(
+        (),
+        description="Options of plug-ins, like `talaria-example.sides=20`. A value such as"
+        " `$MATRIX_TOKEN` is read from the environment; use that for secrets.",
     )
 
 

@@ -14,6 +14,7 @@ from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from agent_core.subprocesses.confinement import find_protection
 from agent_core.subprocesses.landlock import SIGNALS_SINCE
+from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
     CONFIG_NAME,
@@ -65,6 +66,7 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_digests(settings),
         *_look_at_outside(settings),
         *_look_at_skills(settings.home),
+        *_look_at_plugins(settings),
         _look_at_confinement(),
         _look_at_tools(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
@@ -238,6 +240,19 @@ def _look_at_digests(settings: Settings) -> Finding:
     hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
     hosts = ", ".join(("the open internet", *settings.digest.allow_hosts))
     return _finding("digests", "ok", f"{hub}; jobs fetch only from {hosts}")
+
+
+def _look_at_plugins(settings: Settings) -> list[Finding]:
+    """Load the enabled plug-ins, and return a finding for each."""
+    try:
+        external = ExternalPlugins(settings)
+        faults = [(one, external.find_fault(one)) for one in external.enabled]
+    except StartError as error:
+        return [_finding("plug-ins", "fault", str(error))]
+    return [
+        _finding("plug-in", "fault" if fault else "ok", fault or f"{one.name} {one.version}")
+        for one, fault in faults
+    ]
 
 
 def _look_at_confinement() -> Finding:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from agent_core.digest import ChartTool, GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
@@ -44,9 +45,9 @@ def _make_means(settings: Settings) -> JobResources:
     private = [tool.spec.name for tool in _PRIVATE]
     shared = [AskTool.spec.name, SCHEDULE_SPEC.name]
     gathering = [tool.spec.name for tool in _GATHERING]
-    external = _EXTERNAL[settings.memory.provider]
+    external = _EXTERNAL.get(settings.memory.provider, ())
     acting = WORKSPACE_TOOLS if settings.tools.backend else ()
-    place = SkillCatalog(settings.home / SKILLS)
+    place = SkillCatalog(settings.home / SKILLS, [Path(one) for one in settings.skills.folders])
     return JobResources(
         models=model.named,
         tools=(*open_tools, *private, *external, *shared, *gathering, *acting),

@@ -48,7 +48,7 @@ def make_skill_services(home: Path, settings: SkillSettings, database: Database)
     rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
     return SkillServices(
         database=database,
-        catalog=SkillCatalog(folder),
+        catalog=SkillCatalog(folder, [Path(one) for one in settings.folders]),
         usage=UsageFile(database, folder),
         rules=rules,
     )

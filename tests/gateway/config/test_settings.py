@@ -77,6 +77,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "folder": str(tmp_path),
             "github_url": "https://github.example/api/v3",
             "transcription": "",
+            "provider": "scripted" if table == "model" else "honcho",
         }.get(key, text)
         server = {"HONCHO_BASE_URL": "http://127.0.0.1:9"}
         loaded = load({f"TALARIA_{table}__{key}".upper(): text, **server}, home=tmp_path)

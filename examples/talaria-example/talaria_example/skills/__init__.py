@@ -1,0 +1,3 @@
+"""Skills: each subfolder with a SKILL.md is one."""
+
+TALARIA_API = 1
