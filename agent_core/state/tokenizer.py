@@ -208,7 +208,7 @@ ENGLISH: Final = frozenset(
 UNINDEXED: Final = frozenset(stem(word) for word in ENGLISH)
 """Half of all words; no search uses them, so the index leaves them out."""
 
-_WORD = re.compile(r"[a-z0-9]+")
+_WORD = re.compile(rf"([a-z0-9]{{1,{MAX_WORD}}})[a-z0-9]*")
 _CLITIC = re.compile(r"(?<=[a-z])'(?:s|t|ll|re|ve|d|m)\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _HAS_HUMP = re.compile(r"[a-z][A-Z]")
@@ -248,7 +248,7 @@ def cut(text: str) -> list[str]:
     humps = cut_humps(text)
     if text.isascii():
         plain = _join_clitics(text.lower())
-        return [stem(word[:MAX_WORD]) for word in _WORD.findall(plain)] + humps
+        return [*map(stem, _WORD.findall(plain)), *humps]
     words: list[str] = []
     for run in list_runs(normalize(text)):
         length = _kind(run[0])

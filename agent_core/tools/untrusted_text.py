@@ -2,7 +2,6 @@
 
 import json
 import re
-import unicodedata
 
 BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
 """The tags in which Talaria speaks to the model."""
@@ -10,9 +9,13 @@ BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """Terminal escape sequences: colours, cursor movements and window titles."""
-_KEPT = {ord("\n"): " ", ord("\t"): " "}
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_TAGS = range(0xE0000, 0xE0080)
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""The characters of `is_hidden`; for long texts, a pattern is 50 times as fast as a loop."""
+_HIDDEN_BUT_LINES = re.compile(_HIDDEN.pattern.replace("[", "(?!\n)[", 1))
+_HIDDEN_BUT_TABS = re.compile(_HIDDEN.pattern.replace("[", "(?![\n\t])[", 1))
 _IGNORED = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
@@ -31,19 +34,12 @@ def is_hidden(character: str) -> bool:
     """True for characters that can mislead a reader: control characters (including line breaks and
     tabs), line and paragraph separators, direction overrides, tag characters and lone surrogates.
     """
-    return (
-        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-        or character in _BIDI
-        or ord(character) in _TAGS
-    )
+    return _HIDDEN.match(character) is not None
 
 
 def strip_controls(text: str) -> str:
     """Remove the escape sequences of terminals and hidden characters; lines and tabs stay."""
-    plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
-    if _is_plain(plain.translate(_KEPT)):
-        return plain
-    return "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
+    return _HIDDEN_BUT_TABS.sub("", _ESCAPES.sub("", _LINE_ENDS.sub("\n", text)))
 
 
 def is_bidi(character: str) -> bool:
@@ -66,10 +62,7 @@ def flatten(text: str, limit: int) -> str:
     Collapses white space, removes hidden characters, and escapes our own tags, which may add a few
     characters.
     """
-    visible = text
-    if not _is_plain(text):
-        visible = "".join(" " if is_hidden(character) else character for character in text)
-    line = " ".join(visible.split())
+    line = " ".join(_HIDDEN.sub(" ", text).split())
     return escape(line if len(line) <= limit else line[: limit - 1] + "…")
 
 
@@ -79,16 +72,6 @@ def quote(text: str, limit: int) -> str:
     It is always one line: line breaks are escaped, other hidden characters removed, and our own
     tags escaped.
     """
-    visible = text
-    if not _is_plain(text):
-        visible = "".join(
-            " " if character != "\n" and is_hidden(character) else character for character in text
-        )
-    visible = visible.strip()
+    visible = _HIDDEN_BUT_LINES.sub(" ", text).strip()
     kept = visible if len(visible) <= limit else visible[: limit - 1] + "…"
     return json.dumps(escape(kept), ensure_ascii=False)
-
-
-def _is_plain(text: str) -> bool:
-    """True for most texts: a fast check that no character is hidden."""
-    return text.isascii() and text.isprintable()
