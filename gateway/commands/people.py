@@ -9,6 +9,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.settings import offer_move
 from gateway.people import (
     LOCAL_PLATFORM,
     Identity,
@@ -64,11 +65,14 @@ class PeopleCommands:
             is_whole=call.is_press or not call.argument,
         )
 
-        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-            return self._onboarding.start(connection, request, call.now).text, []
-
         shown = await self._onboarding.preview(request, call.now)
-        return Reply(effect=effect, buttons=shown.buttons)
+        zones = (call.zone, shown.time_zone or call.zone)
+        move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            return f"{self._onboarding.start(connection, request, call.now).text}{move}", []
+
+        return Reply(effect=effect, buttons=(*buttons, *shown.buttons))
 
     async def _link(self, call: Call) -> Reply:
         sent = read_link(call.platform, call.message, call.argument)

@@ -136,7 +136,7 @@ class SettingsCommands:
         move, buttons = "", tuple[Choice, ...]()
         if is_direct:
             zones = (self._zone_of(call.person), self._zone_of(expected.person))
-            move, buttons = await self._database.read(lambda c: _ask_to_move(c, call, *zones))
+            move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             wanted = _apply(_find(connection, call.person), name, value or "")
@@ -158,7 +158,7 @@ class SettingsCommands:
         return await self._database.read(lambda c: _find(c, call.person))
 
 
-def _ask_to_move(
+def offer_move(
     connection: Connection, call: Call, zone: str, to: str
 ) -> tuple[str, tuple[Choice, ...]]:
     """Ask whether jobs move from a zone to another one; nothing if there are none to move."""

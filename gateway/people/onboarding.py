@@ -59,6 +59,8 @@ class Greeting:
 
     text: str
     buttons: tuple[Choice, ...] = ()
+    time_zone: str | None = None
+    """The time zone that the person has then, if they have set one."""
 
     def make_outgoing(self, platform: str, chat: str) -> NewOutboxMessage:
         """Make the message for a chat."""
@@ -94,7 +96,11 @@ def compose(person: Person, zone: str, now: int, *, is_whole: bool = True) -> Gr
     words = [_describe_setup(person, now)]
     if is_whole:
         words.insert(0, texts.describe_greeting(person.name, is_owner=person.is_owner))
-    return Greeting(text="\n\n".join(words), buttons=_make_buttons(person, zone))
+    return Greeting(
+        text="\n\n".join(words),
+        buttons=_make_buttons(person, zone),
+        time_zone=person.time_zone,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.emulators.telegram_cast import ANNA, BEN
-from tests.journeys.stage import Stage, facts
+from tests.journeys.stage import Stage, call, calls, facts
 from tests.journeys.test_people import code_in
 from tools.first_hour import count_to_useful, describe, play
 
@@ -142,6 +142,20 @@ async def test_the_first_useful_answer_takes_at_most_three_messages(
     page = describe([hour])
     assert "feed the dog" in page
     assert f"first-hour-{platform}.png" in page
+
+
+async def test_a_new_city_asks_whether_jobs_move_along(stage: Stage) -> None:
+    daily = call("schedule", action="create", kind="message", text="Stretch", cron="0 8 * * *")
+    anna = stage.account("telegram", ANNA)
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "/start vienna")
+        stage.plan(calls(daily), "Every day at 8.")
+        await harness.notes(anna.says("remind me every day at 8 to stretch"))
+        await harness.asks(anna, "Yes, do that")
+        await harness.press(anna, "Yes, do that")
+        shown = await harness.ask(ANNA, "/start tokyo")
+        assert "Tokyo time" in shown
+        assert "Europe/Vienna" in shown
 
 
 async def test_help_says_what_the_bot_is_for(stage: Stage) -> None:
