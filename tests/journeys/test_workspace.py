@@ -1,11 +1,15 @@
 """A person who lets the assistant work: commands and files in a workspace of their own."""
 
+import asyncio
+import signal
+
 import pytest
 
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
-from tests.journeys.stage import Stage, call, calls, results
+from tests.integration.processes import running
+from tests.journeys.stage import PATIENCE, Stage, call, calls, results
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
@@ -105,3 +109,30 @@ async def test_tools_lists_what_the_assistant_may_use_where_one_asks(stage: Stag
         in_group = await harness.ask(ANNA, "/tools", chat=SUPERGROUP)
         assert "recall searches earlier conversations" in in_group
         assert "terminal" not in in_group
+
+
+async def test_a_command_that_a_crash_interrupts_ends_and_is_never_repeated(stage: Stage) -> None:
+    settings = stage.environ(**ON)
+    del settings["TALARIA_HOME"]
+    count = "echo x >> runs; while :; do date +%N > beat; sleep 0.02; done"
+    stage.plan(calls(call("terminal", command=count, timeout=300)), "I can't tell.")
+    workspace = stage.home / "workspaces" / "anna"
+
+    async def wait_for_beat() -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not (workspace / "beat").exists():
+                await asyncio.sleep(0.002)
+
+    async with running(stage.home, **settings) as harness:
+        await stage.telegram.says(ANNA, "count for me")
+        await wait_for_beat()
+        await harness.stop(signal.SIGKILL)
+    async with running(stage.home, **settings):
+        (workspace / "beat").unlink()  # a command that lives on would write it again
+        await stage.telegram.wait_for(
+            lambda: "I can't tell." in stage.telegram.texts(ANNA), PATIENCE
+        )
+    (result,) = results(stage.turns[-1])
+    assert "It is not known whether this call took effect" in result
+    assert (workspace / "runs").read_text() == "x\n"
+    assert not (workspace / "beat").exists()
