@@ -17,6 +17,17 @@ class CanEdit(Protocol):
 
 
 @runtime_checkable
+class CanDraft(Protocol):
+    """Platforms that show a growing text as a draft, until a message takes its place."""
+
+    async def draft(self, message: OutboundMessage) -> bool:
+        """Show the text so far; False where drafts are not possible.
+
+        A draft notifies nobody and disappears by itself. Raises `AdapterError`.
+        """
+
+
+@runtime_checkable
 class CanType(Protocol):
     """Platforms that show a typing indicator."""
 

@@ -37,7 +37,13 @@ from adapters.errors import (
 )
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.toolkit import Backoff, ConnectionHealth, MemberCounts, split_markdown
+from adapters.toolkit import (
+    Backoff,
+    ConnectionHealth,
+    MemberCounts,
+    ShownContents,
+    split_markdown,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +64,7 @@ class DiscordAdapter:
         self._settings = settings
         self._api: Api | None = None
         self._recent_ids = lookup.RecentIds()
+        self._shown = ShownContents()
         self._session_limit = SessionLimit()
         self._member_counts = MemberCounts(channel_directory.FRESH)
         self._directory = ChannelDirectory(self._connected, threads=settings.thread_per_mention)
@@ -174,7 +181,9 @@ class DiscordAdapter:
         message_id = await channel_directory.send(
             self._connected(), message, opens_threads=self._settings.thread_per_mention
         )
-        self._recent_ids.note(channel_of(message.address), message_id)
+        channel = channel_of(message.address)
+        self._recent_ids.note(channel, message_id)
+        self._shown.note((channel, message_id), make_content(message))
         return PlatformMessageId(message_id)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
@@ -183,8 +192,10 @@ class DiscordAdapter:
         if ticket is not None:
             await interactions.edit(await self._use(ticket), ticket, message, message_id)
         else:
-            channel = channel_of(message.address)
-            await self._connected().change(channel, message_id, make_content(message))
+            channel, content = channel_of(message.address), make_content(message)
+            if not self._shown.is_shown((channel, message_id), content):
+                await self._connected().change(channel, message_id, content)
+                self._shown.note((channel, message_id), content)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
         """Delete one of our messages. Raises `AdapterError`."""

@@ -27,7 +27,14 @@ from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, up
 from adapters.slack.settings import SlackSettings, read_settings
 from adapters.slack.status_indicator import StatusIndicator
 from adapters.slack.streams import Streams
-from adapters.toolkit import Backoff, BoundedDict, ConnectionHealth, split_markdown, words_in
+from adapters.toolkit import (
+    Backoff,
+    BoundedDict,
+    ConnectionHealth,
+    ShownContents,
+    split_markdown,
+    words_in,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +62,7 @@ class SlackAdapter:
         self._settings = settings
         self._api = Api(settings)
         self._activity = RecentActivity()
+        self._shown = ShownContents()
         self._pipeline = EventPipeline(self._api, self._activity)
         self._streams = Streams(self._api, is_on=settings.is_streaming)
         self._sessions = StatusIndicator(self._api)
@@ -227,16 +235,22 @@ class SlackAdapter:
             ts = await self._streams.begin(message, place, reader=reader, team=team)
             if ts is not None:
                 return ts
-        return await self._api.post(place, post_of(message))
+        ts = await self._api.post(place, post_of(message))
+        self._shown.note((place.channel, ts), update_of(message))
+        return ts
 
     async def _update(self, message: OutboundMessage, channel: str, ts: str) -> None:
         if not is_ts(ts):
             raise MessageGone(f'"{ts}" is no message of Slack.')
+        content = update_of(message)
+        if self._shown.is_shown((channel, ts), content):
+            return
         try:
-            await self._api.update(channel, ts, update_of(message))
+            await self._api.update(channel, ts, content)
         except StreamOpen:  # begun by an earlier process
             await self._streams.stop(channel, ts)
-            await self._api.update(channel, ts, update_of(message))
+            await self._api.update(channel, ts, content)
+        self._shown.note((channel, ts), content)
 
     async def _finish(self, message: OutboundMessage, place: Place, *, was_edit: bool) -> None:
         """Clear the status with the last words, or show that a question waits for an answer."""

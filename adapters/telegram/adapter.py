@@ -15,13 +15,20 @@ from adapters.telegram.api import Api, too_large
 from adapters.telegram.errors import AnotherPoller
 from adapters.telegram.errors import PollingConflict as Conflict
 from adapters.telegram.lookup import RecentIds, chat_of, message_of, thread_of
-from adapters.telegram.payloads import FILE_LIMIT, MOST_BUTTONS, make_post, write_html
+from adapters.telegram.payloads import (
+    FILE_LIMIT,
+    MOST_BUTTONS,
+    draft_id_of,
+    make_post,
+    write_html,
+)
 from adapters.telegram.receive import BotIdentity, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
 from adapters.toolkit import (
     Backoff,
     ConnectionHealth,
+    ShownContents,
     make_unreadable,
     number_in,
     split_markdown,
@@ -53,6 +60,8 @@ class TelegramAdapter:
         self._api = Api(settings)
         self._recent_ids = RecentIds()
         self._username = ""
+        self._shown = ShownContents()
+        self._has_drafts = True
         self._connection_health = ConnectionHealth(
             "Telegram", silence=settings.poll_timeout + settings.silence_margin
         )
@@ -90,11 +99,28 @@ class TelegramAdapter:
         post = make_post(message)
         message_id = await self._api.send(post)
         self._recent_ids.note_sent(post.chat_id, message_id)
-        return PlatformMessageId(str(message_id))
+        sent = PlatformMessageId(str(message_id))
+        self._shown.note((message.address.chat_id, sent), (post.page, post.keyboard))
+        return sent
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
         """Replace a message's content. Raises `AdapterError`."""
-        await self._api.edit(make_post(message), message_of(message_id))
+        post, place = make_post(message), (message.address.chat_id, message_id)
+        content = (post.page, post.keyboard)
+        if not self._shown.is_shown(place, content):
+            await self._api.edit(post, message_of(message_id))
+            self._shown.note(place, content)
+
+    async def draft(self, message: OutboundMessage) -> bool:
+        """Show a growing text as a draft; private chats only. Raises `AdapterError`."""
+        if not (message.address.is_direct and self._has_drafts):
+            return False
+        try:
+            await self._api.draft(make_post(message), draft_id_of(message.key))
+        except Rejected as error:  # an older Bot API server knows no drafts
+            _log.info("telegram shows no drafts, so messages grow by edits: %s", error)
+            self._has_drafts = False
+        return self._has_drafts
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
         """Delete a message; Telegram allows it for two days. Raises `AdapterError`."""

@@ -16,7 +16,7 @@ from telegram import (
     MessageEntity,
     ReplyParameters,
 )
-from telegram.error import BadRequest, TelegramError
+from telegram.error import BadRequest, InvalidToken, TelegramError
 
 from adapters.abilities import MenuEntry
 from adapters.errors import Rejected, Unreachable, Unsure
@@ -183,6 +183,21 @@ class Api:
                 return False
             raise translate(error, lost=Unsure, unwell=Unreachable) from error
         return True
+
+    async def draft(self, post: Post, draft_id: int) -> None:
+        """Show a text that grows in a private chat; Telegram removes it after half a minute."""
+        try:
+            await self._bot.send_message_draft(
+                chat_id=post.chat_id,
+                draft_id=draft_id,
+                text=post.page.text,
+                message_thread_id=post.thread_id,
+                entities=_entities(post.page),
+            )
+        except InvalidToken as error:  # the SDK's name for 404, which unknown methods get
+            raise Rejected("This Bot API server knows no drafts.") from error
+        except TelegramError as error:
+            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def delete(self, chat_id: int, message_id: int) -> None:
         """Delete a message; raises `MessageGone` if it is missing or too old."""

@@ -1,5 +1,6 @@
 """Outgoing payloads: inline keyboards, posts and the HTML preview; pure."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -19,6 +20,7 @@ _STYLES: dict[ButtonStyle, str | None] = {"plain": None, "good": "success", "dan
 _ROW_LETTERS = 30
 """Characters of all labels in one row that a phone shows in full."""
 _ROW_BUTTONS = 3
+_DRAFTS = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,11 @@ def make_post(message: OutboundMessage) -> Post:
         keyboard=lay_out(message.buttons),
         file=message.file,
     )
+
+
+def draft_id_of(key: str) -> int:
+    """Return the draft of a turn: a number above zero (Bot API, sendMessageDraft)."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) % _DRAFTS + 1
 
 
 _TAGS: dict[EntityKind, str] = {

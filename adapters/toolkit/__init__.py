@@ -1,6 +1,6 @@
 """Code that several platforms share: text, Markdown, options, HTTP, backoff and caches."""
 
-from adapters.toolkit.caches import BoundedDict, MemberCounts
+from adapters.toolkit.caches import BoundedDict, MemberCounts, ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
 from adapters.toolkit.envelopes import make_unreadable, read_envelope
 from adapters.toolkit.http import (
@@ -61,6 +61,7 @@ __all__ = [
     "Quote",
     "Rule",
     "Run",
+    "ShownContents",
     "Style",
     "Table",
     "count_units",

@@ -36,6 +36,27 @@ class BoundedDict(Generic[K, V]):
         self._kept.pop(key, None)
 
 
+class ShownContents:
+    """The contents that a platform surely shows, so that no edit changes nothing."""
+
+    def __init__(self) -> None:
+        self._shown: BoundedDict[tuple[str, str], int] = BoundedDict()
+
+    def is_shown(self, place: tuple[str, str], content: object) -> bool:
+        """Return whether a message shows this content; `place` is its chat and its id.
+
+        Otherwise, its content counts as unknown until `note`, because an edit is about to begin.
+        """
+        if self._shown.get(place) == hash(repr(content)):
+            return True
+        self._shown.drop(place)
+        return False
+
+    def note(self, place: tuple[str, str], content: object) -> None:
+        """Record a content that the platform has accepted."""
+        self._shown.put(place, hash(repr(content)))
+
+
 class MemberCounts:
     """A cache of member counts.
 

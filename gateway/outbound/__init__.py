@@ -5,11 +5,12 @@ from gateway.outbound.composer import (
     CommandFormatter,
     Composer,
     caption_of,
+    make_undo_buttons,
     read_command,
     stand_for,
 )
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
-from gateway.outbound.live_message import LiveMessage
+from gateway.outbound.live_message import LiveMessage, leave_out_sent
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import (
     FOR_OWNER,
@@ -37,8 +38,10 @@ __all__ = [
     "caption_of",
     "choice_of",
     "drop",
+    "leave_out_sent",
     "make_rescheduler",
     "make_secret",
+    "make_undo_buttons",
     "read_command",
     "reschedule",
     "stand_for",

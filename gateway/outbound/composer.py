@@ -1,19 +1,22 @@
 """Build outbound messages from outbox rows, with buttons, commands and files."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from adapters.abilities import SpellsCommands
 from adapters.contract import ChatAdapter
 from adapters.errors import Rejected
 from adapters.messages import OutboundFile, OutboundMessage
+from agent_core.agent import ActiveTurn
+from agent_core.memory import ChangeName, list_archive_changes, load_change_index
 from agent_core.state.conversations import files
 from agent_core.state.conversations.questions import Choice, Style
-from agent_core.state.engine.database import Database
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import SecretMask
 from gateway import conversion
-from gateway.texts import general
+from gateway.texts import general, memory
 
 _PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
 _TEXTS = ("text/", "application/json")
@@ -39,6 +42,31 @@ def caption_of(name: str) -> str:
     stem, _, suffix = name.rpartition(".")
     words = " ".join(stem.replace("-", " ").replace("_", " ").split())
     return f"{words[:1].upper()}{words[1:]}" if suffix.casefold() in _PICTURES else ""
+
+
+_MOST_OFFERED = 3
+"""Undo buttons below an answer; more would crowd out the answer on a phone."""
+
+
+def make_undo_buttons(
+    connection: Connection, active: ActiveTurn, tools: Sequence[str]
+) -> tuple[Choice, ...]:
+    """Make a button for each memory change of a turn, which undoes it."""
+    owner = active.memory_owner
+    if owner is None:
+        return ()
+    learned: list[tuple[LedgerEntry, ChangeName]] = []
+    if "memory" in tools:
+        index = load_change_index(connection, person_id=owner.person_id)
+        rows = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
+        learned = [(row, index.find_number(row)) for row in rows]
+    if "archive" in tools:
+        learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
+        learned.sort(key=lambda one: one[0].id)
+    return tuple(
+        stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))
+        for row, number in learned[-_MOST_OFFERED:]
+    )
 
 
 class CommandFormatter:

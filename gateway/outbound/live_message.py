@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.abilities import CanEdit
+from adapters.abilities import CanDraft, CanEdit
+from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
-from adapters.messages import Step
+from adapters.messages import OutboundMessage, Step
 from agent_core.errors import StoreError
 from agent_core.ids import OutboxId, TurnId
 from agent_core.state.conversations import turns
@@ -35,6 +36,8 @@ class LiveMessage:
         self.is_waiting = False
         """Its chat's queue holds it."""
         self.is_over = False
+        self.is_draft = False
+        """The text is shown as a draft, which has no row and disappears by itself."""
 
 
 class LiveMessageEditor:
@@ -71,7 +74,9 @@ class LiveMessageEditor:
             return None
         body = adapter.split(text)[0]
         try:
-            if live.row is None:
+            if live.row is None and await _draft(adapter, live, body):
+                live.is_draft = True
+            elif live.row is None:
                 await self._open(channel, live, body)
             elif live.row.message_id is not None:
                 row = replace(live.row, buttons=live.buttons)
@@ -129,6 +134,26 @@ class LiveMessageEditor:
             lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
         )
         live.row = replace(row, message_id=message_id, state="sent")
+
+
+async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
+    """Show a growing answer as a draft, where the platform has those; False where it has not."""
+    outgoing = live.outgoing
+    if outgoing.kind != "message" or live.buttons or not isinstance(adapter, CanDraft):
+        return False
+    message = OutboundMessage(
+        address=conversion.read_chat(outgoing.chat), text=body, key=f"turn:{outgoing.turn_id}"
+    )
+    return await adapter.draft(message)
+
+
+def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
+    """Return an answer without the parts that earlier messages of its turn hold already."""
+    left = text
+    for body in turns.list_bodies(connection, turn_id=turn_id):
+        if left.startswith(body):
+            left = left.removeprefix(body).lstrip("\n")
+    return left or text
 
 
 def _is_answered_there(connection: Connection, outgoing: NewOutboxMessage, turn_id: TurnId) -> bool:

@@ -10,7 +10,6 @@ from agent_core.agent import ActiveTurn, Agent, SessionState
 from agent_core.agent.quotas import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.memory import ChangeName, list_archive_changes, load_change_index
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import files, sessions, turns
 from agent_core.state.conversations.questions import Choice
@@ -18,21 +17,25 @@ from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
-from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs import Made, Outcomes
-from gateway.outbound import OutboxDispatcher, Questions, ReservedSlot, caption_of, stand_for
-from gateway.texts import general, memory, usage
+from gateway.outbound import (
+    OutboxDispatcher,
+    Questions,
+    ReservedSlot,
+    caption_of,
+    leave_out_sent,
+    make_undo_buttons,
+)
+from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
 from gateway.turns.handle import START_DELAY
 from gateway.turns.presenter import PresenterTimings, Shown
 
-_MOST_OFFERED = 3
-"""Undo buttons below an answer; more would crowd out the answer on a phone."""
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
 
@@ -120,27 +123,6 @@ class ReplyTarget:
     buttons: tuple[Choice, ...] = ()
 
 
-def make_undo_buttons(
-    connection: Connection, active: ActiveTurn, tools: Sequence[str]
-) -> tuple[Choice, ...]:
-    """Make a button for each memory change of a turn, which undoes it."""
-    owner = active.memory_owner
-    if owner is None:
-        return ()
-    learned: list[tuple[LedgerEntry, ChangeName]] = []
-    if "memory" in tools:
-        index = load_change_index(connection, person_id=owner.person_id)
-        rows = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
-        learned = [(row, index.find_number(row)) for row in rows]
-    if "archive" in tools:
-        learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
-        learned.sort(key=lambda one: one[0].id)
-    return tuple(
-        stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))
-        for row, number in learned[-_MOST_OFFERED:]
-    )
-
-
 def enqueue_reply(
     connection: Connection,
     reply: NewOutboxMessage,
@@ -193,12 +175,18 @@ def enqueue_files(
     ]
 
 
-def finalize_live(connection: Connection, turn_id: TurnId, text: str) -> list[OutboxRow]:
-    """Make a turn's live message final; later text goes into a new one."""
-    live = outbox.find_live(connection, turn_id=turn_id)
-    if live is None:
-        return []
-    return [outbox.finalize_live(connection, outbox_id=live.id, body=text or live.body)]
+def end_live(
+    connection: Connection, reply: NewOutboxMessage, text: str, adapter: ChatAdapter, now: int
+) -> list[OutboxRow]:
+    """Make the text so far final, and remove the status line; later text goes into a new message.
+
+    `text` is empty if the text is on show nowhere. A draft has no message yet, and gets one.
+    """
+    assert reply.turn_id is not None  # noqa: S101 - only turns have live messages
+    live, status = outbox.find_visible(connection, turn_id=reply.turn_id)
+    parts = adapter.split(text) if text.strip() else (live.body,) if live else ()
+    target = ReplyTarget(shown=(live, status))
+    return enqueue_reply(connection, replace(reply, is_silent=True), parts, now, target)
 
 
 def end_shown(connection: Connection, turn_id: TurnId, text: str) -> list[OutboxRow]:
@@ -303,19 +291,14 @@ class TurnFinalizer:
         slot = slot if slot and slot.is_for(place) else None
         adapter = self._dispatcher.adapters.get(reply.platform)
         format_commands = partial(self._dispatcher.command_formatter.format_commands, adapter)
-        note = format_commands(note_cheap_model(connection, end, active, reader))
-        if active.window.has_left_out:
-            note += f"\n\n{usage.LEFT_OUT()}"
-        body = "\n\n".join(
-            [
-                *inbox.take_notes(connection, turn_id=active.id),
-                (text if is_answer else format_commands(text)) + note,
-            ]
-        )
-        parts = adapter.split(body) if adapter else (body,)
+        body = text if is_answer else format_commands(text)
+        body += format_commands(note_cheap_model(connection, end, active, reader))
+        body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
+        left = body if is_fresh else leave_out_sent(connection, active.id, body)
+        whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), left])
+        parts = adapter.split(whole) if adapter else (whole,)
         if is_fresh:  # then it has shown, made and asked nothing so far
-            target = ReplyTarget(slot=slot)
-            return enqueue_reply(connection, reply, parts, now, target), session
+            return enqueue_reply(connection, reply, parts, now, ReplyTarget(slot=slot)), session
         target = ReplyTarget(
             shown=outbox.find_visible(connection, turn_id=active.id),
             slot=slot,

@@ -186,6 +186,12 @@ class TurnHandle:
         place = self.place
         return place is not None and (place.platform, place.chat) == (platform, chat)
 
+    def mark_steer(self, pending: QueuedMessage) -> None:
+        """Show that a message was seen that steers the turn; it does so in the turn's chat only."""
+        chat = conversion.name_chat(pending.message.address)
+        if self.presenter and self.is_answered_in(pending.platform, chat):
+            self.presenter.mark_steer(pending.message.message_id)
+
     def has_steers(self) -> bool:
         """Return whether a message waits that the turn has not read yet."""
         return self.place is not None and bool(self.lane.find_steers(self.place, self.asker))

@@ -30,6 +30,8 @@ class TurnHost(Host):
             return []
         taken = self._handle.lane.take_steers(self._handle.place, self._handle.asker)
         self._handed_out += taken
+        if taken and self._handle.presenter:
+            self._handle.presenter.is_steered = True
         zone_of, now = self._deps.zone_of, self._deps.now()
         return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
 

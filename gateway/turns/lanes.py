@@ -69,6 +69,7 @@ class Lanes:
         is_steer = handle and handle.asker == pending.person.id and not pending.starts_own_turn
         if handle and handle.active and is_steer:
             self._deps.user_prompts.interrupt(handle.active.id)
+            handle.mark_steer(pending)
 
     async def recover(self) -> None:
         """Queue the turns of an earlier process. Raises `StoreError`."""

@@ -1,6 +1,9 @@
 """Show a running turn: indicators, a live message that grows, and a status line."""
 
 import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,6 +22,9 @@ Shown = tuple[OutboxRow | None, OutboxRow | None]
 """The live message and the status line of a turn, if it has them."""
 
 
+_SENTENCE_END = re.compile(r"""[.!?:…]["'”’»)\]*_`]*(?=\s|$)|[。！？]|\n""")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresenterTimings:
     """Delays of what a turn shows, in seconds since its start."""
@@ -27,11 +33,19 @@ class PresenterTimings:
     """At once for a person, but never for an instant answer."""
     first_words: float = 0.8
     """Text that is not final."""
+    first_length: int = 80
+    """Characters of a text that is not final; 0 shows a part of a sentence, too."""
     first_status: float = 5.0
     first_outage: float = 20.0
     """Since the model stopped answering."""
     status_interval: float = 5.0
     """Between two updates of the status line while nothing new happens."""
+
+
+def is_worth_showing(text: str, least: int) -> bool:
+    """Return whether a growing text has `least` characters, and a whole sentence or line."""
+    is_long = len(text) >= max(least, 1)
+    return is_long and (not least or _SENTENCE_END.search(text) is not None)
 
 
 class Presenter:
@@ -67,9 +81,15 @@ class Presenter:
         self._outage_timer: asyncio.TimerHandle | None = None
         self._outage = ""
         """The note on an outage of the model, while it lasts."""
-        self._marked: tuple[str, str, str] | None = None
-        """The message that may carry the seen mark."""
-        self._has_marked = False
+        self._unmarked: list[str] = [outgoing.answers] if outgoing.answers is not None else []
+        """Messages that the turn reads and that do not carry the seen mark yet."""
+        self._marked: list[tuple[str, str, str]] = []
+        """Messages that may carry the seen mark."""
+        self._holds = 0
+        """Questions that wait for the person, who would see no reason to wait for the bot."""
+        self._is_closed = False
+        self.is_steered = False
+        """The turn has read a further message, whose answer shall be a new message."""
         self._steps: dict[str, Step] = {}
         self._last_text = ""
         """The text before the last tool calls; it may still be visible."""
@@ -111,13 +131,35 @@ class Presenter:
 
     def assume_seen(self) -> None:
         """Remove the seen mark at the end, because an earlier process may have set it."""
-        if self._outgoing.answers is not None:
-            self._marked = (self._outgoing.platform, self._outgoing.chat, self._outgoing.answers)
+        outgoing = self._outgoing
+        if outgoing.answers is not None:
+            self._marked.append((outgoing.platform, outgoing.chat, outgoing.answers))
+
+    def mark_steer(self, message_id: str) -> None:
+        """Mark a further message as seen: it goes into this turn."""
+        if message_id and self._verbosity != "hidden":
+            self._unmarked.append(message_id)
+            self._mark_seen()
+
+    def hold(self) -> None:
+        """Show no work while the turn waits for the person's answer."""
+        self._holds += 1
+        if self._indicator_timer:
+            self._indicator_timer.cancel()
+        self._remove_marks()
+        self._status = None  # the transaction that asked has removed it
+
+    def resume(self) -> None:
+        """Show the turn again after an answer."""
+        self._holds -= 1
+        if not (self._holds or self._is_closed or self._verbosity == "hidden"):
+            self._show_indicators()
 
     def move(self, adapter: ChatAdapter, outgoing: NewOutboxMessage) -> None:
         """Show the turn in another chat; the caller ends the messages in the old one."""
         self._end_shown()
-        self._remove_mark()
+        self._remove_marks()
+        self._unmarked = [outgoing.answers] if outgoing.answers is not None else []
         self._adapter, self._outgoing = adapter, outgoing
         self._live = self._status = None
         if self.text.strip():
@@ -130,22 +172,32 @@ class Presenter:
             self._indicator_timer.cancel()
             self._show_indicators()
 
-    def end_live_message(self) -> str:
-        """Put later text into a new message; return the text before that."""
+    def end_live_message(self) -> tuple[str, bool]:
+        """Put later text into a new message; return the text before that.
+
+        Also returns whether it was shown as a draft only, which disappears.
+        """
+        was_draft = self._live is not None and self._live.is_draft
         if self._live:
             self._live.is_over = True
-        self._live = None
-        text, self._last_text = repair_text(self.text or self._last_text), ""
-        return text
+        self._live, self.is_steered = None, False
+        text = self._dispatcher.mask.hide(repair_text(self.text or self._last_text))
+        self.text = self._last_text = ""
+        return text, was_draft
+
+    def has_shown(self) -> bool:
+        """Return whether a live message or a draft of the answer is on show."""
+        return self._live is not None
 
     def close(self) -> None:
         """Show nothing more; the final text goes through the outbox."""
+        self._is_closed = True
         self._end_shown()
         timers = (self._words_timer, self._status_timer, self._indicator_timer, self._outage_timer)
         for timer in timers:
             if timer:
                 timer.cancel()
-        self._remove_mark()
+        self._remove_marks()
 
     def _end_shown(self) -> None:
         for message in (self._live, self._status):
@@ -158,10 +210,13 @@ class Presenter:
 
     def _show_words(self) -> None:
         self._words_timer = None
-        if self.text.strip() and isinstance(self._adapter, CanEdit):
+        if not isinstance(self._adapter, CanEdit):
+            return
+        text = self._dispatcher.mask.hide_growing(repair_text(self.text)).strip()
+        if self._live or is_worth_showing(text, self._timings.first_length):
             self._next_words = self._loop.time() + self._adapter.pace.edit_interval
             self._live = self._live or LiveMessage(self._outgoing)
-            self._live.text = self._dispatcher.mask.hide_growing(repair_text(self.text))
+            self._live.text = text
             self._dispatcher.show_live(self._live)
 
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:
@@ -198,6 +253,8 @@ class Presenter:
             return  # the steps stand still, and the note says why
         now = self._loop.time()
         steps = tuple(self._steps.values())
+        if self._holds:
+            return
         if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:
             self._live = self._live or LiveMessage(self._outgoing)
             self._live.steps = steps
@@ -213,21 +270,46 @@ class Presenter:
         self._status_timer = self._loop.call_later(interval, self._show_status)
 
     def _show_indicators(self) -> None:
-        outgoing, indicators = self._outgoing, self._dispatcher.indicators
-        pause = 5.0
-        if not self._has_marked and outgoing.answers is not None:
-            message = (outgoing.platform, outgoing.chat, outgoing.answers)
-            self._has_marked = indicators.mark_seen(*message)
-            self._marked = message if self._has_marked else self._marked
+        if self._holds:
+            return
+        outgoing, pause = self._outgoing, 5.0
+        self._mark_seen()
         if isinstance(self._adapter, CanType):
-            indicators.type(outgoing.platform, outgoing.chat)
+            self._dispatcher.indicators.type(outgoing.platform, outgoing.chat)
             pause = max(1.0, self._adapter.typing_lasts - 1.0)
         self._indicator_timer = self._loop.call_later(pause, self._show_indicators)
 
-    def _remove_mark(self) -> None:
-        if self._marked:
-            self._dispatcher.indicators.unmark(*self._marked)
-        self._marked, self._has_marked = None, False
+    def _mark_seen(self) -> None:
+        """Mark what the turn reads; what can't be marked now is tried again later."""
+        if self._holds:
+            return
+        place = (self._outgoing.platform, self._outgoing.chat)
+        left = []
+        for message_id in self._unmarked:
+            if self._dispatcher.indicators.mark_seen(*place, message_id):
+                self._marked.append((*place, message_id))
+            else:
+                left.append(message_id)
+        self._unmarked = left
+
+    def _remove_marks(self) -> None:
+        """Remove the marks; those in the present chat return when the turn is shown again."""
+        marked, self._marked = dict.fromkeys(self._marked), []
+        for platform, chat, message_id in marked:
+            self._dispatcher.indicators.unmark(platform, chat, message_id)
+            self._unmarked.append(message_id)
+
+
+@contextmanager
+def held(presenter: Presenter | None) -> Iterator[None]:
+    """Show no work of a turn during the block, in which a person has to answer."""
+    if presenter:
+        presenter.hold()
+    try:
+        yield
+    finally:
+        if presenter:
+            presenter.resume()
 
 
 def _as_status(outgoing: NewOutboxMessage) -> NewOutboxMessage:

@@ -300,6 +300,8 @@ class TurnRunner:
         try:
             async with handle.stop.scope(), aclosing(self._agent.run(active, host)) as events:
                 async for event in events:
+                    if presenter.is_steered:
+                        await self._start_new_message(active, presenter, handle.place)
                     presenter.show(event)
                     if isinstance(event, TurnEnded):
                         ended = event
@@ -320,6 +322,25 @@ class TurnRunner:
             presenter.close()
             handle.presenter = None
         return ended, presenter.tools
+
+    async def _start_new_message(
+        self, active: ActiveTurn, presenter: Presenter, place: Place
+    ) -> None:
+        """Finish the message on show, so that the answer to a further one notifies its person."""
+        is_shown = presenter.has_shown()
+        text, was_draft = presenter.end_live_message()
+        if not is_shown:
+            return
+        now = self._now()
+        reply = self._finalizer.compose_reply(active, place)
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            if not was_draft and outbox.find_live(connection, turn_id=active.id) is None:
+                return []  # its first sending was refused
+            adapter = self._adapters[place.platform]
+            return finalizer.end_live(connection, reply, text, adapter, now)
+
+        self._dispatcher.enqueue(await self._database.write("turns.steered", work))
 
     async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import questions, turns
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question
+from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
@@ -16,6 +17,7 @@ from gateway.people import choose_owner
 from gateway.texts import general, proposals
 from gateway.turns import finalizer
 from gateway.turns.handle import TurnHandles
+from gateway.turns.presenter import Presenter, held
 from gateway.turns.proposals import MOST_PROPOSALS, make_question
 
 ANSWER_PATIENCE = 600_000
@@ -64,8 +66,8 @@ class UserPrompts:
         now = self._now()
         turn_id, call_id = inquiry.turn_id, inquiry.call_id
         has_steers = self._has_steers(turn_id)
-        handle = self._handles.find(turn_id)
-        shown = handle.presenter.end_live_message() if handle and handle.presenter else ""
+        presenter = self._find_presenter(turn_id)
+        shown, was_draft = presenter.end_live_message() if presenter else ("", False)
 
         def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
             known = questions.find_of_call(connection, turn_id=turn_id, call_id=call_id)
@@ -83,7 +85,7 @@ class UserPrompts:
             if whom is None:
                 return "unreachable", []
             new = _make_question(inquiry, whom, expires_at=now + self._patience)
-            kept = finalizer.finalize_live(connection, turn_id, shown)
+            kept = self._keep_shown(connection, turn, shown, now, was_draft=was_draft)
             rows = self._questions.pose(connection, new, now)
             if new.place != here and not is_job:
                 rows.append(_notify_asker(connection, inquiry, here, now))
@@ -122,6 +124,28 @@ class UserPrompts:
             return inquiry.person_id, here
         return choose_owner(connection, inquiry.person_id, here, self._dispatcher.adapters)
 
+    def _find_presenter(self, turn_id: TurnId) -> Presenter | None:
+        handle = self._handles.find(turn_id)
+        return handle.presenter if handle else None
+
+    def _keep_shown(
+        self, connection: Connection, turn: Turn, text: str, now: int, *, was_draft: bool
+    ) -> list[OutboxRow]:
+        """Make the text above a question final."""
+        adapter = self._dispatcher.adapters.get(turn.platform)
+        if adapter is None:
+            return []
+        reply = NewOutboxMessage(
+            platform=turn.platform,
+            chat=turn.chat,
+            body="",
+            person_id=turn.person_id,
+            turn_id=turn.id,
+            answers=turn.answers,
+        )
+        is_shown = was_draft or outbox.find_live(connection, turn_id=turn.id) is not None
+        return finalizer.end_live(connection, reply, text if is_shown else "", adapter, now)
+
     def _has_steers(self, turn_id: TurnId) -> bool:
         handle = self._handles.find(turn_id)
         return handle is not None and handle.has_steers()
@@ -133,7 +157,8 @@ class UserPrompts:
         if turn_id is not None and self._has_steers(turn_id):
             return await self._end(question, "interrupted")
         seconds = max(0.0, (question.expires_at - self._now()) / 1000)
-        with self._answers.expect(question) as answer:
+        presenter = self._find_presenter(turn_id) if turn_id is not None else None
+        with self._answers.expect(question) as answer, held(presenter):
             try:
                 async with asyncio.timeout(seconds):
                     said = await self._look(question) or await answer

@@ -18,7 +18,7 @@ from aiohttp import web
 from tests.emulators.telegram_deeds import Deeds
 from tests.emulators.telegram_faults import ChatLimit, Fault
 from tests.emulators.telegram_parameters import read_parameters
-from tests.emulators.telegram_texts import Json, Refusal, whole
+from tests.emulators.telegram_texts import Json, Refusal, clean, whole
 from tests.emulators.telegram_world import BotMessage, World
 
 TOKEN = "123456789:AAemulated-token-of-35-characters-xx"
@@ -49,6 +49,10 @@ class TelegramEmulator:
         self.requests: deque[tuple[str, Json]] = deque(maxlen=5000)
         self.actions: deque[tuple[int, int | None, str]] = deque(maxlen=5000)
         self.commands: list[Json] = []
+        self.has_drafts = False
+        """Whether sendMessageDraft is known; Bot API servers before 9.5 refuse it."""
+        self.drafts: dict[tuple[int, int], list[str]] = {}
+        """Every text of a draft, by its chat and its number."""
         self.webhook = ""
         self.reports_length = True
         """Whether a file's download says beforehand how long it is."""
@@ -258,6 +262,8 @@ class TelegramEmulator:
             self.chat_limit.take(str(parameters.get("chat_id")))
         if name == "getupdates":
             result: Any = await self._get_updates(parameters)
+        elif name == "sendmessagedraft" and self.has_drafts:
+            result = self._draft(parameters)
         elif name in self._methods:
             result = self._methods[name](parameters)
         else:
@@ -336,6 +342,15 @@ class TelegramEmulator:
         chat = self.world.chat(parameters.get("chat_id"))
         thread = whole(parameters, "message_thread_id") or None
         self.actions.append((chat["id"], thread, str(parameters.get("action"))))
+        return True
+
+    def _draft(self, parameters: Json) -> bool:
+        chat = self.world.chat(parameters.get("chat_id"))
+        if chat["type"] != "private" or not whole(parameters, "draft_id"):
+            raise Refusal(400, "Bad Request: drafts need a private chat and a number")
+        text, _ = clean(parameters)
+        place = (int(chat["id"]), whole(parameters, "draft_id"))
+        self.drafts.setdefault(place, []).append(text)
         return True
 
     def _set_commands(self, parameters: Json) -> bool:

@@ -202,8 +202,8 @@ class PlainChat:
         """Hand one message to the inlet, as `run` would.
 
         Fields: chat, thread, direct, ticket, reply (a ticket for the reply alone), user, name,
-        addressed, edit, room_title, id, forwarded (from whom), quote and attachments (as mappings), event (its id), channel and
-        position (of the event).
+        addressed, edit, room_title, id, forwarded (from whom), quote and attachments (as mappings),
+        event (its id), channel and position (of the event).
         """
         number = str(fields.get("id", self._next_id()))
         await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")

@@ -56,7 +56,7 @@ def quick(*, store_retry: float = 0.01, **display: float) -> Timings:
     return Timings(
         store_retry=store_retry,
         delivery=DeliveryTimings(first_pause=0.01, finish=0.01, indicator_pause=0.01),
-        display=PresenterTimings(**display),
+        display=PresenterTimings(**{"first_length": 0, **display}),
     )
 
 

@@ -7,7 +7,7 @@ from tests.journeys.stage import Stage, call, calls, results
 from tests.journeys.test_one_person import join
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
-TALE = " ".join(f"word{number}" for number in range(40))
+TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
 
 
 def answers(accounts: tuple[Account, ...], words: str) -> int:

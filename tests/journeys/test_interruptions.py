@@ -12,6 +12,7 @@ from tests.journeys.test_people import claim
 from tests.journeys.test_servers_and_channels import both, make_room
 
 AT_ONCE = "0"
+BAKING = "Let me bake. " + "It takes a while, because the dough has to rest before it goes in. " * 2
 
 
 def count(account: Account, words: str, room: str | None = None) -> int:
@@ -43,7 +44,7 @@ async def test_an_answer_in_a_room_that_was_cut_off_by_a_restart_is_there_once(
 ) -> None:
     room, oven = make_room(deployment, platform), Oven()
     async with deployment.open(TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE, tools=(oven,)) as harness:
-        deployment.plan(calls({"type": "text", "text": "Let me bake."}, call("bake")))
+        deployment.plan(calls({"type": "text", "text": BAKING}, call("bake")))
         await harness.notes(room.anna.says("bake bread", room=room.id))
         await harness.until(lambda: count(room.anna, "Let me bake.", room.id))
     oven.done.set()

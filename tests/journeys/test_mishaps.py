@@ -12,7 +12,7 @@ from tests.emulators.telegram_cast import ANNA, BEN
 from tests.emulators.telegram_media import photo
 from tests.journeys.stage import Stage, call, calls, facts, heard, results, system_of
 
-TALE = " ".join(f"word{number}" for number in range(80))
+TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(80))
 
 
 def write_slowly(stage: Stage) -> None:

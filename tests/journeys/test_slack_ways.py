@@ -18,7 +18,7 @@ from tests.journeys.test_buttons import QUESTION
 from tests.journeys.test_indicators import Oven
 from tests.journeys.test_servers_and_channels import make_room
 
-TALE = " ".join(f"word{number}" for number in range(40))
+TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
 
 
 def slack_of(deployment: Stage, number: int = ANNA) -> SlackAccount:

@@ -9,7 +9,7 @@ from tests.emulators.telegram_cast import ANNA
 from tests.emulators.telegram_world import BotMessage
 from tests.journeys.stage import Stage
 
-TALE = " ".join(f"word{number}" for number in range(60))
+TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(60))
 
 
 def look_of(message: BotMessage) -> list[tuple[str, str]]:

@@ -341,3 +341,13 @@ def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
         )
         for row in rows
     ]
+
+
+def list_bodies(connection: Connection, *, turn_id: TurnId) -> list[str]:
+    """Return the texts of a turn's finished messages, oldest first, without its questions."""
+    rows = connection.execute(
+        "SELECT body FROM outbox WHERE turn_id = :turn_id AND is_live = 0 AND kind = 'message'"
+        " AND question_id IS NULL AND body <> '' ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [row[0] for row in rows]
