@@ -142,8 +142,8 @@ class CanFetch(Protocol):
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
         """Download an attachment; never reads past `most_bytes`.
 
-        Raises `Rejected` with a sentence for the person if the file is larger or no longer exists,
-        and any other `AdapterError`.
+        Raises `FileTooLarge`, `Rejected` if the file no longer exists, and any other
+        `AdapterError`.
         """
 
 

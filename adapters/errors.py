@@ -5,6 +5,7 @@ AdapterError
 ├── Unsure             the request may have had its effect; look before trying again
 ├── RateLimited        the platform asks to wait `retry_after` seconds, in this chat only
 ├── Rejected           the platform never accepts this message; the chat still works
+│   └── FileTooLarge   a file to download is larger than the limit
 ├── MessageGone        the message to edit no longer exists or can no longer be edited
 ├── ChatGone           nobody can be reached in this chat (blocked, removed, deleted)
 └── AdapterStopped     the platform cannot continue until a person changes something
@@ -34,6 +35,15 @@ class RateLimited(AdapterError):
 
 class Rejected(AdapterError):
     """The platform refuses this message; a repeat would be refused too."""
+
+
+class FileTooLarge(Rejected):
+    """A file to download is larger than the caller or the platform allows."""
+
+    def __init__(self, message: str, *, most_bytes: int) -> None:
+        """Take the limit in bytes."""
+        super().__init__(message)
+        self.most_bytes = most_bytes
 
 
 class MessageGone(AdapterError):

@@ -11,7 +11,7 @@ from adapters.discord.receive import NO_MESSAGE
 from adapters.discord.render import render
 from adapters.discord.session import Expired
 from adapters.discord.snowflakes import is_snowflake
-from adapters.errors import ChatGone, MessageGone, Rejected, Unsure
+from adapters.errors import ChatGone, FileTooLarge, MessageGone, Rejected, Unsure
 from adapters.messages import Attachment, OutboundMessage
 from adapters.toolkit import BoundedDict, Json, inside, parts, words_in
 
@@ -24,7 +24,7 @@ async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
     if not url:
         raise Rejected("There is no file to it.")
     if attachment.size is not None and attachment.size > most_bytes:
-        raise Rejected(_too_large(most_bytes))
+        raise _too_large(most_bytes)
     try:
         found = await api.download(url, most_bytes=most_bytes)
     except Expired:
@@ -34,7 +34,7 @@ async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
         except Expired:
             raise Rejected(_GONE) from None
     if found is None:
-        raise Rejected(_too_large(most_bytes))
+        raise _too_large(most_bytes)
     return found
 
 
@@ -50,8 +50,9 @@ async def _refresh_url(api: Api, channel_id: str, message_id: str, file_id: str)
     raise Rejected(_GONE)
 
 
-def _too_large(most_bytes: int) -> str:
-    return f"The file is larger than {most_bytes / 1_048_576:.3g} MB, which is the most I read."
+def _too_large(most_bytes: int) -> FileTooLarge:
+    text = f"The file is larger than {most_bytes / 1_048_576:.3g} MB."
+    return FileTooLarge(text, most_bytes=most_bytes)
 
 
 _MOST_PAGES = 10

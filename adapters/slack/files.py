@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
+from adapters.errors import AdapterError, FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.slack.api import Api, Place, read
 from adapters.slack.errors import read_status
@@ -53,7 +53,7 @@ class Files:
         if not attachment.file_id:
             raise Rejected(f"{name} does not lie in Slack, so it can't be fetched from there.")
         if attachment.size is not None and attachment.size > most_bytes:
-            raise Rejected(_too_large(name, most_bytes))
+            raise _too_large(name, most_bytes)
         url = await self._locate(attachment.file_id)
         try:
             async with self._api.session.get(
@@ -155,9 +155,9 @@ async def _read(
         raise Rejected(_NO_PERMISSION)  # the page on which a person would log in
     data = await read_at_most(response, most_bytes)
     if data is None:
-        raise Rejected(_too_large(name, most_bytes))
+        raise _too_large(name, most_bytes)
     return data
 
 
-def _too_large(name: str, most_bytes: int) -> str:
-    return f"{name} is larger than the {most_bytes // 1_000_000} MB that are read."
+def _too_large(name: str, most_bytes: int) -> FileTooLarge:
+    return FileTooLarge(f"{name} is larger than the limit.", most_bytes=most_bytes)

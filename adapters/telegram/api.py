@@ -19,7 +19,7 @@ from telegram import (
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
 from adapters.abilities import MenuEntry
-from adapters.errors import Rejected, Unreachable, Unsure
+from adapters.errors import FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
 from adapters.telegram.http_transport import HttpTransport, NotThere, TooLong
@@ -280,9 +280,10 @@ class Api:
         return None
 
 
-def too_large(most_bytes: int) -> Rejected:
+def too_large(most_bytes: int) -> FileTooLarge:
     """Build the error for a file that exceeds the limit."""
-    return Rejected(f"That file is larger than the {most_bytes / 1e6:g} MB that I can take.")
+    text = f"The file is larger than the {most_bytes / 1e6:g} MB that are read."
+    return FileTooLarge(text, most_bytes=most_bytes)
 
 
 def _entities(page: Page) -> list[MessageEntity] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from adapters.abilities import CanFetch
 from adapters.contract import ChatAdapter
-from adapters.errors import AdapterError, RateLimited, Rejected
+from adapters.errors import AdapterError, FileTooLarge, RateLimited, Rejected
 from adapters.messages import Attachment, InboundMessage
 from agent_core.errors import StoreError
 from agent_core.models import MOST_PIXELS
@@ -133,11 +133,11 @@ class Reader:
         try:
             async with asyncio.timeout(_FETCH_SECONDS):
                 data = await self._try_to_fetch(adapter, attachment, most)
+        except FileTooLarge as error:
+            return _refuse(attachment, large, error.most_bytes)
         except Rejected as error:
-            note = f"{attachment_texts.describe_attachment(attachment)}: could not be fetched"
-            return Unreadable(
-                note=note, sentence=attachment_texts.describe_lost(attachment, str(error))
-            )
+            _log.info("an attachment can't be fetched from %s: %s", platform, error)
+            return _refuse(attachment, "gone")
         except (AdapterError, TimeoutError) as error:
             _log.warning("an attachment can't be fetched from %s: %s", platform, error)
             return _refuse(attachment, "unfetched")

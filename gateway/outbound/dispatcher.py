@@ -21,6 +21,7 @@ from adapters.errors import (
 from adapters.ids import PlatformMessageId
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
@@ -381,8 +382,9 @@ class OutboxDispatcher:
                 return None
             if is_chat_gone:
                 return self._reroute(connection, row, now)
+            person = people.find(connection, person_id=row.person_id)
             with speak_to(connection, row.person_id):
-                note = general.describe_dead(reason)
+                note = general.describe_dead(reason if person and person.is_owner else "")
             outgoing = NewOutboxMessage(platform=row.platform, chat=row.chat, body=note)
             return outbox.enqueue(connection, outgoing, now=now)
 

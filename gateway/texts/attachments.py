@@ -14,6 +14,7 @@ Fault = Literal[
     "empty",
     "encrypted",
     "foreign_picture",
+    "gone",
     "large_archive",
     "large_picture",
     "no_text",
@@ -72,6 +73,10 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         Text("{what}: I can't open this format. Please send JPEG, PNG, GIF or WebP."),
         "a picture of a kind that can't be shown",
     ),
+    "gone": (
+        Text("{what}: this is no longer there to download. Please send it again."),
+        "no longer available",
+    ),
     "large_archive": (
         Text("{what}: this unpacks to too much. Please send only the files that matter."),
         "an archive that unpacks to too much, not read",
@@ -129,7 +134,6 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         "a picture with too many pixels to be shown",
     ),
 }
-_LOST = Text("{what}: I couldn't download this. {reason}")
 _CUT = Text("{what}: this is longer than I can read at once. I read {extent}.")
 _TOO_MANY = Text(
     "I read the first {most} attachments of a message. Please send the others separately."
@@ -166,11 +170,6 @@ def describe_attachment(attachment: Attachment) -> str:
     """Tell the model what came: `document report.docx`."""
     kind = "" if attachment.kind == "other" else attachment.kind
     return f"{kind} {flatten(attachment.name or '', _NAME_LIMIT)}".strip()
-
-
-def describe_lost(attachment: Attachment, reason: str) -> str:
-    """Say that the platform did not hand out a file; `reason` is its own sentence."""
-    return _LOST(what=name_attachment(attachment), reason=reason)
 
 
 def describe_extent(unit: Literal["characters", "pages"], kept: int, whole: int | None) -> str:

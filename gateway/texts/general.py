@@ -153,7 +153,8 @@ _CUT = {
     "length": Text("(I cut this answer off at the model's length limit.)"),
     "unknown_stop": Text("(The model stopped for an unknown reason.)"),
 }
-_DEAD = Text("I couldn't deliver an answer here. {reason} /retry sends it again.")
+_DEAD = Text("I couldn't deliver an answer here. /retry sends it again.")
+_DEAD_REASON = Text("The chat app says: “{reason}”")
 _STATUS_TITLE = Text("**{title}**")
 _UNTITLED = Text("This conversation")
 _STATUS_LINES = {
@@ -323,9 +324,9 @@ def note_repeat(text: str) -> str:
     return text if text.startswith(note) else f"{note}\n\n{text}"
 
 
-def describe_dead(reason: str) -> str:
-    """Say that an answer could not be delivered; `reason` is the platform's own sentence."""
-    return _DEAD(reason=reason)
+def describe_dead(reason: str = "") -> str:
+    """Say that an answer could not be delivered; an owner sees the platform's own `reason`."""
+    return f"{_DEAD()}\n\n{_DEAD_REASON(reason=reason)}" if reason else _DEAD()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from adapters.abilities import MenuEntry
 from adapters.contract import Health, Inlet, Pace
-from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected
+from adapters.errors import AdapterError, ChatGone, FileTooLarge, MessageGone, Rejected
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
@@ -312,7 +312,7 @@ class FakeChat(PlainChat):
         if data is None:
             raise Rejected("The file is gone.")
         if len(data) > most_bytes:
-            raise Rejected("The file is too large.")
+            raise FileTooLarge("The file is too large.", most_bytes=most_bytes)
         return data
 
     async def count_people(self, address: Address) -> int | None:

@@ -19,6 +19,7 @@ from adapters.errors import (
 )
 from adapters.ids import Address
 from agent_core.ids import OutboxId, PersonId
+from agent_core.localization import use_language
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters, outbox
@@ -28,6 +29,7 @@ from gateway.conversion import Place, name_chat
 from gateway.outbound.composer import CommandFormatter, Composer
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
+from gateway.texts import general
 from tests.fakes.chat import FakeChat
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
@@ -193,7 +195,7 @@ async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: D
         row = await enqueue(database, "strange")
         dispatcher.enqueue([row])
         notice = await chat.sees_text("/retry")
-        assert "too strange" in notice.text
+        assert notice.text == general.describe_dead()
         assert (await until_state(database, row, "dead")).reason == "It is too strange."
 
 
@@ -474,3 +476,12 @@ async def test_no_line_is_held_where_a_message_would_have_to_wait(database: Data
         await until_idle(dispatcher)
         dispatcher.close()
         assert dispatcher.reserve(Place(platform="fake", chat=OTHER)) is None
+
+
+def test_the_words_of_a_platform_stand_apart_from_a_translated_sentence() -> None:
+    with use_language("de"):
+        sentence, _, reason = general.describe_dead("It is too strange.").partition("\n\n")
+    assert (
+        sentence == "Ich konnte hier eine Antwort nicht zustellen. /retry sendet sie noch einmal."
+    )
+    assert reason == "Die Chat-App sagt dazu: „It is too strange.“"

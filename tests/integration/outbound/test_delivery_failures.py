@@ -262,7 +262,7 @@ async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database:
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
         dispatcher.enqueue([row])
-        await chat.sees_text(general.describe_dead("Something went wrong on my side."))
+        await chat.sees_text(general.describe_dead())
         await until_state(database, row, "dead")
 
 

@@ -133,7 +133,7 @@ async def test_a_file_that_is_too_large_for_the_platform_is_told_of(tmp_path: Pa
     chat = FakeChat(most_file_bytes=3)
     async with running(tmp_path, write("a.txt"), chat=chat) as harness:
         await chat.says("write it down")
-        await chat.sees_text(general.describe_dead("The file is too large."))
+        await chat.sees_text(general.describe_dead())
         await harness.at_rest()
         assert [one.file for one in chat.shown] == [None, None]
 
@@ -158,7 +158,7 @@ async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
                 await asyncio.sleep(0.002)
         await harness.gateway.database.write("vanish", vanish)
         chat.gate.set()
-        await chat.sees_text(general.describe_dead("The file is no longer there."))
+        await chat.sees_text(general.describe_dead())
         await harness.at_rest()
         assert [one.file for one in chat.shown] == [None, None]
 
