@@ -4,6 +4,7 @@ import asyncio
 
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
+from tests.integration.processes import talaria
 from tests.journeys.accounts import Account, asked, texts
 from tests.journeys.stage import Harness, Stage, facts, heard
 from tests.journeys.test_buttons import everywhere
@@ -182,3 +183,18 @@ async def test_sessions_of_a_group_are_the_groups(stage: Stage) -> None:
             "echo: and you?"
         )
         assert heard(stage.turns[-1]) == ["hi", "and you?"]
+
+
+@everywhere
+async def test_turns_of_branches_and_asides_are_rebuilt_exactly(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        await harness.hears(anna, "the boat is called Pelikan")
+        await harness.hears(anna, "/branch")
+        await harness.hears(anna, "and how long is it?")
+        await harness.hears(anna, "/btw what is it called?")
+    for turn in ("2", "3"):
+        done = await asyncio.to_thread(talaria, deployment.home, "turns", "replay", turn)
+        assert done.out.startswith("identical: 1 request"), done.out + done.err
