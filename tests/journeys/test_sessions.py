@@ -5,7 +5,7 @@ import asyncio
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.processes import talaria
-from tests.journeys.accounts import Account, asked, texts
+from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, asked, texts
 from tests.journeys.stage import Harness, Stage, facts, heard
 from tests.journeys.test_buttons import everywhere
 from tests.journeys.test_one_person import join
@@ -198,3 +198,20 @@ async def test_turns_of_branches_and_asides_are_rebuilt_exactly(
     for turn in ("2", "3"):
         done = await asyncio.to_thread(talaria, deployment.home, "turns", "replay", turn)
         assert done.out.startswith("identical: 1 request"), done.out + done.err
+
+
+async def test_a_side_question_works_as_a_slash_command(deployment: Stage) -> None:
+    discord, slack = deployment.account("discord", ANNA), deployment.account("slack", ANNA)
+    assert isinstance(discord, DiscordAccount)
+    assert isinstance(slack, SlackAccount)
+    async with deployment.open() as harness:
+        await harness.takes(discord.commands("btw", "what is one?"))
+        shown = [one.content for one in deployment.discord.messages(deployment.discord.dm(ANNA))]
+        assert "echo: what is one?" in shown
+        adapter = harness.gateway.platforms.adapters["slack"]
+        await harness.until(lambda: adapter._pipeline.commands)  # else it knows no command yet
+        await harness.takes(slack.commands("btw what is two?"))
+        await harness.until(lambda: len(deployment.turns) == 2)
+        await harness.at_rest()
+        said = [one.shown for one in deployment.slack.messages(deployment.slack.dm(ANNA))]
+        assert "echo: what is two?" in said
