@@ -1,8 +1,9 @@
 """What `state.db` keeps of a message, table by table, beside the text and a plain FTS5 table of it.
 
-`python -m bench.size [turns] [--long]`. People write to the gateway on the emulated Telegram, and
-the model repeats their words. Sizes are pages of the closed database, without those that an empty
-one has. The plain table is FTS5 with its defaults, which keeps the text and an index of it.
+`python -m bench.size [turns] [--long] [--old]`. People write to the gateway on the emulated
+Telegram, and the model repeats their words. Sizes are pages of the closed database, without those
+that an empty one has. The plain table is FTS5 with its defaults, which keeps the text and an index
+of it.
 """
 
 import argparse
@@ -15,6 +16,8 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agent_core.state.lifecycle import retention
+from agent_core.state.lifecycle.retention import Span
 from bench.bots import compose_environment
 from bench.population import TelegramPopulation
 from bench.processes import run_program, run_server
@@ -32,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.size", description=__doc__)
     parser.add_argument("turns", type=int, nargs="?", default=500)
     parser.add_argument("--long", action="store_true", help="let the messages be long")
+    parser.add_argument("--old", action="store_true", help="let a day pass, and its nightly sweep")
     given = parser.parse_args()
     talkers = Talkers(random.Random(4))
     write = talkers.answer if given.long else talkers.say
@@ -39,6 +43,10 @@ def main() -> None:
     with TemporaryDirectory(prefix="talaria-size-") as folder:
         asyncio.run(_converse(Path(folder), texts))
         with closing(sqlite3.connect(Path(folder) / "home" / "state.db")) as connection:
+            if given.old:
+                ever = Span(after=0, until=2**62, before=2**62)
+                retention.sweep_copies(connection, span=ever)
+                connection.commit()
             stored = [row[0] for row in connection.execute("SELECT text FROM messages")]
             report(connection.execute(_SIZES).fetchall(), stored)
 
