@@ -21,7 +21,6 @@ from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLin
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.texts import usage as usage_texts
-from gateway.texts.tools import describe_tools
 from gateway.texts.usage import Reader, UsageReport
 from gateway.turns import Lanes
 
@@ -112,7 +111,7 @@ class ContextCommands:
         prompt = found[0].prompt if found else None
         if prompt is None:
             return Reply(text=usage_texts.CONTEXT_EMPTY())
-        return Reply(text=describe_tools(prompt.tools))
+        return Reply(text=usage_texts.describe_tools(prompt.tools))
 
     async def _usage(self, call: Call) -> Reply:
         person, everybody = await self._quotas.status(call.person.id)
