@@ -12,6 +12,7 @@ from typing import Any
 
 from agent_core.ids import PersonId
 from agent_core.schedule.occurrences import find_zone, first_slot
+from agent_core.schedule.rules import ALWAYS, Rule, read_days, read_times
 from agent_core.schedule.triggers import Timing, dump_timing, moment, read_every, read_once
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
@@ -20,6 +21,7 @@ from tests.faults.deployment import Deployment
 from tests.faults.script import is_turn
 
 MINUTE = 60_000
+_EACH_MINUTE = Rule(days=read_days("FREQ=DAILY"), times=read_times(["00:00-23:59/1"]), start=ALWAYS)
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
 _MARK = re.compile(r"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!")
 _OPEN = (
@@ -65,7 +67,7 @@ class Calendar:
             (person,) = connection.execute("SELECT person_id FROM accounts LIMIT 1").fetchone()
             for _ in range(ticking):
                 number = len(self.ticking)
-                timing = read_every(60, now - 50_000)
+                timing = _EACH_MINUTE if number % 2 else read_every(60, now - 50_000)
                 self.ticking.append(_add(connection, person, "message", f"tick {number}!", timing))
             for _ in range(thinking):
                 timing = read_every(60, now - 30_000)

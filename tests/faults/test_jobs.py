@@ -147,6 +147,12 @@ async def test_random_kills_lose_no_slot_and_deliver_none_twice(deployment: Depl
 
 
 @pytest.mark.long
+async def test_three_hundred_kills_around_the_slots_of_rules(deployment: Deployment) -> None:
+    plan = Plan(kills=300, ticking=4, thinking=1, once=60, minutes=180, mean_life=0.8)
+    await _rage(deployment, plan, "jobs-of-rules")
+
+
+@pytest.mark.long
 async def test_five_hundred_random_kills_over_two_thousand_slots(deployment: Deployment) -> None:
     plan = Plan(kills=500, ticking=2, thinking=2, once=800, minutes=360)
     await _rage(deployment, plan, "jobs")
