@@ -1,5 +1,13 @@
 """Scheduled jobs: triggers, occurrences, missed runs, and the `schedule` tool."""
 
+from agent_core.schedule.confirmations import (
+    KEEP,
+    MOVE,
+    JobMover,
+    ask_to_move,
+    list_left,
+    move_jobs,
+)
 from agent_core.schedule.descriptions import (
     describe_late,
     describe_next,
@@ -39,14 +47,6 @@ from agent_core.schedule.triggers import (
     milliseconds,
     read_cron,
     read_once,
-)
-from agent_core.schedule.zone_moves import (
-    KEEP,
-    MOVE,
-    JobMover,
-    ask_to_move,
-    list_left,
-    move_jobs,
 )
 
 __all__ = [
