@@ -154,7 +154,7 @@ async def test_an_overloaded_model_is_asked_again_when_it_said_to(stage: Stage) 
 
 
 async def test_an_answer_that_breaks_off_is_made_again_and_shown_once(stage: Stage) -> None:
-    whole = "The first half is this one. " + "The second half is that one."
+    whole = "The first half is this one. " * 3 + "The second half is that one."
     stage.model.pace, stage.model.deltas = 0.08, 16
     stage.plan(Fault(answer=text_answer(whole), after_events=15, then="cut"), text_answer(whole))
     async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
