@@ -101,7 +101,7 @@ _HOURS = re.compile(
 )
 _HALF_DAY = 12
 _DAY = 24 * 60
-_LEAD = re.compile(
+_PREFIX = re.compile(
     r"(?:(?:i['’]?m|i am|i live|we live|we['’]?re|ich bin|ich wohne|ich lebe|wir wohnen) )?(?:in )?"
 )
 _BETWEEN = re.compile(r"\s*(?:[,;\n]| and | und )\s*")
@@ -158,7 +158,7 @@ def read_preferences(words: str) -> Mapping[str, str]:
         return {}
     found: dict[str, str] = {}
     for part in _BETWEEN.split(said):
-        place = part[len(lead[0]) :] if (lead := _LEAD.match(part.casefold())) else part
+        place = part[len(prefix[0]) :] if (prefix := _PREFIX.match(part.casefold())) else part
         if find_zone(place):
             found.setdefault("time_zone", place)
         elif read_hours(part):
