@@ -24,6 +24,8 @@ MINUTE = 60_000
 _EACH_MINUTE = Rule(days=read_days("FREQ=DAILY"), times=read_times(["00:00-23:59/1"]), start=ALWAYS)
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
 _MARK = re.compile(r"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!")
+_DUE = re.compile(r"This was due (?:(\d+) times)?[^\n]*")
+_CLOCK = re.compile(r"\d\d:\d\d")
 _OPEN = (
     "SELECT 'run', id, state, reason FROM job_runs WHERE state NOT IN ('done', 'failed')",
     "SELECT 'job', id, state, reason FROM jobs WHERE kind <> 'system' AND state = 'active'",
@@ -124,7 +126,7 @@ class Calendar:
     def compare(self) -> tuple[list[str], list[str]]:
         """The marks that nobody saw, and those that somebody saw too often."""
         texts = [text for shown in self.deployment.shown().values() for text in shown]
-        seen = Counter(mark for text in texts for mark in _MARK.findall(text))
+        seen = sum((_count_marks(text) for text in texts), Counter[str]())
         wanted = self._expect()
         return sorted((wanted - seen).elements()), sorted((seen - wanted).elements())
 
@@ -139,6 +141,18 @@ class Calendar:
                 for at in _list_slots(connection, job):
                     wanted[f"ran {job.id} {moment(at):%a %Y-%m-%d %H:%M}!"] += 1
         return wanted
+
+
+def _count_marks(text: str) -> Counter[str]:
+    """The marks of a message, each as often as it was due: late repeats share one message."""
+    found = Counter[str]()
+    marks = list(_MARK.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):  # a text may have no mark
+        due = _DUE.search(text, mark.end(), end)
+        often = int(due[1]) if due and due[1] else len(_CLOCK.findall(due[0])) if due else 1
+        found[mark[0]] += often if mark[0].startswith("tick") else 1
+    return found
 
 
 def _add(
