@@ -28,7 +28,7 @@ _CLOSED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateKeeper:
+class GateChecker:
     """Checks gates. `environ` and `limits` are those of commands."""
 
     database: Database

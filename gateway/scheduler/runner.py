@@ -30,7 +30,7 @@ from gateway.jobs import (
     shorten_output,
     start_run,
 )
-from gateway.scheduler.gates import GateKeeper, note_gate
+from gateway.scheduler.gates import GateChecker, note_gate
 from gateway.scheduler.scripts import run_script
 from gateway.turns import Lanes
 
@@ -78,7 +78,7 @@ class JobRunner:
         self._database = deps.database
         self._lanes = deps.lanes
         self._now = deps.now
-        self._gates = GateKeeper(
+        self._gates = GateChecker(
             database=deps.database,
             digest=deps.digest,
             environ=deps.environ,
