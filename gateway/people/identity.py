@@ -172,14 +172,7 @@ class Identity:
                 connection,
                 purpose="pairing",
                 code_hash=hash_code(code),
-                asker=people.CodeAsker(
-                    platform=platform,
-                    user_id=sender.user_id,
-                    display_name=sender.display_name,
-                    chat=chat,
-                    language=sender.language,
-                    time_zone=sender.time_zone,
-                ),
+                asker=_make_asker(platform, sender, chat),
                 now=now,
                 # A code that is never shown is invalid from the start: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
@@ -267,6 +260,17 @@ def approve(connection: Connection, code: str, zone: str, now: int) -> Approved 
     person = _enter(connection, asker, "code", now=now)
     reply = greet(connection, person, sender, zone, now)
     return Approved(name=name, greeting=reply.make_outgoing(found.platform, found.chat))
+
+
+def _make_asker(platform: str, sender: Sender, chat: str) -> people.CodeAsker:
+    return people.CodeAsker(
+        platform=platform,
+        user_id=sender.user_id,
+        display_name=sender.display_name,
+        chat=chat,
+        language=sender.language,
+        time_zone=sender.time_zone,
+    )
 
 
 def new_claim_code(connection: Connection, *, now: int) -> str:
