@@ -8,27 +8,24 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 
 from agent_core.agent import AcceptedCalls, Agent, Toolboxes
 from agent_core.memory import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from gateway.attachments import make_reader
 from gateway.bootstrap import factories, maintenance
-from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
+from gateway.bootstrap.routing import DataServices, make_router
 from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
 from gateway.bootstrap.toolboxes import make_tool_deps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
 from gateway.errors import StartError
-from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
@@ -39,17 +36,13 @@ from gateway.people import (
     DataExport,
     DataForget,
     DataRequests,
-    Linking,
     Notices,
-    Onboarding,
     RequestQueue,
-    RoomConsent,
     make_consent_answerers,
     new_claim_code,
 )
 from gateway.turns import (
     AcceptedProposals,
-    AttachmentStage,
     LaneDeps,
     Lanes,
     TurnDeps,
@@ -91,17 +84,6 @@ async def run(
         await serve(build, stop=stop, companions=companions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _DataServices:
-    """The services of a person's own data and accounts, and the questions they ask."""
-
-    exports: DataExport
-    forgetting: DataForget
-    data_requests: DataRequests
-    merging: AccountMerging
-    questions: Questions
-
-
 def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gateway:
     """Construct every service; nothing runs yet."""
     notifier, dispatcher = _make_dispatcher(group, core)
@@ -119,7 +101,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
-    router = _make_router(group, core, lanes, turn_deps, data)
+    router = make_router(group, core, lanes, turn_deps, data)
     core.rooms.closed.connect(lambda closed: dispatcher.enqueue(closed.rows))
     core.rooms.closed.connect(lambda closed: lanes.leave(closed.room))
     core.data_removed.connect(lambda _: router.forget_known())
@@ -175,7 +157,7 @@ def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
 
 
 def _list_background(
-    core: Core, notices: Notices, data: _DataServices, toolboxes: Toolboxes
+    core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
     calls = AcceptedCalls(toolboxes, core.now)
     proposals = AcceptedProposals(core.database, notices.dispatcher, calls, core.now)
@@ -189,14 +171,14 @@ def _list_background(
     ]
 
 
-def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> _DataServices:
+def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> DataServices:
     database, memory, now = core.database, core.memory.store, core.now
     home, removed = core.settings.home, partial(core.data_removed.emit, None)
     forgetting = DataForget(database, memory, home, now=now)
     request_queue = RequestQueue()
     merging = AccountMerging(memory)
     confirmations = DataConfirmations(request_queue, home)
-    return _DataServices(
+    return DataServices(
         exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
         forgetting=forgetting,
         data_requests=DataRequests(
@@ -311,71 +293,6 @@ def _make_lanes(
             on_stale=core.stale_messages.emit,
             crash_wait=core.extensions.timings.crash_wait,
         )
-    )
-
-
-def _make_router(
-    group: asyncio.TaskGroup,
-    core: Core,
-    lanes: Lanes,
-    turn_deps: TurnDeps,
-    data: _DataServices,
-) -> InboundRouter:
-    settings, database, now = core.settings, core.database, core.now
-    adapters, questions = core.platforms.adapters, turn_deps.questions
-    reader = make_reader(
-        settings.media, settings.secrets, database=database, adapters=adapters, now=now
-    )
-    deps = RouterDeps(
-        database=database,
-        identity=core.identity,
-        rooms=core.rooms,
-        consent=RoomConsent(
-            database=database,
-            room_directory=core.rooms,
-            questions=questions,
-            dispatcher=turn_deps.dispatcher,
-            now=now,
-        ),
-        linking=Linking(
-            database=database,
-            questions=questions,
-            merging=data.merging,
-            adapters=adapters,
-            now=now,
-        ),
-        onboarding=Onboarding(database, core.zone, adapters.keys()),
-        questions=questions,
-        lanes=lanes,
-        attachments=AttachmentStage(
-            group=group,
-            database=database,
-            reader=reader,
-            lanes=lanes,
-            dispatcher=turn_deps.dispatcher,
-            now=now,
-        ),
-        stale_messages=core.stale_messages,
-        zone_of=core.zone_of,
-        wake_jobs=core.wakeup.set,
-    )
-    extra = CommandDeps(
-        settings=settings,
-        memory=core.memory,
-        external=core.external_memory,
-        compactor=core.compactor,
-        quotas=core.quotas,
-        exports=data.exports,
-        forgetting=data.forgetting,
-        adapters=adapters,
-    )
-    return InboundRouter(
-        group=group,
-        deps=deps,
-        commands=make_commands(deps, extra),
-        dispatcher=turn_deps.dispatcher,
-        adapters=adapters,
-        now=now,
     )
 
 

@@ -99,11 +99,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         folder=settings.home,
         environ=environment(),
         secret_mask=deps.secret_mask,
-        script_limits=ScriptLimits(
-            memory=settings.jobs.script_memory_mb * 1_000_000,
-            file=settings.jobs.script_file_mb * 1_000_000,
-            processes=settings.jobs.script_processes,
-        ),
+        script_limits=_make_script_limits(settings),
         digest=make_digest_options(settings, deps.zone),
         catalog=skills.catalog,
         system_tasks={
@@ -140,4 +136,12 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         skills=skills,
         wake=deps.outcomes.wakeup.set,
         prepare=prepare,
+    )
+
+
+def _make_script_limits(settings: Settings) -> ScriptLimits:
+    return ScriptLimits(
+        memory=settings.jobs.script_memory_mb * 1_000_000,
+        file=settings.jobs.script_file_mb * 1_000_000,
+        processes=settings.jobs.script_processes,
     )

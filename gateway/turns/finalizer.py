@@ -255,13 +255,10 @@ class TurnFinalizer:
         """Return the messages to deliver, and the session for the agent's cache."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection, is_over=True)
-        if is_fresh and slot:
-            place = slot.place  # a turn that moved is begun by the move
-        else:
-            turn = turns.find(connection, turn_id=active.id)
-            if turn is None or turn.state != "running":
-                return [], None  # an earlier attempt was written although it seemed to fail
-            place = place_of(turn)
+        # A turn that moved is begun by the move.
+        place = slot.place if is_fresh and slot else _find_place(connection, active.id)
+        if place is None:
+            return [], None  # an earlier attempt was written although it seemed to fail
         person = active.person
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
         ending = (end.ending, end.reason, end.detail)
@@ -382,3 +379,9 @@ def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Ma
 def place_of(turn: Turn) -> Place:
     """Return the chat that gets a turn's answer."""
     return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)
+
+
+def _find_place(connection: Connection, turn_id: TurnId) -> Place | None:
+    """Return where a running turn answers; None if it has ended."""
+    turn = turns.find(connection, turn_id=turn_id)
+    return place_of(turn) if turn and turn.state == "running" else None

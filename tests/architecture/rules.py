@@ -124,8 +124,12 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only two modules load by name; others may read package data or look for a package."""
-    loaders = ("gateway/bootstrap/plugins.py", "gateway/interfaces/subcommands.py")
+    """Only three modules load by name; others may read package data or look for a package."""
+    loaders = (
+        "agent_core/schedule/almanac.py",
+        "gateway/bootstrap/plugins.py",
+        "gateway/interfaces/subcommands.py",
+    )
     if not module.is_product or module.path in loaders:
         return
     for line, name in _imports(module):

@@ -1,0 +1,108 @@
+"""Builds the inbound router with what an event may need on its way to a turn."""
+
+import asyncio
+from dataclasses import dataclass
+
+from gateway.attachments import make_reader
+from gateway.bootstrap.commands import CommandDeps, make_commands
+from gateway.bootstrap.core import Core
+from gateway.inbound import InboundRouter, RouterDeps
+from gateway.outbound import Questions
+from gateway.people import (
+    AccountMerging,
+    DataExport,
+    DataForget,
+    DataRequests,
+    Linking,
+    Onboarding,
+    RoomConsent,
+)
+from gateway.turns import AttachmentStage, Lanes, TurnDeps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataServices:
+    """The services of a person's own data and accounts, and the questions they ask."""
+
+    exports: DataExport
+    forgetting: DataForget
+    data_requests: DataRequests
+    merging: AccountMerging
+    questions: Questions
+
+
+def make_router(
+    group: asyncio.TaskGroup,
+    core: Core,
+    lanes: Lanes,
+    turn_deps: TurnDeps,
+    data: DataServices,
+) -> InboundRouter:
+    """Build the router of incoming events."""
+    adapters = core.platforms.adapters
+    deps = _make_deps(group, core, lanes, turn_deps, data)
+    extra = CommandDeps(
+        settings=core.settings,
+        memory=core.memory,
+        external=core.external_memory,
+        compactor=core.compactor,
+        quotas=core.quotas,
+        exports=data.exports,
+        forgetting=data.forgetting,
+        adapters=adapters,
+    )
+    return InboundRouter(
+        group=group,
+        deps=deps,
+        commands=make_commands(deps, extra),
+        dispatcher=turn_deps.dispatcher,
+        adapters=adapters,
+        now=core.now,
+    )
+
+
+def _make_deps(
+    group: asyncio.TaskGroup,
+    core: Core,
+    lanes: Lanes,
+    turn_deps: TurnDeps,
+    data: DataServices,
+) -> RouterDeps:
+    settings, database, now = core.settings, core.database, core.now
+    adapters, questions = core.platforms.adapters, turn_deps.questions
+    reader = make_reader(
+        settings.media, settings.secrets, database=database, adapters=adapters, now=now
+    )
+    return RouterDeps(
+        database=database,
+        identity=core.identity,
+        rooms=core.rooms,
+        consent=RoomConsent(
+            database=database,
+            room_directory=core.rooms,
+            questions=questions,
+            dispatcher=turn_deps.dispatcher,
+            now=now,
+        ),
+        linking=Linking(
+            database=database,
+            questions=questions,
+            merging=data.merging,
+            adapters=adapters,
+            now=now,
+        ),
+        onboarding=Onboarding(database, core.zone, adapters.keys()),
+        questions=questions,
+        lanes=lanes,
+        attachments=AttachmentStage(
+            group=group,
+            database=database,
+            reader=reader,
+            lanes=lanes,
+            dispatcher=turn_deps.dispatcher,
+            now=now,
+        ),
+        stale_messages=core.stale_messages,
+        zone_of=core.zone_of,
+        wake_jobs=core.wakeup.set,
+    )
