@@ -23,6 +23,7 @@ async def test_a_moment_that_is_named_counts_on_a_day_off_and_in_quiet_hours(
     anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
     deployment.now = clock
     async with deployment.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")  # the profile on Slack names Berlin
         await harness.hears(anna, "/settings days_off sun")
         await harness.hears(anna, "/settings quiet_hours 19:00-07:00")
         deployment.plan(remind(at="2026-11-22T20:00"), "Set for 20:00.")
@@ -38,6 +39,7 @@ async def test_where_the_moment_is_unclear_the_person_is_asked(
     anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
     deployment.now = clock
     async with deployment.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
         await harness.hears(anna, "/settings days_off sun")
         deployment.plan(remind(at="2026-11-22T18:00"), "Fine.")
         await harness.notes(anna.says("remind me tonight to call Ada"))

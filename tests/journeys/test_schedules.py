@@ -10,20 +10,21 @@ from tests.journeys.stage import Stage, call, calls, results
 SUNDAY = (2026, 11, 22, 12, 0, 20)
 YES = "Yes, do that"
 
-live = pytest.mark.parametrize("platform", ["telegram", "discord"])
+everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
 
 
 def remind(**when: object) -> object:
     return calls(call("schedule", action="create", kind="message", text="Call Ada.", **when))
 
 
-@live
+@everywhere
 async def test_a_fortnight_with_two_times_is_echoed_and_comes(
     deployment: Stage, platform: str
 ) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
     deployment.now = clock
     async with deployment.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")  # the profile on Slack names Berlin
         call_again = remind(
             times=["08:00", "18:30"],
             rule="FREQ=WEEKLY;INTERVAL=2;BYDAY=TH",
@@ -34,7 +35,6 @@ async def test_a_fortnight_with_two_times_is_echoed_and_comes(
         await harness.notes(anna.says("every 2 weeks on Thursday at 8:00 and 18:30, but not on …"))
         await harness.asks(anna, YES)
         shown = texts(anna)[-1]
-        print(shown)
         assert (
             "At 08:00 and at 18:30, every 2 weeks on Thursday, except public holidays (DE),"
             " from 2026-11-26, until 2027-03-31, shall I send this?"
