@@ -1,5 +1,6 @@
 """People at their accounts, each in a direct chat with the house."""
 
+import asyncio
 import re
 from dataclasses import dataclass
 
@@ -9,6 +10,9 @@ from agent_core.state.people.people import Person
 from gateway.texts import people as people_texts
 from tests.fakes.chat import Shown
 from tests.integration.harness import Harness
+
+
+_IS_WRITING = "kind = 'memory' AND state IN ('owed', 'running')"
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,12 @@ class Side:
         )
 
     async def joins(self, other: "Side") -> None:
-        """Add another account, as it is meant to be done."""
+        """Add another account, as it is meant to be done, and wait for the files of its notes."""
         await other.says(f"/link {await self.makes_code()}")
         await self.presses(people_texts.YES())
+        async with asyncio.timeout(45):
+            while await count(self.harness, "tasks", _IS_WRITING):
+                await asyncio.sleep(0.002)
 
 
 def code_in(text: str) -> str:
