@@ -11,7 +11,6 @@ from gateway.texts import people as people_texts
 from tests.fakes.chat import Shown
 from tests.integration.harness import Harness
 
-
 _IS_WRITING = "kind = 'memory' AND state IN ('owed', 'running')"
 
 

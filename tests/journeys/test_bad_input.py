@@ -31,8 +31,8 @@ CONTACT = {"contact": {"phone_number": "+41 31 000 00 00", "first_name": "Ada"}}
     [
         (sticker(file_id="moving"), "I can't see stickers"),
         (voice(), "I can't listen to voice messages here"),
-        (photo(file_id="gone"), "does not have that file"),
-        (document("plan.docx"), "export it as PDF"),
+        (photo(file_id="gone"), "no longer there to download"),
+        (document("plan.docx"), "Export it again as PDF"),
         (
             document("song.mp3", "audio/mpeg", file_id="song"),
             "I can't listen to voice messages here",
@@ -86,7 +86,7 @@ async def test_words_beside_a_picture_that_is_gone_are_answered(stage: Stage) ->
     async with stage.open() as harness:
         await harness.ask(ANNA, None, caption="isn't he cute?", **photo(file_id="gone"))
         await harness.until(lambda: bool(stage.turns))
-        assert 'Attached, you know only this of it: "image: could not be fetched' in facts(
+        assert 'Attached, you know only this of it: "image: no longer available' in facts(
             stage.turns[-1]
         )
 

@@ -5,7 +5,8 @@ from typing import Any
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls
 
-MOST_HELLO_TOKENS = 2_500
+MOST_HELLO_TOKENS = 3_000
+"""The budget of the prompt with all tools; calendar rules and gates took it from 2,500 to 2,690."""
 LEAST_CACHED = 0.90
 
 

@@ -158,7 +158,7 @@ async def test_pictures_that_are_gone_are_told_of_and_the_words_beside_them_answ
     async with stage.open() as harness:
         said = await harness.ask(ANNA, None, caption="my holidays", **photo(file_id="gone"))
         assert "echo: my holidays" in said
-        assert "does not have that file any more" in said
+        assert "no longer there to download" in said
 
 
 async def test_the_facts_tell_the_time_in_the_zone_that_people_live_by(stage: Stage) -> None:
