@@ -25,7 +25,8 @@ LINES = 170
 PIECES = 300
 """In which a slow answer arrives. Its mark comes last, so that only the whole shows it."""
 FILLER = "let me think"
-_FILLERS = 40
+SLOW = f"{FILLER}. " * 40 + "It is"
+"""How a slow answer begins, up to its mark."""
 
 _SAID = re.compile(r"\b(say|ring|collapse|long|slow) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
@@ -119,7 +120,7 @@ def _respond(verb: str, mark: str) -> str:
         words = "of a long answer to a short question about nothing"
         return "\n".join(f"{mark}.{line} {words}" for line in range(1, LINES + 1))
     if verb == "slow":
-        return f"{FILLER}, " * _FILLERS + f"it is {mark}"
+        return f"{SLOW} {mark}"
     return f"heard {mark}"
 
 

@@ -58,12 +58,12 @@ async def test_stop_ends_the_answer_and_says_what_was_done(stage: Stage) -> None
 
 
 async def test_stop_keeps_what_was_shown_of_the_answer(stage: Stage) -> None:
-    tale = " ".join(f"word{number}" for number in range(100))
+    tale = " ".join(f"Sentence {number}." for number in range(100))
     stage.model.pace, stage.model.deltas = 0.05, 100
     async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
         stage.plan(tale)
         await stage.telegram.says(ANNA, "tell me a tale")
-        await harness.sees(ANNA, "word0")
+        await harness.sees(ANNA, "Sentence 0.")
         await stage.telegram.says(ANNA, "/stop")
         await harness.sees(ANNA, "(Stopped.)")
         await harness.at_rest()

@@ -65,7 +65,7 @@ async def test_the_first_day_of_a_gateway(stage: Stage) -> None:
 async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_each_once(
     stage: Stage,
 ) -> None:
-    tale = " ".join(f"word{number}" for number in range(100))
+    tale = " ".join(f"Sentence {number}." for number in range(100))
     settings = {
         "TALARIA_ACCESS__ALLOW": "*",
         "TALARIA_TELEGRAM__EDIT_INTERVAL": "0.2",
@@ -81,7 +81,7 @@ async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_
     stage.model.pace, stage.model.deltas, stage.model.before = 0.05, 100, hold
     async with live(stage, **settings) as harness:
         stage.plan(tale)
-        await until_answered(stage, ANNA, "tell me a tale", "word0")
+        await until_answered(stage, ANNA, "tell me a tale", "Sentence 0.")
         await stage.telegram.says(BEN, "and me?")
         async with asyncio.timeout(PATIENCE):
             await called.wait()

@@ -57,19 +57,22 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def presenting(
-    database: Database, chat: FakeChat, **timings: float
+    database: Database, chat: FakeChat, *, first_length: int = 0, **timings: float
 ) -> AsyncIterator[Presenter]:
     async with delivering(database, chat) as dispatcher:
-        presenter = present(dispatcher, chat, **timings)
+        presenter = present(dispatcher, chat, first_length=first_length, **timings)
         try:
             yield presenter
         finally:
             presenter.close()
 
 
-def present(dispatcher: OutboxDispatcher, chat: FakeChat, **timings: float) -> Presenter:
+def present(
+    dispatcher: OutboxDispatcher, chat: FakeChat, *, first_length: int = 0, **timings: float
+) -> Presenter:
     outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="")
-    return Presenter(dispatcher, chat, outgoing, timings=PresenterTimings(**timings))
+    shown = PresenterTimings(first_length=first_length, **timings)
+    return Presenter(dispatcher, chat, outgoing, timings=shown)
 
 
 async def test_typing_shows_first_and_words_a_little_later(
@@ -115,6 +118,20 @@ async def test_the_sign_is_shown_again_before_it_fades(
             while len(chat.typed) < 2:
                 await asyncio.sleep(0.01)
         assert loop.time() - started < 2.0
+
+
+async def test_half_a_sentence_and_a_short_text_are_not_shown(database: Database) -> None:
+    chat = FakeChat()
+    start = "This is one long sentence, which goes on and on, and has no end yet, nor will it soon"
+    async with presenting(database, chat, first_length=80, first_words=0.0) as presenter:
+        presenter.show(TextGrew(delta="A sentence."))
+        presenter.show(TextReset())
+        presenter.show(TextGrew(delta=start))
+        await chat.types()
+        assert chat.shown == []
+        presenter.show(TextGrew(delta=". And"))
+        await chat.sees_text("soon. And")
+        assert [shown.texts for shown in chat.shown] == [[f"{start}. And"]]
 
 
 async def test_words_are_edited_no_faster_than_the_platform_wants(

@@ -79,14 +79,17 @@ async def test_what_a_command_says_is_its_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "fault"),
+    ("line", "status", "fault"),
     [
-        ("echo it broke >&2; exit 3", "it ended with status 3. it broke\n"),
-        ("kill -TERM $$", "it ended with status 143. "),
+        ("echo it broke >&2; exit 3", 3, "it ended with status 3. it broke\n"),
+        ("kill -TERM $$", 143, "it ended with status 143. "),
     ],
 )
-async def test_a_command_that_fails_says_why(tmp_path: Path, line: str, fault: str) -> None:
-    assert await run(tmp_path, "sh", "-c", line) == Output(text="", fault=fault)
+async def test_a_command_that_fails_says_why(
+    tmp_path: Path, line: str, status: int, fault: str
+) -> None:
+    found = await run(tmp_path, "sh", "-c", line)
+    assert found == Output(text="", fault=fault, status=status)
 
 
 @pytest.mark.parametrize(

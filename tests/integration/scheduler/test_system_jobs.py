@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.caches import IdAllocator
+from agent_core.digest import DigestOptions
 from agent_core.memory.external.client import ExternalMemoryStatus, SyncReport
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection, Database
@@ -220,6 +221,9 @@ async def alone(
             script_limits=ScriptLimits(memory=10**9, file=10**6, processes=30),
             secret_mask=SecretMask(),
             system_tasks={system_jobs.BACKUP: work} if work else {},
+            digest=DigestOptions(
+                home=home, zone="UTC", github_url="", github_token="", allow_hosts=()
+            ),
             catalog=harness.gateway.scheduling.skills.catalog,
             at_once=1,
         )

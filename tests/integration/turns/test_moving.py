@@ -61,7 +61,7 @@ async def test_words_that_were_shown_say_where_the_answer_went(tmp_path: Path) -
         await harness.chat.says("think")
         await harness.chat.sees_text("Well,")
         await says_here(harness, "2")
-        await harness.chat.until(lambda: texts(harness.chat, "2") == ["Well, "])
+        await harness.chat.until(lambda: texts(harness.chat, "2") == ["Well,"])
         await harness.chat.until(lambda: texts(harness.chat, "1") == [MOVED])
         go.set()
         await harness.at_rest()
