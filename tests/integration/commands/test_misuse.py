@@ -13,9 +13,7 @@ from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side, code_in, count
-
-LATER = 10**15
+from tests.integration.sides import LATER, Side, code_in, count
 
 
 def two(harness: Harness) -> tuple[Side, Side]:
