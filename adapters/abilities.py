@@ -78,6 +78,9 @@ class MenuEntry:
 
     name: str
     description: str
+    is_transient: bool = False
+    """Its reply only confirms: its sender alone sees it, also in the direct chat, where it may
+    vanish."""
 
 
 @runtime_checkable

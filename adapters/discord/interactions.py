@@ -24,6 +24,8 @@ class Acknowledgements:
     def __init__(self, api: Callable[[], Api]) -> None:
         self._api = api
         self._pending: dict[str, asyncio.Event] = {}
+        self.transient: frozenset[str] = frozenset()
+        """Commands whose reply is ephemeral in the direct chat, too."""
 
     def expect(self, interaction: Json) -> bool:
         """Register an interaction before it is stored; False if it is already in progress.
@@ -42,7 +44,7 @@ class Acknowledgements:
         """
         try:
             place = read_place(inside(interaction, "channel"))
-            body = make_acknowledgement(interaction, place)
+            body = make_acknowledgement(interaction, place, transient=self.transient)
             await self._api().answer_interaction(make_ticket(interaction), body)
         except (AdapterError, ValueError) as error:
             _log.warning("a command or press on Discord could not be acknowledged: %s", error)

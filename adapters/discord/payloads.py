@@ -2,7 +2,7 @@
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from adapters.abilities import MenuEntry
 from adapters.discord.places import Place, can_write
@@ -10,7 +10,7 @@ from adapters.discord.receive import BUTTON, PRESS
 from adapters.discord.render import render
 from adapters.errors import Rejected
 from adapters.messages import Button, ButtonStyle, OutboundMessage
-from adapters.toolkit import Json
+from adapters.toolkit import Json, inside, words_in
 
 MOST_BUTTONS = 25
 """Five rows of five (Discord API, action rows)."""
@@ -73,15 +73,19 @@ def answered_by(message: OutboundMessage) -> str | None:
     return None if reply_to == message.address.thread_id else reply_to
 
 
-def make_acknowledgement(interaction: Json, place: Place) -> Json:
+def make_acknowledgement(
+    interaction: Json, place: Place, *, transient: Collection[str] = ()
+) -> Json:
     """Build the acknowledgement that Discord expects within 3 s; the answer takes its place.
 
     A press changes nothing yet. A command gets a deferred response, which later becomes the
-    answer: an ephemeral one, except in the direct chat, where it may stay.
+    answer: an ephemeral one, except in the direct chat, where it may stay. There, only those to
+    the `transient` commands are ephemeral.
     """
     if interaction.get("type") == PRESS:
         return {"type": _LATER_UPDATE}
-    if place.is_direct and can_write(interaction, place):
+    is_transient = words_in(inside(interaction, "data"), "name") in transient
+    if place.is_direct and can_write(interaction, place) and not is_transient:
         return {"type": _LATER_MESSAGE}
     return {"type": _LATER_MESSAGE, "data": {"flags": EPHEMERAL}}
 

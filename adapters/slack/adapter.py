@@ -155,7 +155,7 @@ class SlackAdapter:
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Store the command names. Slack shows one command, from the app's manifest."""
-        self._pipeline.commands = frozenset(entry.name for entry in entries)
+        self._pipeline.commands = {entry.name: entry.is_transient for entry in entries}
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest message known in the channel, inside or outside threads; pure."""

@@ -116,16 +116,19 @@ def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
     """Turn `/talaria new` into `/new`; unknown commands stay plain text."""
     channel = text_in(event, "channel_id")
     is_direct = bool(envelope.get("is_own_talk"))
-    ticket = None if is_direct else make_ticket(words_in(event, "response_url"))
+    ticket = make_ticket(words_in(event, "response_url"))
     words = words_in(event, "text").strip()
     if envelope.get("is_command"):
         words = f"/{words}"
     bot = inside(envelope, "bot")
     said = read_mrkdwn(words, names=_names(people), me=text_in(bot, "user_id"))
-    address = Address(chat_id=channel, is_direct=is_direct, ticket=ticket)
+    # In the direct chat, a reply that only confirms is ephemeral; all others are messages.
+    address = Address(chat_id=channel, is_direct=is_direct, ticket=None if is_direct else ticket)
+    is_ephemeral = not is_direct or envelope.get("is_transient")
     title = words_in(event, "channel_name")
     heard = _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
-    return replace(heard, reply_address=address if ticket else None)
+    reply_address = replace(address, ticket=ticket) if ticket and is_ephemeral else None
+    return replace(heard, reply_address=reply_address)
 
 
 def _press(event: Json, people: Json) -> ButtonPress:

@@ -13,10 +13,16 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="new", summary="Start a new conversation; old ones stay searchable"),
     CommandSpec(name="stop", summary="Stop what I'm doing"),
     CommandSpec(name="here", summary="Continue the current answer in this chat"),
-    CommandSpec(name="steer", summary="Add something to the answer I'm working on"),
-    CommandSpec(name="btw", summary="Ask aside; the conversation doesn't notice"),
-    CommandSpec(name="queue", summary="Hold a message until I finish answering"),
-    CommandSpec(name="retry", summary="Retry the last message or a failed delivery"),
+    CommandSpec(
+        name="steer", summary="Add something to the answer I'm working on", is_transient=True
+    ),
+    CommandSpec(
+        name="btw", summary="Ask aside; the conversation doesn't notice", is_transient=True
+    ),
+    CommandSpec(name="queue", summary="Hold a message until I finish answering", is_transient=True),
+    CommandSpec(
+        name="retry", summary="Retry the last message or a failed delivery", is_transient=True
+    ),
     CommandSpec(name="sessions", summary="List your conversations here", is_private=True),
     CommandSpec(name="resume", summary="Return to an earlier conversation"),
     CommandSpec(name="title", summary="Show or change this conversation's title"),

@@ -69,13 +69,15 @@ Handler = Callable[[Call], Awaitable[Reply]]
 class CommandSpec:
     """A command's name without the slash, and its line in menus and in `/help`.
 
-    The answer to an `is_private` command never appears where others can read it.
+    The answer to an `is_private` command never appears where others can read it. That to an
+    `is_transient` one only confirms; see `MenuEntry`.
     """
 
     name: str
     summary: str
     owner_only: bool = False
     is_private: bool = False
+    is_transient: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,5 +91,7 @@ class SlashCommand:
 def make_menu(specs: Iterable[CommandSpec]) -> list[MenuEntry]:
     """Return the menu that platforms show to everyone."""
     return [
-        MenuEntry(name=spec.name, description=spec.summary) for spec in specs if not spec.owner_only
+        MenuEntry(name=spec.name, description=spec.summary, is_transient=spec.is_transient)
+        for spec in specs
+        if not spec.owner_only
     ]

@@ -71,6 +71,34 @@ async def test_the_one_command_of_slack_speaks_all_commands_and_questions(
         assert deployment.slack.texts(room.id) == []
 
 
+async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(
+    deployment: Stage,
+) -> None:
+    anna = slack_of(deployment)
+
+    def whispered() -> list[str]:
+        return [one.shown for one in deployment.slack.ephemerals(ANNA)]
+
+    async with deployment.open() as harness:
+        async with asyncio.timeout(PATIENCE):  # until then, the menu is not known
+            while "Language: en" not in await answers_command(
+                harness, anna, "settings language en"
+            ):
+                pass
+        before = texts(anna)
+        released = deployment.hold()
+        await harness.notes(anna.says("what is old?"))
+        await harness.until(lambda: "what is old?" in str(deployment.turns[-1:]))
+        await harness.notes(anna.commands("queue what is new?"))
+        await harness.until(lambda: whispered() == [general.QUEUED()])
+        released.set()
+        answers = ["echo: what is old?", "echo: what is new?"]
+        await harness.until(lambda: texts(anna) == [*before, *answers])
+        await harness.takes(anna.commands("retry"))
+        assert whispered()[1:] == [general.COMMAND_TAKEN()]
+        assert texts(anna) == [*before, *answers, "echo: what is new?"]
+
+
 async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
     deployment: Stage,
 ) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,8 +59,9 @@ class EventPipeline:
         self._activity = activity
         self._people = UserDirectory(api)
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
-        self.commands: frozenset[str] | None = None
-        """The gateway's command names; None until the menu is published."""
+        self.commands: Mapping[str, bool] | None = None
+        """The gateway's commands, and whether their reply is transient; None until the menu is
+        published."""
 
     async def take(self, slack_event: SlackEvent) -> bool:
         """Store an event; True once it is durable, False if it could not be stored."""
@@ -171,7 +172,9 @@ class EventPipeline:
         if slack_event.kind in ("command", "shortcut"):
             facts["is_own_talk"] = await self._is_own_chat(slack_event)
         if slack_event.kind == "command":
-            facts["is_command"] = self._is_command(str(slack_event.event.get("text") or ""))
+            text = str(slack_event.event.get("text") or "")
+            facts["is_command"] = self._is_command(text)
+            facts["is_transient"] = bool((self.commands or {}).get(next(iter(text.split()), "")))
         return facts
 
     def _is_command(self, text: str) -> bool:
