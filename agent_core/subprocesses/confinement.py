@@ -33,6 +33,9 @@ _SYSTEM_FILES = (
 )
 """Libraries, time zones and fonts; none of them holds a person's data."""
 
+_DENIALS_OF_NETWORK = (Denial(call="socket"), Denial(call="io_uring_setup"))
+"""No socket of any kind: a local one may reach a service that has the network."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
@@ -53,11 +56,15 @@ class ReaderLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptLimits:
-    """Limits of a script: bytes of memory and of one file, and processes, all at one time."""
+    """Limits of a script: bytes of memory and of one file, and processes, all at one time.
+
+    Without `has_network`, it can make no socket where the kernel has seccomp.
+    """
 
     memory: int
     file: int
     processes: int
+    has_network: bool = True
 
 
 def find_protection() -> Protection:
@@ -107,7 +114,8 @@ def confine_script(limits: ScriptLimits, guarded: Sequence[int], running: int) -
     with suppress(OSError):
         landlock.leave_others_alone()
     with suppress(OSError):
-        seccomp.deny(_denials_of_scripts(guarded))
+        offline = [] if limits.has_network else _DENIALS_OF_NETWORK
+        seccomp.deny([*_denials_of_scripts(guarded), *offline])
 
 
 def _limit(kind: int, most: int) -> None:

@@ -1,17 +1,27 @@
 """Builds the attachment reader from the settings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Database
+from agent_core.subprocesses.confinement import ScriptLimits
+from gateway.attachments.media_command import MediaCommand
 from gateway.attachments.reader import Limits, Reader
-from gateway.attachments.transcription import CommandTranscriber, ServerTranscriber, Transcriber
+from gateway.attachments.transcription import (
+    MOST_ANSWER,
+    CommandTranscriber,
+    ServerTranscriber,
+    Transcriber,
+)
 from gateway.config import MediaSettings, Secrets, environment
 
 _ADDRESS = "https://api.openai.com/v1"
 _MEGABYTE = 1_000_000
-_SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME")
-"""Environment variables of the transcription command; none of them holds a token or a key."""
+_SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "XDG_CACHE_HOME")
+"""Environment variables of the commands; none of them holds a token or a key."""
+_MOST_FILE = 1_000_000_000
+"""Bytes of a file that a command may write: a recording of nine hours, unpacked."""
+_MOST_PROCESSES = 64
 
 
 def make_reader(
@@ -47,10 +57,29 @@ def make_transcriber(settings: MediaSettings, secrets: Secrets) -> Transcriber |
             seconds=settings.transcription_seconds,
         )
     if settings.transcription == "command":
-        environ = environment()
-        return CommandTranscriber(
-            command=settings.transcription_command,
-            environ={name: environ[name] for name in _SHOWN if name in environ},
+        command = _make_command(
+            settings,
+            settings.transcription_command,
             seconds=settings.transcription_seconds,
+            most_bytes=MOST_ANSWER,
         )
+        return CommandTranscriber(command=command)
     return None
+
+
+def _make_command(
+    settings: MediaSettings, words: Sequence[str], *, seconds: float, most_bytes: int
+) -> MediaCommand:
+    environ = environment()
+    return MediaCommand(
+        words=words,
+        environ={name: environ[name] for name in _SHOWN if name in environ},
+        limits=ScriptLimits(
+            memory=settings.command_memory_mb * _MEGABYTE,
+            file=_MOST_FILE,
+            processes=_MOST_PROCESSES,
+            has_network=settings.command_network,
+        ),
+        seconds=seconds,
+        most_bytes=most_bytes,
+    )

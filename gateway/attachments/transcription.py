@@ -1,26 +1,19 @@
 """Transcription of speech by a server with OpenAI's protocol, or by a local program."""
 
-import asyncio
 import io
 import json
 import logging
-import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 import aiohttp
 
-from gateway.attachments import sandboxed_process
-from gateway.attachments.sandboxed_process import Bounds
+from gateway.attachments.media_command import CommandFailed, MediaCommand
 from gateway.texts import attachments
 
 _log = logging.getLogger(__name__)
 
-FILE = "{file}"
-"""Placeholder for the recording's path in a command."""
-_MOST_ANSWER = 2_000_000
+MOST_ANSWER = 2_000_000
 """Bytes read of an answer: ten hours of speech take fewer."""
 _MOST_LOGGED = 300
 _SUFFIXES = {
@@ -96,37 +89,20 @@ class ServerTranscriber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandTranscriber:
-    """A local program that prints the words. It runs without a shell.
+    """A local program that prints the words."""
 
-    In `command`, `{file}` stands for the recording. `environ` is its whole environment.
-    """
-
-    command: Sequence[str]
-    environ: Mapping[str, str] = field(repr=False)
-    seconds: float
+    command: MediaCommand
 
     async def transcribe(self, audio: bytes, media_type: str) -> str:
         """See `Transcriber`."""
-        bounds = Bounds(seconds=self.seconds, most_bytes=_MOST_ANSWER)
         try:
-            with tempfile.TemporaryDirectory(prefix="talaria-") as made:
-                folder = Path(made)
-                file = folder / _name(media_type)
-                await asyncio.to_thread(file.write_bytes, audio)
-                argv = [word.replace(FILE, str(file)) for word in self.command]
-                done = await sandboxed_process.run(
-                    argv, bounds, environ=self.environ, folder=folder
-                )
+            output = await self.command.run(audio, _name(media_type))
         except TimeoutError as error:
             raise NotHeard(attachments.UNHEARD_SLOW()) from error
-        except OSError as error:
-            _log.error("the transcription command can't be run: %s", error)
+        except CommandFailed as error:
+            _log.error("the transcription command failed: %s", error)
             raise NotHeard(attachments.UNHEARD_REFUSED()) from error
-        if done.code != 0:
-            last = done.complaint.rpartition("\n")[2][:_MOST_LOGGED]
-            _log.error("the transcription command ended with %d: %s", done.code, last)
-            raise NotHeard(attachments.UNHEARD_REFUSED())
-        return done.output.decode(errors="replace").strip()
+        return output.decode(errors="replace").strip()
 
 
 def _name(media_type: str) -> str:
@@ -136,9 +112,9 @@ def _name(media_type: str) -> str:
 async def _read(content: aiohttp.StreamReader) -> bytes:
     """Return the first bytes of an answer, whatever length it claims to have."""
     kept = bytearray()
-    while len(kept) < _MOST_ANSWER and (piece := await content.readany()):
+    while len(kept) < MOST_ANSWER and (piece := await content.readany()):
         kept += piece
-    return bytes(kept[:_MOST_ANSWER])
+    return bytes(kept[:MOST_ANSWER])
 
 
 def _read_answer(body: bytes) -> str:

@@ -7,6 +7,7 @@ from gateway.config.clock import now as now
 from gateway.config.credentials import Secrets as Secrets
 from gateway.config.logging import list_hidden as list_hidden
 from gateway.config.logging import logging_to as logging_to
+from gateway.config.media_tables import MediaSettings as MediaSettings
 from gateway.config.paths import BACKUPS as BACKUPS
 from gateway.config.paths import CHAT_HISTORY as CHAT_HISTORY
 from gateway.config.paths import CONSOLE_SOCKET as CONSOLE_SOCKET
@@ -28,6 +29,5 @@ from gateway.config.settings import load as load
 from gateway.config.sources import CONFIG_NAME as CONFIG_NAME
 from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
 from gateway.config.tables import LogSettings as LogSettings
-from gateway.config.tables import MediaSettings as MediaSettings
 from gateway.config.tables import RetentionSettings as RetentionSettings
 from gateway.config.tables import SkillSettings as SkillSettings

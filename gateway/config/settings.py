@@ -16,6 +16,7 @@ from pydantic_settings import (
 from agent_core.models import Prices, load_table, parse_price, split_name
 from gateway.config import sources
 from gateway.config.credentials import Secrets
+from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
 from gateway.config.paths import MODEL_TABLE
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
@@ -26,7 +27,6 @@ from gateway.config.tables import (
     HttpSettings,
     JobSettings,
     LogSettings,
-    MediaSettings,
     MemorySettings,
     PeopleSettings,
     PluginSettings,

@@ -261,41 +261,6 @@ class ContextSettings(Table, title="Length of a conversation"):
     )
 
 
-class MediaSettings(Table, title="Attachments"):
-    """Sizes of attachments, and the transcription of voice notes. MB are a million bytes."""
-
-    transcription: Literal["", "openai", "command"] = Field(
-        "",
-        description="Who transcribes voice notes: `openai` (a compatible server at"
-        " `OPENAI_BASE_URL`), `command` (a program on this machine), or, when empty, nobody.",
-    )
-    transcription_model: Text = Field("whisper-1", description="The model that such a server uses.")
-    transcription_command: Texts = Field(
-        (),
-        description="The program and its arguments, run without a shell. `{file}` stands for the"
-        ' recording, for instance `["whisper-cli", "--no-prints", "{file}"]`.',
-    )
-    transcription_seconds: int = Field(
-        60, ge=1, le=3600, description="Longest time for one recording, in seconds."
-    )
-    image_mb: float = Field(
-        3.9,
-        ge=0.1,
-        le=7.8,
-        description="Largest picture, in millions of bytes. Some providers accept no more than"
-        " 3.9.",
-    )
-    file_mb: float = Field(
-        10.0, ge=0.1, le=50, description="Largest other file, in millions of bytes."
-    )
-    document_characters: int = Field(
-        60_000,
-        ge=1000,
-        le=400_000,
-        description="Most characters read of one document or recording.",
-    )
-
-
 class DigestSettings(Table, title="Digests"):
     """Sources of digests."""
 

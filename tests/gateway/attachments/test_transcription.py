@@ -1,12 +1,17 @@
 """Speech becomes words: by a server, or by a program; and sentences where it does not."""
 
+import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.attachments.factory import make_transcriber
+from gateway.attachments.media_command import MediaCommand
 from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber
 from gateway.config import MediaSettings, Secrets
 from gateway.texts import attachments
@@ -32,9 +37,19 @@ def ears(
     )
 
 
-def program(script: str, *, seconds: float = 20) -> CommandTranscriber:
-    return CommandTranscriber(
-        command=(sys.executable, "-I", "-c", script, "--in={file}"), environ={}, seconds=seconds
+LIMITS = ScriptLimits(memory=500_000_000, file=1_000_000, processes=10, has_network=False)
+
+
+def program(
+    script: str, *, seconds: float = 20, limits: ScriptLimits = LIMITS
+) -> CommandTranscriber:
+    words = (sys.executable, "-I", "-c", script, "--in={file}")
+    return CommandTranscriber(command=run_by(words, seconds, limits))
+
+
+def run_by(words: tuple[str, ...], seconds: float, limits: ScriptLimits = LIMITS) -> MediaCommand:
+    return MediaCommand(
+        words=words, environ={}, limits=limits, seconds=seconds, most_bytes=2_000_000
     )
 
 
@@ -131,8 +146,54 @@ async def test_a_program_that_fails_becomes_a_sentence(script: str, why: str) ->
 
 
 async def test_a_program_that_is_not_there_becomes_a_sentence() -> None:
-    nobody = CommandTranscriber(command=("/nowhere/ears", "{file}"), environ={}, seconds=5)
+    nobody = CommandTranscriber(command=run_by(("/nowhere/ears", "{file}"), 5))
     assert await sentence(nobody) == attachments.UNHEARD_REFUSED()
+
+
+PEEK = """
+import os, socket, sys
+def tries(deed):
+    try:
+        return deed()
+    except OSError as error:
+        return type(error).__name__
+print(tries(lambda: open(f"/proc/{sys.argv[2]}/environ").read()))
+print(tries(lambda: os.kill(int(sys.argv[2]), 0)))
+print(tries(lambda: socket.create_connection(("127.0.0.1", int(sys.argv[3])), 5).close()))
+print(tries(lambda: socket.socket(socket.AF_UNIX).close()))
+print(os.environ["TMPDIR"] == os.getcwd() == os.path.dirname(sys.argv[1]))
+print(tries(lambda: open("big", "wb", buffering=0).write(bytes(2_000_000))))
+"""
+
+
+@pytest.mark.parametrize("has_network", [False, True])
+async def test_a_program_can_not_reach_the_gateway_or_the_network(has_network: bool) -> None:
+    """It has the limits of scripts, its own folder, and a network only where it is allowed."""
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    words = (sys.executable, "-I", "-c", PEEK, "{file}", str(os.getpid()), str(port))
+    limits = replace(LIMITS, has_network=has_network)
+    async with server:
+        said = await CommandTranscriber(command=run_by(words, 20, limits)).transcribe(
+            b"voice", "audio/ogg"
+        )
+    network = "None" if has_network else "PermissionError"
+    assert said.split("\n") == [
+        *("PermissionError", "PermissionError", network, network, "True", "1000000")
+    ]
+
+
+async def test_a_program_leaves_no_process_behind() -> None:
+    leave = (
+        "import os, time\nif pid := os.fork():\n print(pid)\nelse:\n os.setsid(); time.sleep(600)"
+    )
+    pid = await program(leave, seconds=30).transcribe(b"voice", "audio/ogg")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+async def test_a_program_that_takes_too_much_memory_becomes_a_sentence() -> None:
+    assert "couldn't" in await sentence(program("kept = bytearray(900_000_000); print(1)"))
 
 
 async def test_a_program_that_takes_too_long_is_given_up() -> None:

@@ -36,10 +36,12 @@ _BY_SIGNAL = 128
 def main(words: list[str]) -> int:
     """Run a command and return its exit status in the way of a shell.
 
-    The first three words are its limits: bytes of memory, bytes of a file, and processes.
+    The first four words are its limits: bytes of memory, bytes of a file, processes, and 0 for no
+    network. The fifth is the file that the command reads.
     """
-    memory, file, processes = map(int, words[:3])
-    limits, words = ScriptLimits(memory=memory, file=file, processes=processes), words[3:]
+    memory, file, processes, network = map(int, words[:4])
+    limits = ScriptLimits(memory=memory, file=file, processes=processes, has_network=bool(network))
+    source, words = words[4], words[5:]
     with suppress(
         OSError, AttributeError
     ):  # only Linux has it; elsewhere the process group has to suffice
@@ -53,12 +55,13 @@ def main(words: list[str]) -> int:
     signal.set_wakeup_fd(wakes)
     guarded, running = (os.getpid(), os.getppid()), _count_tasks()
     try:
-        command = subprocess.Popen(  # noqa: S603 - the owner's
-            words,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,  # a signal to its own group must not reach this program
-            preexec_fn=lambda: confine_script(limits, guarded, running),  # noqa: PLW1509 - no threads
-        )
+        with open(source, "rb") as stdin:  # noqa: PTH123 - a start of a few milliseconds
+            command = subprocess.Popen(  # noqa: S603 - the owner's
+                words,
+                stdin=stdin,
+                start_new_session=True,  # a signal to its own group must not reach this program
+                preexec_fn=lambda: confine_script(limits, guarded, running),  # noqa: PLW1509 - no threads
+            )
     except (OSError, subprocess.SubprocessError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         os.write(2, f"{words[0]} can't be started: {reason}.".encode(errors="replace"))

@@ -1,0 +1,53 @@
+"""The table of attachments: sizes and voice notes."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from gateway.config.tables import Table
+from gateway.config.types import Text, Texts
+
+
+class MediaSettings(Table, title="Attachments"):
+    """Sizes of attachments, and voice notes. MB are a million bytes."""
+
+    transcription: Literal["", "openai", "command"] = Field(
+        "",
+        description="Who transcribes voice notes: `openai` (a compatible server at"
+        " `OPENAI_BASE_URL`), `command` (a program on this machine), or, when empty, nobody.",
+    )
+    transcription_model: Text = Field("whisper-1", description="The model that such a server uses.")
+    transcription_command: Texts = Field(
+        (),
+        description="The program and its arguments, run without a shell. `{file}` stands for the"
+        ' recording, for instance `["whisper-cli", "--no-prints", "{file}"]`.',
+    )
+    transcription_seconds: int = Field(
+        60, ge=1, le=3600, description="Longest time for one recording, in seconds."
+    )
+    command_network: bool = Field(
+        False,
+        description="Whether the program may use the network.",
+    )
+    command_memory_mb: int = Field(
+        4000,
+        ge=50,
+        le=1_000_000,
+        description="Most memory of the program with all its processes, in millions of bytes.",
+    )
+    image_mb: float = Field(
+        3.9,
+        ge=0.1,
+        le=7.8,
+        description="Largest picture, in millions of bytes. Some providers accept no more than"
+        " 3.9.",
+    )
+    file_mb: float = Field(
+        10.0, ge=0.1, le=50, description="Largest other file, in millions of bytes."
+    )
+    document_characters: int = Field(
+        60_000,
+        ge=1000,
+        le=400_000,
+        description="Most characters read of one document or recording.",
+    )
