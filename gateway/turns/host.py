@@ -30,8 +30,10 @@ class TurnHost(Host):
             return []
         taken = self._handle.lane.take_steers(self._handle.place, self._handle.asker)
         self._handed_out += taken
-        if taken and self._handle.presenter:
-            self._handle.presenter.is_steered = True
+        presenter = self._handle.presenter
+        if taken and presenter:
+            presenter.is_steered = True
+            assume_seen(presenter, taken)
         zone_of, now = self._deps.zone_of, self._deps.now()
         return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
 
@@ -69,3 +71,13 @@ class TurnHost(Host):
         )
         if active.job_turn:
             self._deps.outcomes.wakeup.set()
+
+
+def assume_seen(presenter: Presenter, messages: Sequence[QueuedMessage]) -> None:
+    """Let a turn remove the marks of messages that an earlier process received.
+
+    Those of other platforms carry none: a mark is set in the turn's chat only.
+    """
+    for one in messages:
+        if one.is_repeat and one.message.message_id and presenter.is_on(one.platform):
+            presenter.assume_seen(conversion.name_chat(one.message.address), one.message.message_id)

@@ -129,11 +129,16 @@ class Presenter:
         delay = max(self._timings.first_outage - lasted, 0.0)
         self._outage_timer = self._loop.call_later(delay, self._show_outage)
 
-    def assume_seen(self) -> None:
-        """Remove the seen mark at the end, because an earlier process may have set it."""
-        outgoing = self._outgoing
-        if outgoing.answers is not None:
-            self._marked.append((outgoing.platform, outgoing.chat, outgoing.answers))
+    def assume_seen(self, chat: str, message_id: str) -> None:
+        """Remove the seen mark of a message that an earlier process may have marked.
+
+        The end of the turn does so, as with its own marks.
+        """
+        self._marked.append((self._outgoing.platform, chat, message_id))
+
+    def is_on(self, platform: str) -> bool:
+        """Return whether the turn is shown on a platform."""
+        return platform == self._outgoing.platform
 
     def mark_steer(self, message_id: str) -> None:
         """Mark a further message as seen: it goes into this turn."""
@@ -294,10 +299,12 @@ class Presenter:
 
     def _remove_marks(self) -> None:
         """Remove the marks; those in the present chat return when the turn is shown again."""
+        here = (self._outgoing.platform, self._outgoing.chat)
         marked, self._marked = dict.fromkeys(self._marked), []
         for platform, chat, message_id in marked:
             self._dispatcher.indicators.unmark(platform, chat, message_id)
-            self._unmarked.append(message_id)
+            if (platform, chat) == here:
+                self._unmarked.append(message_id)
 
 
 @contextmanager

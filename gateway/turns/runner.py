@@ -3,8 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
+from adapters.ids import EventId
+from adapters.messages import InboundMessage, RawEvent
 from agent_core.agent import ActiveTurn
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import ModelFault, ModelOutage, TurnEnded
@@ -29,7 +31,7 @@ from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
-from gateway.turns.host import TurnHost
+from gateway.turns.host import TurnHost, assume_seen
 from gateway.turns.presenter import Presenter, Shown
 
 _log = logging.getLogger(__name__)
@@ -113,8 +115,8 @@ class TurnRunner:
             with use_language(active.person.language):
                 await self._fail(active, "off")
         elif is_abandoned:
-            if turn.answers is not None:
-                self._dispatcher.indicators.unmark(turn.platform, turn.chat, turn.answers)
+            for message in await self._find_read(active, handle.place):
+                self._dispatcher.indicators.unmark(turn.platform, *message)
             with use_language(active.person.language):
                 await self._fail(active, "crashed")
         else:
@@ -295,8 +297,10 @@ class TurnRunner:
             verbosity="hidden" if active.job_turn else active.person.verbosity,
             timings=self._deps.display,
         )
+        assume_seen(presenter, handle.batch)
         if not handle.batch:
-            presenter.assume_seen()
+            for message in await self._find_read(active, handle.place):
+                presenter.assume_seen(*message)
         try:
             async with handle.stop.scope(), aclosing(self._agent.run(active, host)) as events:
                 async for event in events:
@@ -322,6 +326,22 @@ class TurnRunner:
             presenter.close()
             handle.presenter = None
         return ended, presenter.tools
+
+    async def _find_read(self, active: ActiveTurn, place: Place) -> list[tuple[str, str]]:
+        """Find the messages that a turn of an earlier process has read, by chat and id.
+
+        Their events stay in the inbox as long as the turn runs. Raises `StoreError`.
+        """
+        rows = await self._database.read(lambda c: inbox.list_claimed(c, turn_id=active.id))
+        adapter = self._adapters[place.platform]
+        found = [(place.chat, place.answers)] if place.answers else []
+        for row in rows:
+            with suppress(ValueError):
+                event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
+                heard = adapter.receive(event) if row.platform == place.platform else None
+                if isinstance(heard, InboundMessage) and heard.message_id:
+                    found.append((conversion.name_chat(heard.address), heard.message_id))
+        return found
 
     async def _start_new_message(
         self, active: ActiveTurn, presenter: Presenter, place: Place

@@ -1,13 +1,14 @@
 """What is shown while the house works: eyes, typing, one silent line; and what rings."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from tests.emulators.streaming import Fault
 from tests.emulators.telegram_cast import ANNA
+from tests.integration.processes import running
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import PATIENCE, Stage, call, calls
 from tests.journeys.test_buttons import everywhere
@@ -61,6 +62,42 @@ async def test_a_quick_answer_has_neither_eyes_nor_edits(deployment: Stage, plat
         (answer,) = anna.seen()
         assert set(answer.history) == {"echo: hello"}
         assert answer.rings
+
+
+@everywhere
+async def test_after_a_crash_the_end_of_the_turn_takes_away_the_eyes_of_all_it_read(
+    deployment: Stage, platform: str
+) -> None:
+    """Of the first message, of one that the turn has read, and of one that still waited."""
+    anna = deployment.account(platform, ANNA)
+    deployment.slack.is_assistant = True
+    settings = deployment.environ()
+    del settings["TALARIA_HOME"]
+    released = deployment.hold()
+    async with running(deployment.home, **settings) as process:
+        said = [await anna.says("paint my room")]
+        await _until(lambda: anna.indicators(said[0]))
+        said.append(await anna.says("in blue"))
+        await _until(lambda: anna.indicators(said[1]))
+        deployment.plan(calls(call("recall", query="paint")))
+        released.set()
+        released = deployment.hold()
+        await _until(lambda: len(deployment.turns) == 2)
+        said.append(await anna.says("or green"))
+        await _until(lambda: anna.indicators(said[2]))
+        process.process.kill()
+        await process.process.wait()
+    assert all(anna.indicators(one) for one in said)
+    released.set()
+    async with running(deployment.home, **settings):
+        await _until(lambda: texts(anna) and "or green" in texts(anna)[-1])
+        await _until(lambda: not any(anna.indicators(one) for one in said))
+
+
+async def _until(is_so: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not is_so():
+            await asyncio.sleep(0.01)
 
 
 async def test_after_five_seconds_one_silent_line_tells_what_is_done_and_goes_with_the_answer(

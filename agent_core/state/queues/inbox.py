@@ -108,6 +108,19 @@ def claim(
     )
 
 
+def list_claimed(connection: Connection, *, turn_id: TurnId) -> list[InboxRow]:
+    """List the events of a turn that has not ended, oldest first."""
+    rows = connection.execute(
+        "SELECT id, platform, event_id, payload FROM inbox"
+        " WHERE turn_id = :turn_id AND state = 'claimed' ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [
+        InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
+        for row in rows
+    ]
+
+
 def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> None:
     """Mark an event that needs no turn as done. `reason` says why, in a word or two."""
     connection.execute(
