@@ -12,7 +12,8 @@ CREATE TABLE meta (
 -- points to the person that absorbed it in `joined_to`; an erased person points to itself.
 -- `quiet_from` and `quiet_until` are minutes of the local day. `days_off` is JSON (1 is Monday).
 -- `context_cap` is in tokens. `home_platform` and `home_chat` receive reminders and digests.
--- `model` is the model that the person chose; empty for the deployment's.
+-- `model` is the model that the person chose; empty for the deployment's. `spoken_answers` says which
+-- answers follow as a voice message, too.
 CREATE TABLE "people" (
     id         INTEGER PRIMARY KEY,
     slug       TEXT NOT NULL UNIQUE,
@@ -31,7 +32,9 @@ CREATE TABLE "people" (
     home_platform TEXT,
     home_chat TEXT,
     days_off TEXT NOT NULL DEFAULT '[]',
-    model TEXT NOT NULL DEFAULT ''
+    model TEXT NOT NULL DEFAULT '',
+    spoken_answers TEXT NOT NULL DEFAULT 'off'
+        CHECK (spoken_answers IN ('off', 'voice', 'always'))
 );
 
 -- A platform account of a person. `came_from` is the person that it belonged to before a merge.

@@ -13,6 +13,8 @@ Kind = Literal["human", "room", "team", "block"]
 """
 Verbosity = Literal["quiet", "normal", "verbose"]
 """Detail shown of a running turn: the answer only, a line if it takes long, or every tool."""
+SpokenAnswers = Literal["off", "voice", "always"]
+"""The answers that follow as audio, too: none, those to voice messages, or all."""
 Purpose = Literal["claim", "pairing"]
 Admission = Literal["list", "code", "local"]
 """Admission of an account: by the allow list (only while it is on it), by a one-time code, or as
@@ -43,6 +45,7 @@ class Person:
     """Most input tokens of a call for them, if they have set it."""
     model: str = ""
     """The model that answers them in private, if they have chosen one."""
+    spoken_answers: SpokenAnswers = "off"
 
     @property
     def is_owner(self) -> bool:
@@ -102,6 +105,7 @@ MOST_CAP = 10_000_000
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
     *("verbosity", "asked_at", "kind", "context_cap", "model"),
+    "spoken_answers",
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
@@ -283,6 +287,7 @@ class Preferences:
     quiet_until: int | None
     verbosity: Verbosity
     context_cap: int | None = None
+    spoken_answers: SpokenAnswers = "off"
 
 
 def set_preferences(
@@ -291,8 +296,8 @@ def set_preferences(
     """Store a person's settings."""
     connection.execute(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
-        " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap"
-        " WHERE id = :person_id",
+        " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap,"
+        " spoken_answers = :spoken_answers WHERE id = :person_id",
         {
             "time_zone": preferences.time_zone,
             "language": preferences.language,
@@ -300,6 +305,7 @@ def set_preferences(
             "quiet_until": preferences.quiet_until,
             "verbosity": preferences.verbosity,
             "context_cap": preferences.context_cap,
+            "spoken_answers": preferences.spoken_answers,
             "person_id": person_id,
         },
     )
