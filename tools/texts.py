@@ -30,6 +30,7 @@ SAMPLES: dict[str, object] = {
     "weekdays": "Monday and Friday",
     "times": "At 08:00 and at 18:30",
     "region": "AT",
+    "calendar": "school.ics",
     "rule": "FREQ=YEARLY;BYDAY=20MO",
     "nth": "first",
     "months": "June and July",

@@ -5,6 +5,7 @@ from agent_core.digest.formatting import SOURCES, SourceFailed, list_files, own_
 from agent_core.digest.gather_tool import GatherTool
 from agent_core.digest.source_gates import GateOutcome, check_source
 from agent_core.digest.tools import DigestOptions, digest_tools, open_web
+from agent_core.digest.web_sources import list_days_off
 
 __all__ = [
     "CHARTS_MISSING",
@@ -16,6 +17,7 @@ __all__ = [
     "SourceFailed",
     "check_source",
     "digest_tools",
+    "list_days_off",
     "list_files",
     "open_web",
     "own_folder",

@@ -5,9 +5,11 @@ import json
 import os
 import re
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
+from typing import cast
 
 from agent_core.digest.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.digest.formatting import SourceFailed, count, fit, show_link
@@ -20,6 +22,8 @@ _READ_SECONDS = 12.0
 _MOST_REPORTED = 1_000_000
 """Bytes of JSON accepted from a reader."""
 _MOST_ENTRIES = 40
+_MOST_DAYS_OFF = 400
+"""Spans of days off that a job stores with its timing."""
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 300
 _LONGEST_PAGE = 100_000
@@ -57,12 +61,30 @@ async def list_events(
     access: WebAccess, folders: CalendarFolders, at: str, first: str, zone: str, days: int = 1
 ) -> list[object]:
     """List the events of a calendar from a day on. Raises `SourceFailed`."""
-    if "://" in at:
-        url = at.replace("webcal://", "https://", 1)
-        data = (await access.fetcher.fetch(FetchRequest(url=url))).body
-    else:
-        data = await asyncio.to_thread(_read_file, folders, at)
+    data = await _load_calendar(access, folders, at)
     return _list(await _read(access, "calendar_reader", data, zone, first, str(days)))
+
+
+async def list_days_off(
+    access: WebAccess, folders: Sequence[Path], at: str, first: date, days: int
+) -> tuple[tuple[date, date], ...]:
+    """List the spans of a calendar's whole-day events, within some days. Raises `SourceFailed`."""
+    data = await _load_calendar(access, CalendarFolders(folders=tuple(folders)), at)
+    last = first + timedelta(days=days - 1)
+    options = "UTC", first.isoformat(), str(days), "days-off"
+    found = cast(list[list[str]], _list(await _read(access, "calendar_reader", data, *options)))
+    spans = [(date.fromisoformat(begin), date.fromisoformat(end)) for begin, end in found]
+    if len(spans) > _MOST_DAYS_OFF:
+        raise SourceFailed(f"it has more than {_MOST_DAYS_OFF} whole-day events in two years")
+    return tuple((max(begin, first), min(end, last)) for begin, end in spans)
+
+
+async def _load_calendar(access: WebAccess, folders: CalendarFolders, at: str) -> bytes:
+    """Fetch a calendar, or read its file. Raises `SourceFailed`."""
+    if "://" not in at:
+        return await asyncio.to_thread(_read_file, folders, at)
+    url = at.replace("webcal://", "https://", 1)
+    return (await access.fetcher.fetch(FetchRequest(url=url))).body
 
 
 async def list_entries(access: WebAccess, page: Page) -> list[tuple[str, str]]:

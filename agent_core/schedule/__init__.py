@@ -1,5 +1,6 @@
 """Scheduled jobs: triggers, occurrences, missed runs, and the `schedule` tool."""
 
+from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
     KEEP,
     MOVE,
@@ -39,7 +40,8 @@ from agent_core.schedule.occurrences import Slot, find_zone, first_slot, walk_sl
 from agent_core.schedule.quiet_times import LONGEST_QUIET, is_quiet, quiet_until
 from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
 from agent_core.schedule.resources import JobResources, JobTurn
-from agent_core.schedule.tool import ScheduleTool
+from agent_core.schedule.rules import Calendar, Rule, Spans
+from agent_core.schedule.tool import ScheduleServices, ScheduleTool
 from agent_core.schedule.triggers import (
     Once,
     dump_timing,
@@ -57,6 +59,8 @@ __all__ = [
     "MOST_COUNTED",
     "MOVE",
     "SCHEDULE_SPEC",
+    "Calendar",
+    "CalendarReader",
     "Gate",
     "InvalidJob",
     "JobAlreadyRunning",
@@ -68,8 +72,11 @@ __all__ = [
     "JobTurn",
     "Once",
     "Plan",
+    "Rule",
+    "ScheduleServices",
     "ScheduleTool",
     "Slot",
+    "Spans",
     "ask_to_move",
     "choose_next_slot",
     "create_job",
@@ -94,6 +101,7 @@ __all__ = [
     "pause_job",
     "plan_runs",
     "quiet_until",
+    "read_calendars",
     "read_cron",
     "read_gate",
     "read_once",

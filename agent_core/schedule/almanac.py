@@ -1,14 +1,18 @@
-"""Public holidays, the sun, and the country and the position of a time zone."""
+"""Public holidays, calendars of one's own, the sun, and the region of a time zone."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from importlib import import_module
 from importlib.resources import files
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from agent_core.schedule.rules import SunTime
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import PersonId, RoomId
+from agent_core.schedule.rules import Calendar, Spans, SunTime
 
 _DAY = timedelta(days=1)
 _POSITION = re.compile(r"([+-])(\d{2,3})(\d{2})(?:\d{2})?([+-])(\d{2,3})(\d{2})(?:\d{2})?")
@@ -24,6 +28,49 @@ class Region:
 
     country: str
     place: tuple[float, float]
+
+
+CALENDAR = "calendar "
+"""The prefix of a calendar among the days that are left out."""
+_NOT_NAMED = (
+    "{at} can't be read, because the person's message does not contain this address; ask them to"
+    " write it in their request"
+)
+
+
+class CalendarReader(Protocol):
+    """Reads the calendars whose whole-day events are left out."""
+
+    async def read(self, at: str, *, person_id: PersonId, room_id: RoomId | None) -> Spans:
+        """Read an address, or a file of a person or a room, and keep it read once a day.
+
+        Raises `ToolArgumentError` with a sentence, and `StoreError`.
+        """
+
+
+async def read_calendars(
+    arguments: Mapping[str, object],
+    reader: CalendarReader,
+    whose: tuple[PersonId, RoomId | None],
+    evidence: str | None,
+) -> Mapping[str, Calendar]:
+    """Read the calendars that `skip` names, by their addresses or file names.
+
+    Only an address in the `evidence` is fetched, so that words of others can't send data
+    elsewhere; None is for the command line. Raises `ToolArgumentError` and `StoreError`.
+    """
+    given = arguments.get("skip")
+    named = given if isinstance(given, list) else []
+    found = {}
+    for word in named:
+        if not isinstance(word, str) or not word.strip().startswith(CALENDAR):
+            continue
+        at = word.strip().removeprefix(CALENDAR).strip()
+        if "://" in at and evidence is not None and at not in evidence:
+            raise ToolArgumentError(_NOT_NAMED.format(at=at))
+        spans = await reader.read(at, person_id=whose[0], room_id=whose[1])
+        found[at] = Calendar(at=at, spans=spans)
+    return found
 
 
 @lru_cache(maxsize=256)

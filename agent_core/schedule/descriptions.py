@@ -112,6 +112,10 @@ _RULE = Text("{times}, {days}")
 _FROM, _UNTIL = Text("from {date}"), Text("until {date}")
 _EXCEPT, _SPAN = Text("except {days}"), Text("{first} to {last}")
 _NO_HOLIDAYS = Text("except public holidays ({region})")
+_NO_DAYS_OFF = Plural(
+    "except whole-day events of {calendar} ({n} day so far)",
+    "except whole-day events of {calendar} ({n} days so far)",
+)
 _NOT_COUNTED = Text("public holidays ({region}) do not count")
 _NEVER = Text("never again")
 _MOMENTS = Text("{moments} ({zone})")
@@ -159,6 +163,9 @@ def _describe_rule(rule: Rule) -> str:
     if rule.region:
         counted = _NOT_COUNTED if rule.days.positions else _NO_HOLIDAYS
         parts.append(counted(region=rule.region))
+    if calendar := rule.calendar:
+        days = sum((last - first).days + 1 for first, last in calendar.spans)
+        parts.append(_NO_DAYS_OFF(days, calendar=calendar.name))
     if rule.without:
         spans = [_describe_span(first, last) for first, last in rule.without]
         parts.append(_EXCEPT(days=join_list(spans)))

@@ -7,13 +7,14 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
-from agent_core.schedule.almanac import find_region
+from agent_core.schedule.almanac import CALENDAR, find_region
 from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.rule_slots import MOST_COUNT, Limits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
+    Calendar,
     Rule,
     SunTime,
     is_region,
@@ -79,7 +80,8 @@ SCHEDULE_SPEC = ToolSpec(
                 },
                 "skip": {
                     **_NAMES,
-                    "description": "2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY",
+                    "description": "2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
+                    " calendar URL or file",
                 },
                 "starts": {"type": "string", "description": "local date or time"},
                 "until": {"type": "string", "description": "likewise, included"},
@@ -121,10 +123,17 @@ SCHEDULE_SPEC = ToolSpec(
 
 
 def read_request(
-    arguments: Mapping[str, object], *, here: Target, zone: str, known: Options, now: int
+    arguments: Mapping[str, object],
+    *,
+    here: Target,
+    zone: str,
+    known: Options,
+    now: int,
+    calendars: Mapping[str, Calendar],
 ) -> JobRequest:
     """Parse the arguments of a call. `here` is the chat of the turn, `known` the present options.
 
+    `calendars` are those that `read_calendars` has read.
     Raises `ToolArgumentError` with a sentence.
     """
     options = _read_options(arguments, known)
@@ -134,7 +143,7 @@ def read_request(
         kind=arguments.get("kind"),  # type: ignore[arg-type]  # the schema allows only these two
         title=_text(arguments, "title"),
         body=_text(arguments, "text"),
-        timing=_read_timing(arguments, named or zone, now),
+        timing=_read_timing(arguments, named or zone, now, calendars),
         zone=named,
         late=arguments.get("late"),  # type: ignore[arg-type]  # as above
         options=options if options != known else None,
@@ -190,7 +199,9 @@ def _read_names(what: str, given: object) -> tuple[str, ...]:
     return names
 
 
-def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing | None:
+def _read_timing(
+    arguments: Mapping[str, object], zone: str, now: int, calendars: Mapping[str, Calendar]
+) -> Timing | None:
     given = [name for name in _TIMINGS if arguments.get(name) is not None]
     if len(given) > 1:
         raise ToolArgumentError(f"give only one of {' and '.join(given)}")
@@ -201,7 +212,7 @@ def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing
             case "":
                 return None
             case "times":
-                return _read_rule(arguments, find_zone(zone), now)
+                return _read_rule(arguments, find_zone(zone), now, calendars)
             case "cron":
                 return read_cron(str(arguments[kind]))
             case "every_minutes":
@@ -230,7 +241,9 @@ def _refuse_unused(arguments: Mapping[str, object], kind: str) -> None:
         )
 
 
-def _read_rule(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Rule:
+def _read_rule(
+    arguments: Mapping[str, object], zone: ZoneInfo, now: int, calendars: Mapping[str, Calendar]
+) -> Rule:
     """Parse a calendar rule. Raises `ValueError` with a sentence."""
     words = _list_words(arguments, "times")
     times = read_times(words)
@@ -240,6 +253,9 @@ def _read_rule(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Rul
     regions = {word for word in skipped if word.startswith(_HOLIDAYS)}
     if len(regions) > 1:
         raise ValueError(f"`skip` takes one calendar; the nearest is {min(regions)}")
+    own = {word for word in skipped if word.startswith(CALENDAR)}
+    if len(own) > 1:
+        raise ValueError(f"`skip` takes one calendar of one's own; the nearest is {min(own)}")
     place = _read_place(_text(arguments, "place"))
     if any(isinstance(one, SunTime) for one in times):
         place = place or _find_place(zone)
@@ -247,8 +263,9 @@ def _read_rule(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Rul
         days=read_days(_text(arguments, "rule") or "FREQ=DAILY"),
         times=times,
         start=ALWAYS,
-        without=tuple(read_without(word) for word in skipped if word not in regions),
+        without=tuple(read_without(word) for word in skipped if word not in regions | own),
         region=_read_region(regions.pop(), zone) if regions else "",
+        calendar=calendars[own.pop().removeprefix(CALENDAR).strip()] if own else None,
         place=place,
     )
     limits = Limits(

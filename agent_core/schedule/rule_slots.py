@@ -16,9 +16,11 @@ from agent_core.schedule.rules import (
     ClockTime,
     DayRule,
     Rule,
+    Spans,
     SunTime,
     dump_days,
     dump_time,
+    is_within,
 )
 from agent_core.schedule.triggers import milliseconds, moment
 from agent_core.schedule.wall_clock import Slot, slot_at
@@ -100,7 +102,7 @@ def limit_rule(rule: Rule, zone: ZoneInfo, limits: Limits, now: int) -> Rule:
     rule = replace(rule, days=days, start=limits.start or ALWAYS)
     _refuse_never(rule)
     if days.interval > 1 and limits.start is None:
-        plain = replace(rule, days=replace(days, interval=1), region="", without=())
+        plain = replace(rule, days=replace(days, interval=1), region="", calendar=None, without=())
         first = next(walk_after(plain, zone, now), None)
         if first:
             rule = replace(
@@ -168,12 +170,9 @@ def _walk_days(rule: Rule, first: date) -> Iterator[date]:
 def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
     """List the days of a year, without those that are left out."""
     start, until = rule.start.date(), rule.until.date() if rule.until else date.max
-    named = _expand(rule.days, start, rule.region, year)
-    return tuple(
-        day
-        for day in named
-        if start <= day <= until and not any(first <= day <= last for first, last in rule.without)
-    )
+    spans = rule.calendar.spans if rule.calendar else ()
+    named = _expand(rule.days, start, rule.region, spans, year)
+    return tuple(day for day in named if start <= day <= until and not is_within(rule.without, day))
 
 
 def _make_rrule(days: DayRule, begin: date) -> rrule.rrule:
@@ -193,7 +192,9 @@ def _make_rrule(days: DayRule, begin: date) -> rrule.rrule:
 
 
 @lru_cache(maxsize=512)
-def _expand(days: DayRule, start: date, region: str, year: int) -> tuple[date, ...]:
+def _expand(
+    days: DayRule, start: date, region: str, days_off: Spans, year: int
+) -> tuple[date, ...]:
     """List the days that a rule names in a year.
 
     Positions are counted here, because holidays must be out before "the first working day" is.
@@ -203,7 +204,11 @@ def _expand(days: DayRule, start: date, region: str, year: int) -> tuple[date, .
         return ()
     found = takewhile(lambda at: at.year <= year, _make_rrule(days, begin.date()))
     holidays = list_holidays(region, year) if region else frozenset[date]()
-    named = [at.date() for at in found if at.year == year and at.date() not in holidays]
+    named = [
+        day
+        for day in (at.date() for at in found if at.year == year)
+        if day not in holidays and not is_within(days_off, day)
+    ]
     if not days.positions:
         return tuple(named)
     chosen = set()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Literal, cast
+from urllib.parse import quote, unquote, urlsplit
 
 ALWAYS = datetime(1970, 1, 1)
 """The start of a rule that has none."""
@@ -65,6 +66,21 @@ class SunTime:
 
 
 TimeOfDay = ClockTime | SunTime
+Spans = tuple[tuple[date, date], ...]
+"""First and last days of spans."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calendar:
+    """A calendar of one's own: its address or file name, and its days off as last read."""
+
+    at: str
+    spans: Spans = ()
+
+    @property
+    def name(self) -> str:
+        """The file name, or the host of an address, whose path may be a secret."""
+        return urlsplit(self.at).hostname or self.at if "://" in self.at else self.at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +90,8 @@ class Rule:
     The start also is the origin of an interval; `ALWAYS` is none.
 
     `without` are first and last days of spans that are left out. `region` leaves out the public
-    holidays of a country (ISO 3166); a position such as the first working day does not count them.
+    holidays of a country (ISO 3166), `calendar` the days off of one's own; a position such as the
+    first working day does not count either.
     `place` is the latitude and longitude for times of the sun, in degrees.
     """
 
@@ -82,8 +99,9 @@ class Rule:
     times: tuple[TimeOfDay, ...]
     start: datetime
     until: datetime | None = None
-    without: tuple[tuple[date, date], ...] = ()
+    without: Spans = ()
     region: str = ""
+    calendar: Calendar | None = None
     place: tuple[float, float] | None = None
 
 
@@ -224,11 +242,17 @@ def read_without(text: str) -> tuple[date, date]:
     except ValueError:
         raise ValueError(
             f"{text!r} can't be left out; the nearest are a day, 2026-12-24, a span,"
-            " 2026-12-24/2027-01-06, and the public holidays of a country, holidays:AT"
+            " 2026-12-24/2027-01-06, the public holidays of a country, holidays:AT, and a"
+            " calendar, calendar work.ics"
         ) from None
     if span[1] < span[0]:
         raise ValueError(f"{text} ends before it begins")
     return span
+
+
+def is_within(spans: Spans, day: date) -> bool:
+    """Return whether a day is in one of the spans."""
+    return any(first <= day <= last for first, last in spans)
 
 
 def is_region(text: str) -> bool:
@@ -279,13 +303,24 @@ def dump_rule(rule: Rule) -> str:
         f"X-TIMES:{','.join(map(dump_time, rule.times))}",
     ]
     if rule.without:
-        spans = (f"{first:{_DAY}}/{last:{_DAY}}" for first, last in rule.without)
-        properties.append(f"X-WITHOUT:{','.join(spans)}")
+        properties.append(f"X-WITHOUT:{_dump_spans(rule.without)}")
     if rule.region:
         properties.append(f"X-HOLIDAYS:{rule.region}")
+    if rule.calendar:
+        properties.append(f"X-CALENDAR:{quote(rule.calendar.at, safe='/:')}")
+        properties.append(f"X-DAYS-OFF:{_dump_spans(rule.calendar.spans)}")
     if rule.place:
         properties.append(f"GEO:{rule.place[0]};{rule.place[1]}")
     return " ".join(properties)
+
+
+def _dump_spans(spans: Spans) -> str:
+    return ",".join(f"{first:{_DAY}}/{last:{_DAY}}" for first, last in spans)
+
+
+def _load_spans(text: str) -> Spans:
+    pairs = (span.split("/") for span in text.split(",") if span)
+    return tuple((date.fromisoformat(first), date.fromisoformat(last)) for first, last in pairs)
 
 
 @lru_cache(maxsize=1024)
@@ -297,17 +332,16 @@ def load_rule(text: str) -> Rule:
         times, start = parts["X-TIMES"].split(","), parts["DTSTART"]
     except KeyError as error:
         raise ValueError(f"{text!r} is no rule") from error
-    spans = [span.split("/") for span in parts.get("X-WITHOUT", "").split(",") if span]
+    at, days_off = unquote(parts.get("X-CALENDAR", "")), _load_spans(parts.get("X-DAYS-OFF", ""))
     place = [float(degrees) for degrees in parts.get("GEO", "").split(";") if degrees]
     return Rule(
         days=read_days(days),
         times=read_times(times),
         start=datetime.strptime(start, _STAMP),
         until=datetime.strptime(until, _STAMP) if until else None,
-        without=tuple(
-            (date.fromisoformat(first), date.fromisoformat(last)) for first, last in spans
-        ),
+        without=_load_spans(parts.get("X-WITHOUT", "")),
         region=parts.get("X-HOLIDAYS", ""),
+        calendar=Calendar(at=at, spans=days_off) if at else None,
         place=(place[0], place[1]) if len(place) == 2 else None,
     )
 

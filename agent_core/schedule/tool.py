@@ -4,12 +4,13 @@ asks.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
+from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import NO, YES, compose_confirmation, echo_job
 from agent_core.schedule.descriptions import (
     describe_next,
@@ -20,6 +21,7 @@ from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
 from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
+from agent_core.schedule.rules import Calendar
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Choice
@@ -60,6 +62,8 @@ class _Asker:
     days_off: tuple[int, ...]
     said_at: int
     """When the newest message of the turn came: "in 1 minute" counts from there."""
+    calendars: Mapping[str, Calendar] = field(default_factory=dict)
+    """The calendars of the call, by their addresses or file names."""
 
     def may_see(self, job: Job) -> bool:
         """True for jobs of the current room, or in a direct chat for the person's own."""
@@ -76,6 +80,20 @@ NamePlaces = Callable[[Connection, PersonId, Sequence[Target], Target], list[str
 """Names the targets of a person's job; the last argument is the chat of the current turn."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleServices:
+    """The services of the tool. `zone` is for people who have set none.
+
+    `changed` is called after a write, because a job may be due earlier.
+    """
+
+    zone: str
+    rules: JobRules
+    changed: Callable[[], None]
+    name_places: NamePlaces
+    calendars: CalendarReader
+
+
 class ScheduleTool:
     """The `schedule` tool. A recurring job is shown to the person and created after they
     confirm.
@@ -87,31 +105,18 @@ class ScheduleTool:
     patience = 660.0
 
     def __init__(
-        self,
-        database: Database,
-        prompter: UserPrompter,
-        *,
-        zone: str,
-        rules: JobRules,
-        changed: Callable[[], None],
-        name_places: NamePlaces,
+        self, database: Database, prompter: UserPrompter, services: ScheduleServices
     ) -> None:
-        """`zone` is for people who have set none. `changed` is called after a write, because a
-        job may be due earlier.
-        """
         self._database = database
         self._prompter = prompter
-        self._zone = zone
-        self._rules = rules
-        self._changed = changed
-        self._name_places = name_places
+        self._services = services
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run one action. Raises `ToolArgumentError`, `InvalidJob`, `StoreError` and
         `QuestionPending`.
         """
-        asker = await self._database.read(lambda c: self._look(c, context))
-        action = _read_action(asker, arguments)
+        asker = await self._open(arguments, context)
+        action = arguments.get("action")
         if action == "list":
             return ToolResult(text=await self._list(asker))
         if action == "create":
@@ -123,7 +128,7 @@ class ScheduleTool:
         done = await self._database.write(
             "jobs.change", lambda c: _act(c, _find(c, asker, number), action, context)
         )
-        self._changed()
+        self._services.changed()
         return ToolResult(text=done)
 
     async def preview(
@@ -133,8 +138,8 @@ class ScheduleTool:
 
         Raises `ToolArgumentError`, `InvalidJob` and `StoreError`.
         """
-        asker = await self._database.read(lambda c: self._look(c, context))
-        action = _read_action(asker, arguments)
+        asker = await self._open(arguments, context)
+        action = arguments.get("action")
         if action == "list":
             return ""
         if action == "create":
@@ -144,6 +149,16 @@ class ScheduleTool:
         if action == "change":
             return await self._show(asker, self._redraft(asker, job, arguments)[1])
         return f"{action}: {job.id}. {job.title}"
+
+    async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
+        """Load the asker, and read the calendars of the call. Raises as `run` does."""
+        asker = await self._database.read(lambda c: self._look(c, context))
+        if _read_action(asker, arguments) not in ("create", "change"):
+            return asker
+        whose = asker.person.id, asker.room.id if asker.room else None
+        evidence = None if context.is_accepted else context.evidence
+        found = await read_calendars(arguments, self._services.calendars, whose, evidence)
+        return replace(asker, calendars=found)
 
     def _look(self, connection: Connection, context: ToolContext) -> _Asker:
         person = people.find(connection, person_id=context.person_id)
@@ -155,7 +170,7 @@ class ScheduleTool:
             room = rooms.find_by_person(connection, person_id=memory_owner.person_id)
         return _Asker(
             person=person,
-            zone=person.time_zone or self._zone,
+            zone=person.time_zone or self._services.zone,
             room=room,
             here=Target(kind="place", platform=turn.platform, chat=turn.chat),
             context=context,
@@ -190,20 +205,20 @@ class ScheduleTool:
         if request.targets is None:
             request = replace(request, targets=(asker.here,))
         job = job_editor.draft_job(
-            request, whose, zone=asker.zone, rules=self._rules, now=context.now
+            request, whose, zone=asker.zone, rules=self._services.rules, now=context.now
         )
         return replace(job, is_urgent=_is_urgent(asker, request, job))
 
     async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
-        job, now = self._draft(asker, arguments), asker.context.now
+        job, rules, now = self._draft(asker, arguments), self._services.rules, asker.context.now
         confirmed = await self._confirm(asker, job, _find_held(asker, job, arguments))
         if isinstance(confirmed, str):
             return ToolResult(text=f"No job was created. {confirmed}")
         job = confirmed
         made = await self._database.write(
-            "jobs.make", lambda c: job_editor.create_job(c, job, rules=self._rules, now=now)
+            "jobs.make", lambda c: job_editor.create_job(c, job, rules=rules, now=now)
         )
-        self._changed()
+        self._services.changed()
         return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
 
     def _redraft(
@@ -216,7 +231,8 @@ class ScheduleTool:
                 f"the command of job {job.id} can only be changed by"
                 " `talaria jobs change` on the machine"
             )
-        changed = job_editor.redraft_job(job, request, rules=self._rules, now=asker.context.now)
+        rules, now = self._services.rules, asker.context.now
+        changed = job_editor.redraft_job(job, request, rules=rules, now=now)
         if changed == job:
             raise ToolArgumentError("say what to change")
         if request.timing:
@@ -237,13 +253,13 @@ class ScheduleTool:
             if found is None:  # the confirmation may take minutes
                 raise ToolArgumentError(f"job {job.id} has ended or was deleted meanwhile")
             now_so = job_editor.redraft_job(
-                found, request, rules=self._rules, now=asker.context.now
+                found, request, rules=self._services.rules, now=asker.context.now
             )
             jobs.change(connection, now_so)
             return now_so
 
         made = await self._database.write("jobs.change", work)
-        self._changed()
+        self._services.changed()
         return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
 
     def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> JobRequest:
@@ -258,10 +274,11 @@ class ScheduleTool:
             zone=job.zone if job else asker.zone,
             known=job.options if job else self._default_options(arguments),
             now=_find_start(asker, arguments),
+            calendars=asker.calendars,
         )
 
     def _default_options(self, arguments: Mapping[str, object]) -> Options:
-        return job_editor.default_options(arguments.get("kind"), self._rules)
+        return job_editor.default_options(arguments.get("kind"), self._services.rules)
 
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
         """Ask the person to confirm; returns the job, or the reason for a refusal.
@@ -297,7 +314,7 @@ class ScheduleTool:
         assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
         owner, targets = job.person_id, job.targets
         places = await self._database.read(
-            lambda c: self._name_places(c, owner, targets, asker.here)
+            lambda c: self._services.name_places(c, owner, targets, asker.here)
         )
         return echo_job(job, asker.zone, places)
 

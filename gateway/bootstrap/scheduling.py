@@ -17,10 +17,12 @@ from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
     BACKUP,
+    CALENDARS,
     CURATOR,
     MEMORY_SYNC,
     RETENTION,
     Backups,
+    Calendars,
     Curator,
     JobRunner,
     RunnerDeps,
@@ -43,6 +45,7 @@ class Scheduling:
     scheduler: Scheduler
     runs: JobRunner
     skills: SkillServices
+    calendars: Calendars
     wake: Callable[[], None]
     """Call it after a write that may make a job due earlier."""
     prepare: Callable[[], Awaitable[None]]
@@ -80,16 +83,30 @@ def make_digest_options(settings: Settings, zone: str) -> DigestOptions:
     )
 
 
+def make_calendars(
+    settings: Settings,
+    database: Database,
+    zone: str,
+    *,
+    changed: Callable[[], None],
+    now: Callable[[], int],
+) -> Calendars:
+    """Build the reader of calendars. `zone` is the deployment's IANA time zone."""
+    digest = make_digest_options(settings, zone)
+    return Calendars(database=database, digest=digest, zone=zone, changed=changed, now=now)
+
+
 def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     """Build the scheduler with everything that it starts."""
     settings, database, now = deps.settings, deps.database, deps.now
-    enqueue = deps.dispatcher.enqueue
+    enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
     sweeper = Sweeper(
         database, settings.retention, now=now, renew=partial(deps.data_removed.emit, None)
     )
     skills = make_skill_services(settings.home, settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
+    calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
     runner_deps = RunnerDeps(
         group=deps.group,
         database=database,
@@ -107,6 +124,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
             RETENTION: sweeper.work,
             CURATOR: curator.work,
             MEMORY_SYNC: partial(sync_memory, deps.external_memory, now),
+            CALENDARS: calendars.work,
         },
         at_once=settings.jobs.at_once,
     )
@@ -119,7 +137,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         triggers=make_triggers(deps.zone),
         now=now,
     )
-    wanted = set(runner_deps.system_tasks)
+    wanted = set(runner_deps.system_tasks) - {CALENDARS}  # the first calendar creates this one
     if deps.external_memory is None:
         wanted.discard(MEMORY_SYNC)
 
@@ -134,7 +152,8 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         scheduler=scheduler,
         runs=runs,
         skills=skills,
-        wake=deps.outcomes.wakeup.set,
+        calendars=calendars,
+        wake=wake,
         prepare=prepare,
     )
 

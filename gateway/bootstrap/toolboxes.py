@@ -16,7 +16,7 @@ from agent_core.memory import (
     SharedMemory,
     SoulFile,
 )
-from agent_core.schedule import JobMover, ScheduleTool
+from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
 from agent_core.state.engine.database import Database
 from agent_core.tools import (
     AskTool,
@@ -27,7 +27,7 @@ from agent_core.tools import (
     make_workspace_tools,
 )
 from gateway.bootstrap.core import Core
-from gateway.bootstrap.scheduling import make_digest_options
+from gateway.bootstrap.scheduling import make_calendars, make_digest_options
 from gateway.config import Settings
 from gateway.jobs import make_rules, name_places
 from gateway.outbound import make_rescheduler
@@ -47,6 +47,7 @@ class ToolDeps:
     memory: SharedMemory
     user_prompts: UserPrompts
     external_memory: ExternalMemory | None
+    now: Callable[[], int]
     backend: Backend | None
     """The place where commands run; None where there are no tools that act."""
     zone: str
@@ -63,6 +64,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
         memory=core.memory,
         user_prompts=user_prompts,
         external_memory=core.external_memory,
+        now=core.now,
         backend=core.backend,
         zone=core.zone,
         secret_mask=core.secret_mask,
@@ -79,10 +81,15 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     schedule = ScheduleTool(
         database,
         user_prompts,
-        zone=deps.zone,
-        rules=make_rules(deps.settings),
-        changed=deps.wake_jobs,
-        name_places=name_places,
+        ScheduleServices(
+            zone=deps.zone,
+            rules=make_rules(deps.settings),
+            changed=deps.wake_jobs,
+            name_places=name_places,
+            calendars=make_calendars(
+                deps.settings, database, deps.zone, changed=deps.wake_jobs, now=deps.now
+            ),
+        ),
     )
 
     def changed() -> None:

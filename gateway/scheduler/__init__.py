@@ -1,5 +1,6 @@
 """The scheduler: claims due slots, runs scripts and system jobs, and recovers runs."""
 
+from gateway.scheduler.calendars import Calendars as Calendars
 from gateway.scheduler.retention import Sweeper as Sweeper
 from gateway.scheduler.runner import JobRunner as JobRunner
 from gateway.scheduler.runner import RunnerDeps as RunnerDeps
@@ -10,6 +11,7 @@ from gateway.scheduler.skill_curator import plan_round as plan_round
 from gateway.scheduler.skill_curator import record_manual_changes as record_manual_changes
 from gateway.scheduler.skill_curator import sync_at_start as sync_at_start
 from gateway.scheduler.system_jobs import BACKUP as BACKUP
+from gateway.scheduler.system_jobs import CALENDARS as CALENDARS
 from gateway.scheduler.system_jobs import CURATOR as CURATOR
 from gateway.scheduler.system_jobs import MEMORY_SYNC as MEMORY_SYNC
 from gateway.scheduler.system_jobs import RETENTION as RETENTION

@@ -14,11 +14,13 @@ from agent_core.state.jobs.jobs import NewJob, Options
 from gateway.texts.system_jobs import NO_OUTSIDE, describe_sync
 
 BACKUP, RETENTION, CURATOR, MEMORY_SYNC = "backup", "retention", "curator", "memory-sync"
+CALENDARS = "calendars"
 SCHEDULES: Mapping[str, tuple[str, str]] = {
     BACKUP: ("Backup of the database", "30 3 * * *"),
     RETENTION: ("Deletion of expired data", "0 4 * * *"),
     CURATOR: ("Review of the skills", "30 4 * * sun"),
     MEMORY_SYNC: ("Sync with external memory", "20 * * * *"),
+    CALENDARS: ("Calendars of days off", "10 5 * * *"),
 }
 """Name -> title and cron expression, in the deployment's time zone.
 

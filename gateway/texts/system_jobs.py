@@ -182,6 +182,12 @@ _LONGEST_REASON = 300
 NO_OUTSIDE = "no external memory is configured"
 
 
+def describe_calendars(count: int, failed: int) -> str:
+    """Report how many calendars of days off were read."""
+    done = f"{count - failed} of {count} calendars read"
+    return f"{done}; the others keep their last days off, see the log" if failed else done
+
+
 def describe_sync(sync: SyncReport, now: int) -> str:
     """Describe the state of the external memory's sync. Pure; `now` in milliseconds."""
     report = sync.report

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.emulators.sources import Sources
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.clock import Clock
 from tests.journeys.accounts import texts
@@ -49,6 +50,95 @@ async def test_a_fortnight_with_two_times_is_echoed_and_comes(
         clock.move(harness, hours=8 * 24)
         await harness.at_rest()
         assert texts(anna).count("Call Ada.") == 2
+
+
+FREE = """BEGIN:VCALENDAR\r
+VERSION:2.0\r
+{events}END:VCALENDAR\r
+"""
+EVENT = (
+    "BEGIN:VEVENT\r\nUID:{day}@test\r\nSUMMARY:Free\r\nDTSTART;VALUE=DATE:{day}\r\n"
+    "TRANSP:TRANSPARENT\r\nEND:VEVENT\r\n"
+)
+MEETING = (
+    "BEGIN:VEVENT\r\nUID:m@test\r\nSUMMARY:Meeting\r\nDTSTART:20261124T070000Z\r\n"
+    "DTEND:20261124T090000Z\r\nEND:VEVENT\r\n"
+)
+DAILY = {"times": ["08:00"], "rule": "FREQ=DAILY"}
+
+
+def make_calendar(*days: str) -> str:
+    return FREE.format(events=MEETING + "".join(EVENT.format(day=day) for day in days))
+
+
+@everywhere
+async def test_days_of_an_own_calendar_are_left_out_and_read_again_each_day(
+    deployment: Stage, platform: str
+) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
+    deployment.now = clock
+    zone = {"TALARIA_PEOPLE__TIME_ZONE": "UTC", "TALARIA_DIGEST__ALLOW_HOSTS": "127.0.0.1"}
+    async with Sources() as web, deployment.open(**zone) as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
+        address = web.serve("/secret/off.ics", make_calendar("20261123"), "text/calendar")
+        deployment.plan(remind(**DAILY, skip=[f"calendar {address}"]), "Agreed.")
+        await harness.notes(anna.says(f"every day at 8, except on the days in {address}"))
+        await harness.asks(anna, YES)
+        shown = texts(anna)[-1]
+        assert "except whole-day events of 127.0.0.1 (1 day so far), shall I send this?" in shown
+        assert "secret" not in shown
+        assert "Tue 2026-11-24 08:00; Wed 2026-11-25 08:00" in shown
+        await harness.press(anna, YES)
+        await harness.until(lambda: texts(anna)[-1] == "Agreed.")
+        reads = len(web.asked)
+        web.serve("/secret/off.ics", make_calendar("20261123", "20261124"), "text/calendar")
+        clock.move(harness, hours=18)  # Monday, 06:00
+        await harness.until(lambda: len(web.asked) == reads + 1)
+        await harness.at_rest()
+        assert "Wed 2026-11-25 08:00" in await harness.hears(anna, "/jobs 5")
+        web.pages.clear()
+        clock.move(harness, hours=24)  # Tuesday, 06:00: the calendar can't be read
+        await harness.until(lambda: len(web.asked) == reads + 2)
+        clock.move(harness, hours=2, minutes=30)
+        await harness.at_rest()
+        assert "Call Ada." not in texts(anna)
+        clock.move(harness, hours=23, minutes=30)
+        await harness.until(lambda: texts(anna).count("Call Ada.") == 1)
+
+
+async def test_a_calendar_that_cannot_be_read_is_said_when_the_job_is_made(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    stage.now = Clock(*SUNDAY)
+    own = stage.home / "sources" / "people" / "anna"
+    own.mkdir(parents=True)
+    (own / "broken.ics").write_text("no calendar")
+    async with Sources() as web, stage.open() as harness:
+        address = web.serve("/off.ics", make_calendar("20261123"), "text/calendar")
+        for word, reason in (
+            ("calendar none.ics", "there is no such file in the home's sources folder"),
+            ("calendar broken.ics", "the calendar can't be read"),
+            (f"calendar {address}", "127.0.0.1 is not a public address"),
+            ("calendar https://news.example/?q=secret", "message does not contain this address"),
+        ):
+            stage.plan(remind(**DAILY, skip=[word]), "Can't.")
+            assert await harness.hears(anna, f"every day at 8, except in {address}") == "Can't."
+            assert reason in results(stage.turns[-1])[0]
+        assert not web.asked
+        assert "You have no jobs" in await harness.hears(anna, "/jobs")
+
+
+async def test_an_own_calendar_file_is_echoed_in_german(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    stage.now = Clock(*SUNDAY)
+    (stage.home / "sources").mkdir(parents=True, exist_ok=True)
+    (stage.home / "sources" / "off days.ics").write_text(make_calendar("20261123", "20261124"))
+    async with stage.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
+        await harness.hears(anna, "/settings language de")
+        stage.plan(remind(**DAILY, skip=["calendar off days.ics"]), "Gut.")
+        await harness.notes(anna.says("jeden Tag um 8, außer an den Tagen in off days.ics"))
+        await harness.until(lambda: "off days.ics (bisher 2 Tage)" in texts(anna)[-1])
+        assert "Mi 25.11.2026 08:00; Do 26.11.2026 08:00" in texts(anna)[-1]
 
 
 async def test_what_cannot_be_expressed_is_refused_with_the_nearest(stage: Stage) -> None:

@@ -17,6 +17,16 @@ _LONGEST = 300
 """Characters of a title or a place."""
 
 
+def read_days_off(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[tuple[str, str]]:
+    """List the spans of whole-day events, without repeats. Raises `ValueError` as `read` does."""
+    whole = {
+        (event["begin"], event["end"])
+        for event in read(data, zone, first, days)
+        if "T" not in event["begin"]
+    }
+    return sorted(whole)
+
+
 def read(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[dict[str, str]]:
     """List the events that touch the given days of a zone, earliest first, without cancelled ones.
 
@@ -79,7 +89,8 @@ def _text(event: Component, name: str) -> str:
 
 if __name__ == "__main__":
     confine_reader(LIMITS)
-    reported = read(
+    listed = read_days_off if sys.argv[4:] else read
+    reported = listed(
         sys.stdin.buffer.read(),
         ZoneInfo(sys.argv[1]),
         date.fromisoformat(sys.argv[2]),

@@ -303,6 +303,7 @@ async def _operate(request: web.Request) -> web.Response:
         prompt_cache=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
         scheduling=scheduling_context(
             gateway.settings,
+            calendars=gateway.scheduling.calendars,
             wake=gateway.scheduling.wake,
             load_platforms=lambda: gateway.platforms.adapters,
         ),

@@ -9,7 +9,7 @@ import tzlocal
 from adapters.contract import ChatAdapter
 from agent_core.agent.prompt import PromptCache
 from agent_core.memory import MemoryStore
-from agent_core.schedule import JobRules
+from agent_core.schedule import CalendarReader, JobRules
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import Settings
@@ -30,6 +30,7 @@ class SchedulingContext:
 
     zone: str
     rules: JobRules
+    calendars: CalendarReader
     wake: Callable[[], None]
     """Called after a write that may make a job due earlier."""
     load_platforms: Callable[[], Mapping[str, ChatAdapter]]
@@ -79,6 +80,7 @@ def read_limit(asked: Answer) -> int:
 def scheduling_context(
     settings: Settings | None,
     *,
+    calendars: CalendarReader,
     wake: Callable[[], None],
     load_platforms: Callable[[], Mapping[str, ChatAdapter]],
 ) -> SchedulingContext:
@@ -87,6 +89,7 @@ def scheduling_context(
     return SchedulingContext(
         zone=own or tzlocal.get_localzone_name(),
         rules=make_rules(settings) if settings else JobRules(),
+        calendars=calendars,
         wake=wake,
         load_platforms=load_platforms,
     )

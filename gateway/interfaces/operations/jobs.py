@@ -8,8 +8,9 @@ from typing import Any, get_args
 from adapters.abilities import CanPreview, CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import JobId, TurnId
+from agent_core.ids import JobId, PersonId, RoomId, TurnId
 from agent_core.schedule import (
+    Calendar,
     InvalidJob,
     JobAlreadyRunning,
     JobOwner,
@@ -23,6 +24,7 @@ from agent_core.schedule import (
     load_timing,
     next_slot_of,
     pause_job,
+    read_calendars,
     read_request,
     redraft_job,
     resume_job,
@@ -146,12 +148,16 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     scheduling, now = context.scheduling, context.now()
     arguments = _read_job(asked)
     slug = read_text(asked, "person")
+    owner = await context.database.read(lambda c: _find_person(c, slug))
+    calendars = await _read_calendars(context, arguments, owner.id, None)
 
     def work(connection: Connection) -> dict[str, Any]:
         person = _find_person(connection, slug)
         zone = person.time_zone or scheduling.zone
         known = default_options(arguments["kind"], scheduling.rules)
-        wish = read_request(arguments, here=_HOME, zone=zone, known=known, now=now)
+        wish = read_request(
+            arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
+        )
         whose = JobOwner(person_id=person.id, room_id=None, actor="house")
         new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
         made = create_job(connection, new, rules=scheduling.rules, now=now)
@@ -168,12 +174,18 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
 async def change(context: OperationContext, asked: Answer) -> Answer:
     """Change a job. Raises `Declined`, `Mistaken`."""
     scheduling, now = context.scheduling, context.now()
+    number = _number(asked)
+    named = await context.database.read(lambda c: _find_any(c, number))
+    calendars = await _read_calendars(context, asked, named.person_id, named.room_id)
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
         arguments = _read_changes(asked, job)
-        wish = read_request(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
+        zone, known = job.zone, job.options
+        wish = read_request(
+            arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
+        )
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
@@ -231,6 +243,22 @@ async def _change(
         raise Mistaken(str(error)) from error
     context.scheduling.wake()
     return done
+
+
+async def _read_calendars(
+    context: OperationContext,
+    arguments: Mapping[str, object],
+    person_id: PersonId | None,
+    room_id: RoomId | None,
+) -> Mapping[str, Calendar]:
+    """Read the calendars of days off that a job names. Raises `Mistaken`."""
+    if person_id is None:
+        return {}
+    reader = context.scheduling.calendars
+    try:
+        return await read_calendars(arguments, reader, (person_id, room_id), None)
+    except ToolArgumentError as error:
+        raise Mistaken(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
 
 
 def _read_job(asked: Answer) -> dict[str, object]:

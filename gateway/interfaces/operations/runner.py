@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import tzlocal
+
+from agent_core.digest import DigestOptions
 from agent_core.errors import StoreError
 from agent_core.memory import MemoryStore
 from agent_core.state.engine.database import Database
@@ -16,7 +19,7 @@ from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
 from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.people import DataErase, DataExport
-from gateway.scheduler import make_skill_services
+from gateway.scheduler import Calendars, make_skill_services
 
 
 def perform(
@@ -63,6 +66,7 @@ async def _perform_here(
         else None,
         scheduling=scheduling_context(
             settings,
+            calendars=_make_calendars(home, database, settings),
             wake=_do_nothing,
             load_platforms=lambda: load_adapters(settings) if settings else {},
         ),
@@ -73,6 +77,15 @@ async def _perform_here(
         raise Declined(str(error)) from error
     finally:
         await database.close()
+
+
+def _make_calendars(home: Path, database: Database, settings: Settings | None) -> Calendars:
+    zone = (settings.people.time_zone if settings else None) or tzlocal.get_localzone_name()
+    allowed = settings.digest.allow_hosts if settings else ()
+    digest = DigestOptions(
+        home=home, zone=zone, github_url="", github_token="", allow_hosts=allowed
+    )
+    return Calendars(database=database, digest=digest, zone=zone, changed=_do_nothing, now=now)
 
 
 def _leave_queued(_: Sequence[OutboxRow]) -> None:

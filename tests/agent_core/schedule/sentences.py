@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from agent_core.schedule.rules import Calendar
+
 NOW = datetime(2026, 11, 22, 21, 0)
 """In Vienna, on a Sunday evening."""
 Days = Callable[[date], bool]
@@ -27,6 +29,16 @@ BAVARIA = {
     *(date(2027, *day) for day in ((1, 1), (1, 6), (3, 26), (3, 29), (5, 1), (5, 6), (5, 17))),
     *(date(2027, *day) for day in ((5, 27), (10, 3), (11, 1), (12, 25), (12, 26))),
 }
+SCHOOL = {date(2026, 12, 23) + timedelta(days=day) for day in range(16)}
+OFF = {date(2026, 12, 1), date(2027, 2, 1), date(2027, 2, 2)}
+CALENDARS = {
+    "school.ics": Calendar(at="school.ics", spans=((date(2026, 12, 23), date(2027, 1, 7)),)),
+    "https://calendar.example/off.ics": Calendar(
+        at="https://calendar.example/off.ics",
+        spans=((date(2026, 12, 1), date(2026, 12, 1)), (date(2027, 2, 1), date(2027, 2, 2))),
+    ),
+}
+"""Calendars by their names, as they were read."""
 
 
 @dataclass(frozen=True)
@@ -296,6 +308,22 @@ ENGLISH: tuple[Understood | Stepped | Sunny | Refused, ...] = (
         _times(WEEK, "8:00", skip=["holidays:DE-BY"]),
         lambda day: _working(day) and day not in BAVARIA,
         "8:00",
+        NOW,
+        _at(2027, 12, 31),
+    ),
+    _is(
+        "weekdays at 8, but not when school.ics says holidays",
+        _times(WEEK, "8:00", skip=["calendar school.ics"]),
+        lambda day: _working(day) and day not in SCHOOL,
+        "8:00",
+        NOW,
+        _at(2027, 12, 31),
+    ),
+    _is(
+        "first working day at 9; days off are in my calendar",
+        _times(f"{WORKING}1", "9:00", skip=["calendar https://calendar.example/off.ics"]),
+        _nth_working(0, OFF),
+        "9:00",
         NOW,
         _at(2027, 12, 31),
     ),

@@ -16,7 +16,15 @@ from agent_core.schedule.occurrences import (
     next_slot,
     walk_slots,
 )
-from agent_core.schedule.rules import ALWAYS, Rule, dump_rule, load_rule, read_days, read_times
+from agent_core.schedule.rules import (
+    ALWAYS,
+    Calendar,
+    Rule,
+    dump_rule,
+    load_rule,
+    read_days,
+    read_times,
+)
 from agent_core.schedule.triggers import milliseconds, moment
 from tests.agent_core.schedule import oracle
 
@@ -128,6 +136,10 @@ def test_a_rule_is_read_as_it_was_stored() -> None:
         until=datetime(2027, 12, 1, 8, 30),
         without=((date(2026, 12, 24), date(2027, 1, 6)),),
         region="DE-BY",
+        calendar=Calendar(
+            at="https://calendar.example/a%20b?days=off&x=1",
+            spans=((date(2026, 12, 31), date(2026, 12, 31)),),
+        ),
         place=(48.14, -11.58),
     )
     assert load_rule(dump_rule(rule)) == rule

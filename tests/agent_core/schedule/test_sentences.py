@@ -32,7 +32,12 @@ def understand(call: sentences.Call) -> Timing:
     """The timing of a call that the tool's schema allows, read back from how it is stored."""
     _validate({"action": "create", **call})
     request = read_request(
-        call, here=Target(kind="home"), zone=VIENNA.key, known=Options(), now=NOW
+        call,
+        here=Target(kind="home"),
+        zone=VIENNA.key,
+        known=Options(),
+        now=NOW,
+        calendars=sentences.CALENDARS,
     )
     assert request.timing is not None
     assert load_timing(dump_timing(request.timing)) == request.timing

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import CallId, TurnId
+from agent_core.ids import CallId, PersonId, RoomId, TurnId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobAlreadyRunning, JobOwner, JobRequest, JobRules
-from agent_core.schedule.tool import ScheduleTool
+from agent_core.schedule.rules import Spans
+from agent_core.schedule.tool import ScheduleServices, ScheduleTool
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -32,6 +33,13 @@ class Nobody:
         raise AssertionError(inquiry.text)
 
 
+class NoCalendars:
+    """A reader for people without a calendar."""
+
+    async def read(self, at: str, *, person_id: PersonId, room_id: RoomId | None) -> Spans:
+        raise ToolArgumentError("there is no such file")
+
+
 class Desk:
     """Ann in a turn, with a job of every morning."""
 
@@ -40,10 +48,13 @@ class Desk:
         self._tool = ScheduleTool(
             database,
             Nobody(),
-            zone="Europe/Berlin",
-            rules=RULES,
-            changed=lambda: None,
-            name_places=lambda *_: ["here"],
+            ScheduleServices(
+                zone="Europe/Berlin",
+                rules=RULES,
+                changed=lambda: None,
+                name_places=lambda *_: ["here"],
+                calendars=NoCalendars(),
+            ),
         )
 
     async def open(self) -> "Desk":
