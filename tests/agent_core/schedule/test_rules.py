@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import takewhile
 from zoneinfo import ZoneInfo, available_timezones
@@ -77,7 +78,11 @@ def make(days: str) -> Rule:
 
 def check(days: str, names: Names, zone: ZoneInfo, start: datetime, end: datetime) -> int:
     """Hold the slots within a span against the oracle: moments, names, and none twice."""
-    rule = make(days)
+    return check_rule(make(days), names, zone, (start, end))
+
+
+def check_rule(rule: Rule, names: Names, zone: ZoneInfo, around: tuple[datetime, datetime]) -> int:
+    start, end = around
 
     def is_due(local: datetime) -> bool:
         return local.hour * 60 + local.minute in NIGHT and local >= ANCHOR and names(local)
@@ -90,7 +95,7 @@ def check(days: str, names: Names, zone: ZoneInfo, start: datetime, end: datetim
     assert first
     last = milliseconds(end)
     found = list(takewhile(lambda slot: slot.at < last, walk_slots(rule, zone, first)))
-    assert [(moment(slot.at), slot.name) for slot in found] == expected, (days, zone, start)
+    assert [(moment(slot.at), slot.name) for slot in found] == expected, (rule, zone, start)
     assert len({slot.name for slot in found}) == len(found)
     if found:
         assert last_slot(rule, zone, last - 1) == found[-1]
@@ -103,6 +108,22 @@ def test_slots_of_rules_are_the_oracles_around_jumps_of_hard_zones(zone: str) ->
         for days, names in RULES:
             around = (jump - timedelta(hours=14), jump + timedelta(hours=16))
             check(days, names, find_zone(zone), *around)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Australia/Lord_Howe", "Africa/Cairo"])
+def test_days_of_an_own_calendar_are_out_around_jumps_of_hard_zones(zone: str) -> None:
+    place = find_zone(zone)
+    for jump in oracle.transitions(place, range(2026, 2028)):
+        off = jump.astimezone(place).date() + timedelta(days=1)
+        own = Calendar(at="off.ics", spans=((off, off + timedelta(days=1)),))
+        around = (jump - timedelta(hours=30), jump + timedelta(hours=80))
+        due = check_rule(
+            replace(make("FREQ=DAILY"), calendar=own),
+            lambda local, off=off: (local.date() - off).days not in (0, 1),  # type: ignore[misc]
+            place,
+            around,
+        )
+        assert 0 < due < check("FREQ=DAILY", lambda local: True, place, *around)
 
 
 def test_slots_of_rules_are_the_oracles_around_jumps_of_any_zone() -> None:
