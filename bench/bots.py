@@ -82,6 +82,7 @@ def compose_environment(crowds: Sequence[Population], model_url: str, home: Path
         "ANTHROPIC_BASE_URL": model_url,
         "TALARIA_HOME": str(home / "home"),
         "TALARIA_ACCESS__ALLOW": "*",
+        "TALARIA_ACCESS__GREET": "false",
     }
     for population in crowds:
         environ |= population.environ()

@@ -9,6 +9,7 @@ from gateway.bootstrap.core import Core
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.outbound import Questions
 from gateway.people import (
+    LOCAL_PLATFORM,
     AccountMerging,
     DataExport,
     DataForget,
@@ -91,7 +92,12 @@ def _make_deps(
             adapters=adapters,
             now=now,
         ),
-        onboarding=Onboarding(database, core.zone, adapters.keys()),
+        onboarding=Onboarding(
+            database,
+            core.zone,
+            adapters.keys(),
+            greets_on=adapters.keys() - {LOCAL_PLATFORM} if settings.access.greet else (),
+        ),
         questions=questions,
         lanes=lanes,
         attachments=AttachmentStage(

@@ -38,6 +38,9 @@ class AccessSettings(Table, title="Who may talk"):
         description='Accounts that may talk without approval, as `"platform:user_id"`, for instance'
         ' `"telegram:123456789"`. `"*"` admits everyone who finds the bot, at your cost.',
     )
+    greet: bool = Field(
+        True, description="Greet people on the list when they write for the first time."
+    )
 
 
 class TurnSettings(Table, title="Limits of one turn"):

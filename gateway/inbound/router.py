@@ -38,7 +38,7 @@ from gateway.inbound.events import (
     split_command,
 )
 from gateway.outbound import OutboxDispatcher, read_command
-from gateway.people import START, RoomConversation, hide_private_quote
+from gateway.people import START, Introduction, RoomConversation, hide_private_quote
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -241,7 +241,7 @@ class InboundRouter:
             return
         if room_conversation.room and not room_conversation.is_direct:
             await self._deps.consent.offer(row.platform, message, person)
-        person, unasked = await self._meet(person, message) if is_new else (person, ())
+        met = await self._meet(person, arrived) if is_new else Introduction(person=person)
         if arrived.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them
         waiting = self._workers.waiting((row.platform, conversion.name_queue(message.address)))
@@ -250,21 +250,22 @@ class InboundRouter:
             inbox_ids=tuple(inbox_ids),
             platform=row.platform,
             message=message,
-            person=person,
+            person=met.person,
             conversation=conversation,
             room_id=room_conversation.room.id if room_conversation.room else None,
-            unasked=unasked,
+            unasked=met.unasked,
+            note=met.note,
             is_repeat=arrived.is_repeat,
         )
         self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
 
-    async def _meet(
-        self, person: Person, message: InboundMessage
-    ) -> tuple[Person, tuple[str, ...]]:
-        """Take what the platform knows of a person, and list what the model shall ask them."""
-        known, unasked = await self._deps.onboarding.meet(person, message, self._now())
-        self._deps.identity.renew(known)
-        return known, unasked
+    async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
+        """Greet a newcomer, and take what the platform knows of them."""
+        platform, message = arrived.row.platform, arrived.message
+        met = await self._deps.onboarding.meet(person, platform, message, self._now())
+        self._deps.identity.renew(met.person)
+        self._dispatcher.enqueue(met.rows)
+        return met
 
     async def _meet_stranger(
         self,
@@ -359,6 +360,9 @@ class InboundRouter:
         if command.spec.owner_only and not person.is_owner:
             await self._finish(arrived, general.OWNER_ONLY())
             return
+        if person.asked_at is None:
+            person = await self._deps.onboarding.learn(person, arrived.message.sender, self._now())
+            self._deps.identity.renew(person)
         call = Call(
             argument=argument,
             platform=arrived.row.platform,

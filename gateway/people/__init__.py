@@ -20,6 +20,7 @@ from gateway.people.linking import read_link as read_link
 from gateway.people.merging import AccountMerging as AccountMerging
 from gateway.people.merging import UnlinkRequest as UnlinkRequest
 from gateway.people.onboarding import START as START
+from gateway.people.onboarding import Introduction as Introduction
 from gateway.people.onboarding import Onboarding as Onboarding
 from gateway.people.onboarding import StartRequest as StartRequest
 from gateway.people.onboarding import list_unlinked as list_unlinked

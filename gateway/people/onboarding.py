@@ -24,7 +24,8 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import (
     apply_setting,
     describe_hours,
@@ -34,6 +35,7 @@ from agent_core.tools import (
     local_time,
     read_preferences,
 )
+from gateway import conversion
 from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
 from gateway.texts import people as texts
@@ -43,6 +45,12 @@ _CODE_LENGTH = 8
 START = "start"
 _LANGUAGE = "language"
 _NIGHT = "22-7"
+_GREETED = (
+    "Before your answer, they see a greeting that asks for: {names}. Do not ask for these. A bare"
+    " city, language or time span in one of their next messages may answer the greeting: then store"
+    " it with the settings tool."
+)
+"""A fact for the model."""
 _CITIES: Mapping[str, tuple[str, ...]] = {
     "de": ("Europe/Berlin", "Europe/Vienna", "Europe/Zurich"),
     "es": ("Europe/Madrid", "America/Mexico_City", "America/Bogota"),
@@ -65,6 +73,19 @@ class Greeting:
     def make_outgoing(self, platform: str, chat: str) -> NewOutboxMessage:
         """Make the message for a chat."""
         return NewOutboxMessage(platform=platform, chat=chat, body=self.text, buttons=self.buttons)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Introduction:
+    """A person after their first message, and what came of it."""
+
+    person: Person
+    unasked: tuple[str, ...] = ()
+    """Settings that the model shall ask them for."""
+    note: str = ""
+    """A fact for the model."""
+    rows: tuple[OutboxRow, ...] = ()
+    """The greeting."""
 
 
 def take_from_platform(person: Person, sender: Sender) -> Person:
@@ -125,10 +146,19 @@ def list_unlinked(connection: Connection, person: Person, platforms: Iterable[st
 class Onboarding:
     """Serves `/start`, and reads bare words that answer a greeting."""
 
-    def __init__(self, database: Database, zone: str, platforms: Collection[str]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        zone: str,
+        platforms: Collection[str],
+        *,
+        greets_on: Collection[str],
+    ) -> None:
+        """`greets_on` are the platforms where a first message without a command is greeted."""
         self._database = database
         self._zone = zone
         self._platforms = platforms
+        self._greets_on = greets_on
 
     def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
         """Apply the words of a request and greet, in the caller's transaction."""
@@ -177,20 +207,40 @@ class Onboarding:
             return False
         return not await self._database.read(lambda c: turns.has_any(c, person_id=person.id))
 
-    async def meet(
-        self, person: Person, message: InboundMessage, now: int
-    ) -> tuple[Person, tuple[str, ...]]:
-        """Take what the platform knows of somebody who was not greeted.
+    async def learn(self, person: Person, sender: Sender, now: int) -> Person:
+        """Take what the platform knows of somebody who was not greeted. Raises `StoreError`."""
+        known = take_from_platform(person, sender)
+        if known != person:
+            zone = known.time_zone or self._zone
+            await self._database.write(
+                "people.learned", lambda c: _store_settings(c, known, zone, now)
+            )
+        return known
 
-        Return the person, and what the model shall ask them for; once per person. Raises
-        `StoreError`.
+    async def meet(
+        self, person: Person, platform: str, message: InboundMessage, now: int
+    ) -> Introduction:
+        """Greet somebody who writes for the first time, or let the model ask what is unknown.
+
+        Once per person. The greeting is silent, and stands before the answer. Raises `StoreError`.
         """
         if person.asked_at is not None or not message.text:
-            return person, ()
+            return Introduction(person=person)
         known = replace(take_from_platform(person, message.sender), asked_at=now)
-        zone = known.time_zone or self._zone
-        await self._database.write("people.asked", lambda c: _store(c, known, zone, now))
-        return known, _list_unset(known)
+        unset = _list_unset(known)
+        if platform not in self._greets_on:
+            zone = known.time_zone or self._zone
+            await self._database.write("people.asked", lambda c: _store(c, known, zone, now))
+            return Introduction(person=known, unasked=unset)
+
+        def work(connection: Connection) -> OutboxRow:
+            greeting = greet(connection, person, message.sender, self._zone, now)
+            outgoing = greeting.make_outgoing(platform, conversion.name_chat(message.address))
+            return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
+
+        row = await self._database.write("people.greeted", work)
+        note = _GREETED.format(names=", ".join(unset)) if unset else ""
+        return Introduction(person=known, note=note, rows=(row,))
 
 
 def _list_unset(person: Person) -> tuple[str, ...]:
@@ -204,8 +254,12 @@ def _list_unset(person: Person) -> tuple[str, ...]:
 
 
 def _store(connection: Connection, person: Person, zone: str, now: int) -> None:
-    people.set_preferences(connection, list_settings(person), person_id=person.id)
     people.note_asked(connection, person_id=person.id, now=now)
+    _store_settings(connection, person, zone, now)
+
+
+def _store_settings(connection: Connection, person: Person, zone: str, now: int) -> None:
+    people.set_preferences(connection, list_settings(person), person_id=person.id)
     reschedule(connection, person, zone, now)
 
 

@@ -137,6 +137,7 @@ class Deployment:
             "ANTHROPIC_API_KEY": "key",
             "ANTHROPIC_BASE_URL": self.anthropic.url,
             "TALARIA_ACCESS__ALLOW": "*",
+            "TALARIA_ACCESS__GREET": "false",
             "TALARIA_PEOPLE__TIME_ZONE": "UTC",
             "TALARIA_LOG__FILE": "false",
             **self._settings,

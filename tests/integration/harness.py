@@ -76,7 +76,8 @@ async def running(
     """Open the house, and end it in order. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
     chat.inlet = None  # an earlier house may have left its own
-    settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*", **environ})
+    given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false", **environ}
+    settings = load({"TALARIA_HOME": str(home), **given})
     stop = asyncio.Event()
     opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
 

@@ -162,6 +162,7 @@ class Stage:
             "ANTHROPIC_API_KEY": "key",
             "ANTHROPIC_BASE_URL": self.model.url,
             "TALARIA_PEOPLE__TIME_ZONE": "UTC",
+            "TALARIA_ACCESS__GREET": "false",
             "TALARIA_TURNS__DRAIN_SECONDS": "5",
         }
         for name in self.endpoints:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.emulators.telegram_cast import ANNA, BEN
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, facts
 from tests.journeys.test_people import code_in
+from tests.journeys.test_servers_and_channels import make_room
 from tools.first_hour import count_to_useful, describe, play
 
 EVERYWHERE = ("telegram", "discord", "slack")
@@ -92,6 +93,39 @@ async def test_somebody_let_in_is_greeted_by_name(stage: Stage) -> None:
         greeting = stage.telegram.messages(BEN)[-1]
         assert greeting.text.startswith("Hi Ben!")
         assert "London" in greeting.labels
+
+
+@pytest.mark.parametrize("platform", EVERYWHERE)
+async def test_somebody_on_the_list_is_greeted_once_before_their_first_answer(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    room = str(SUPERGROUP) if platform == "telegram" else make_room(deployment, platform).id
+    async with deployment.open(TALARIA_ACCESS__GREET="true") as harness:
+        assert await harness.hears(anna, "hello", room=room) == "echo: hello"
+        await harness.hears(anna, "What is a llama?")
+        greeting, answer = anna.seen()
+        print(greeting)
+        assert greeting.text.startswith("Hi ")
+        assert "feed the dog" in greeting.text
+        assert answer.text == "echo: What is a llama?"
+        assert (greeting.rings, answer.rings) == (platform == "slack", True)  # which rings always
+        assert "Not known of them" not in facts(deployment.turns[-1])
+        assert "a greeting that asks for" in facts(deployment.turns[-1])
+        if platform != "slack":  # it knows where people live
+            await harness.press(anna, "London")
+        assert "for you (" in anna.seen()[0].text
+        assert await harness.hears(anna, "And an alpaca?") == "echo: And an alpaca?"
+        assert len(anna.seen()) == 3
+
+
+async def test_the_profile_tells_the_time_zone_when_the_first_message_is_a_command(
+    deployment: Stage,
+) -> None:
+    anna = deployment.account("slack", ANNA)
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/status")
+        assert await harness.count("people", "time_zone = 'Europe/Berlin'") == 1
 
 
 @pytest.mark.parametrize("platform", EVERYWHERE)

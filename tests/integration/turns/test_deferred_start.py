@@ -75,7 +75,8 @@ class Commits:
 async def watch_commits(home: Path, *plays: Play) -> list[str]:
     """What is written about the second of two messages that are answered."""
     chat, commits = FakeChat(), Commits()
-    settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*"})
+    given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false"}
+    settings = load({"TALARIA_HOME": str(home), **given})
     stop, opened = asyncio.Event(), asyncio.get_running_loop().create_future()
 
     async def watch(gateway: Gateway) -> None:
