@@ -5,18 +5,30 @@ from agent_core.agent.replay.diff import compare, differ_in_words
 from agent_core.agent.replay.rebuild import RebuiltCall, rebuild_calls
 from agent_core.agent.replay.records import ANSWERS, TurnRecord, read_prompt_context, read_record
 from agent_core.agent.replay.replayer import replay
+from agent_core.agent.replay.trajectories import (
+    Redaction,
+    Trajectory,
+    TrajectoryFormat,
+    read_trajectories,
+    render_trajectory,
+)
 
 __all__ = [
     "ANSWERS",
     "ContextReport",
     "RebuiltCall",
+    "Redaction",
     "Source",
+    "Trajectory",
+    "TrajectoryFormat",
     "TurnRecord",
     "compare",
     "differ_in_words",
     "read_prompt_context",
     "read_record",
+    "read_trajectories",
     "rebuild_calls",
+    "render_trajectory",
     "replay",
     "report_context",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
 from agent_core.errors import StoreDamaged
-from agent_core.ids import CallId, TurnId
+from agent_core.ids import CallId, PromptHash, TurnId
 from agent_core.models import choose
 from agent_core.state.conversations import compactions, files, messages, sessions, turns, usage
 from agent_core.state.conversations.compactions import Compaction
@@ -68,7 +68,7 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
     return TurnRecord(
         turn=turn,
         conversation=conversation,
-        prompt=_read_prompt(connection, turn),
+        prompt=read_frozen_prompt(connection, turn.prompt_hash),
         transcript=transcript,
         own=len(places),
         compactions=tuple(
@@ -108,12 +108,15 @@ def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptCon
     )
 
 
-def _read_prompt(connection: Connection, turn: Turn) -> FrozenPrompt | None:
-    if turn.prompt_hash is None:
+def read_frozen_prompt(
+    connection: Connection, prompt_hash: PromptHash | None
+) -> FrozenPrompt | None:
+    """Read a prompt; None if there is none, or it was deleted or altered."""
+    if prompt_hash is None:
         return None
     try:
-        system, tools, _ = sessions.get_prompt(connection, prompt_hash=turn.prompt_hash)
+        system, tools, _ = sessions.get_prompt(connection, prompt_hash=prompt_hash)
     except StoreDamaged:
         return None
     prompt = freeze(system, load_tools(tools))
-    return prompt if prompt.hash == turn.prompt_hash else None
+    return prompt if prompt.hash == prompt_hash else None

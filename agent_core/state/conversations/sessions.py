@@ -218,6 +218,28 @@ def list_numbered(
     return numbered[::-1]
 
 
+def list_of_person(connection: Connection, *, person_id: PersonId, since: int) -> list[Session]:
+    """List the sessions of a person's conversations that were used since a moment, oldest first."""
+    rows = connection.execute(
+        "SELECT sessions.id, sessions.prompt_hash, sessions.title, sessions.started_at,"
+        " sessions.last_at FROM sessions"
+        " JOIN conversations ON conversations.id = sessions.conversation_id"
+        " WHERE conversations.person_id = :person_id AND sessions.last_at >= :since"
+        " ORDER BY sessions.id",
+        {"person_id": person_id, "since": since},
+    ).fetchall()
+    return [
+        Session(
+            id=SessionId(row[0]),
+            prompt_hash=row[1],
+            title=row[2],
+            started_at=row[3],
+            last_at=row[4],
+        )
+        for row in rows
+    ]
+
+
 def reopen(
     connection: Connection, *, conversation_id: ConversationId, session_id: SessionId, now: int
 ) -> None:

@@ -1,10 +1,12 @@
-"""`talaria turns`: shows turns step by step, and messages that could not be delivered."""
+"""`talaria turns`: shows and exports turns, and lists messages that could not be delivered."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Any, get_args
 
+from agent_core.agent.replay import TrajectoryFormat
 from gateway.config import load
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
@@ -13,10 +15,12 @@ from gateway.texts.system_jobs import describe_replay, describe_requests
 _SHOWN = 20
 _LONGEST = 300
 """Characters of a step's outcome that are shown."""
+_LONG = 3600.0
+"""Seconds for an export, which reads every conversation."""
 
 
 def configure(parser: Parser) -> None:
-    """Add `list`, `show`, `replay` and `undelivered`."""
+    """Add `list`, `show`, `replay`, `export` and `undelivered`."""
     parser.examples = ("talaria turns list", "talaria turns show 128")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     recent = verbs.add_parser(
@@ -45,6 +49,31 @@ def configure(parser: Parser) -> None:
     )
     for one in (show, replay):
         one.add_argument("id", metavar="ID", type=int)
+    export = verbs.add_parser(
+        "export",
+        help="write conversations to a new file as training data",
+        examples=[
+            "talaria turns export ~/talks.jsonl",
+            "talaria turns export ~/ada.jsonl --format openai --person ada --since 2026-11-01",
+            "talaria turns export ~/talks.jsonl --format sharegpt --redact",
+        ],
+    )
+    export.add_argument("file", metavar="FILE", type=Path)
+    export.add_argument(
+        "--format",
+        choices=get_args(TrajectoryFormat),
+        default="jsonl",
+        help="jsonl keeps everything; the others are for training",
+    )
+    export.add_argument("--person", metavar="NAME", help="only theirs; see `talaria people list`")
+    export.add_argument(
+        "--since", metavar="DATE", type=_read_day, help="only what was used since a day"
+    )
+    export.add_argument(
+        "--redact",
+        action="store_true",
+        help="take out names, addresses, numbers and secrets; read the file before you share it",
+    )
     dead = verbs.add_parser(
         "undelivered",
         help="list messages that could not be delivered",
@@ -56,6 +85,8 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
+    if arguments.verb == "export":
+        return _export(arguments, environ)
     verb = "requests" if vars(arguments).get("prompt") else arguments.verb
     is_one = verb in ("show", "requests", "replay")
     asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
@@ -71,6 +102,28 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         print(
             "\n".join(map(_describe_dead, answer["undelivered"])) or "Every message was delivered."
         )
+    return 0
+
+
+def _read_day(text: str) -> datetime:
+    """Parse a day of this machine's time zone. Raises `ArgumentTypeError`."""
+    try:
+        return datetime.combine(date.fromisoformat(text), time()).astimezone()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date like 2026-11-01") from None
+
+
+def _export(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    asked = {
+        "target": str(arguments.file.expanduser().absolute()),
+        "format": arguments.format,
+        "person": arguments.person,
+        "since": arguments.since and int(arguments.since.timestamp() * 1000),
+        "redact": arguments.redact,
+    }
+    written = perform(load(environ).home, "turns.export", asked, timeout=_LONG)
+    count = written["count"]
+    print(f"Wrote {count} conversation{'' if count == 1 else 's'} to {written['target']}.")
     return 0
 
 

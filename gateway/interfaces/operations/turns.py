@@ -1,21 +1,26 @@
-"""Operations on turns: list, show and replay them, and list undelivered messages."""
+"""Operations on turns: list, show, replay and export them, and list undelivered messages."""
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import takewhile
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 from agent_core.agent.prompt import FrozenPrompt
 from agent_core.agent.replay import (
     RebuiltCall,
+    Redaction,
+    TrajectoryFormat,
     TurnRecord,
     compare,
     differ_in_words,
     read_prompt_context,
     read_record,
+    read_trajectories,
     rebuild_calls,
+    render_trajectory,
     replay,
 )
 from agent_core.ids import TurnId
@@ -24,9 +29,16 @@ from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
+from agent_core.tools import SecretMask
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    read_limit,
+    read_text,
+)
 from gateway.texts.general import explain_ending
 from gateway.texts.usage import describe_charged
 
@@ -117,6 +129,47 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
+async def export_turns(context: OperationContext, asked: Answer) -> Answer:
+    """Write conversations to a new file at an absolute path, one a line.
+
+    `format` is one of `TrajectoryFormat`, `person` a folder name or None for everybody, `since` in
+    milliseconds. Raises `Declined`, and `StoreError`.
+    """
+    target, slug, since = Path(read_text(asked, "target")), asked.get("person"), asked.get("since")
+    wanted: TrajectoryFormat = next(
+        (one for one in get_args(TrajectoryFormat) if one == asked.get("format")), "jsonl"
+    )
+    if not target.is_absolute():
+        raise Declined(f"{target} is not an absolute path.")
+
+    def work(connection: Connection) -> int:
+        everybody = people.list_all(connection)
+        whose = [one for one in everybody if slug in (None, one.slug)]
+        if not whose:
+            names = ", ".join(one.slug for one in everybody)
+            raise Declined(f"There is no person {slug}. There are: {names}.")
+        redaction = Redaction(connection, SecretMask()) if asked.get("redact") else None
+        count = 0
+        target.touch(mode=0o600, exist_ok=False)
+        try:
+            with target.open("w", encoding="utf-8") as file:
+                for found in read_trajectories(connection, whose, since or 0):
+                    shown = redaction.apply(found) if redaction else found
+                    file.write(render_trajectory(shown, wanted) + "\n")
+                    count += 1
+        except BaseException:
+            target.unlink()
+            raise
+        return count
+
+    try:
+        return {"target": str(target), "count": await context.database.browse(work)}
+    except FileExistsError as error:
+        raise Declined(f"{target} exists already; name another file.") from error
+    except OSError as error:
+        raise Declined(f"{target} can't be written: {error.strerror or error}.") from error
+
+
 async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
     """List dead letters: messages that can't be delivered, newest first."""
     limit = read_limit(asked)
@@ -164,6 +217,7 @@ TURN_OPERATIONS: Mapping[str, Operation] = {
     "turns.show": show_turn,
     "turns.requests": show_requests,
     "turns.replay": replay_turn,
+    "turns.export": export_turns,
     "turns.undelivered": list_undelivered,
 }
 

@@ -1,6 +1,7 @@
 """What a turn was made of, on the command line: beside a running house and without one."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -145,3 +146,48 @@ async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forg
             assert (await ask(operation, id=1))["calls"]
             with pytest.raises(Declined, match="Turn 2 used no model: a job sent"):
                 await ask(operation, id=2)
+
+
+@pytest.mark.parametrize("how", ["running", "beside"])
+async def test_conversations_are_exported_to_a_new_file_that_only_this_user_reads(
+    talked: Path, tmp_path: Path, how: str
+) -> None:
+    target = tmp_path / "talks.jsonl"
+    async with user_prompts(talked, how) as ask:
+        wish = {"target": str(target), "format": "openai"}
+        assert (await ask("turns.export", **wish))["count"] == 1
+        with pytest.raises(Declined, match="exists already"):
+            await ask("turns.export", **wish)
+        late = {"target": str(tmp_path / "none.jsonl"), "since": 1 << 50}
+        assert (await ask("turns.export", **late))["count"] == 0
+        with pytest.raises(Declined, match=r"There is no person bob\. There are: "):
+            await ask("turns.export", target=str(tmp_path / "bob.jsonl"), person="bob")
+        with pytest.raises(Declined, match="can't be written: No such file or directory"):
+            await ask("turns.export", target=str(tmp_path / "no" / "where.jsonl"))
+        with pytest.raises(Declined, match="not an absolute path"):
+            await ask("turns.export", target="talks.jsonl")
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert not (tmp_path / "bob.jsonl").exists()
+    (line,) = target.read_text().splitlines()
+    said = [one["content"] for one in json.loads(line)["messages"] if one["role"] == "user"]
+    assert [words.rpartition("\n")[2] for words in said] == SAID.splitlines()
+
+
+async def test_an_export_that_fails_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    home = tmp_path / "h"
+    home.mkdir()
+    assert talaria(home, "chat", given=SAID).code == 0
+    await write(home, "UPDATE messages SET text = 'other' WHERE role = 'assistant'")
+    target = tmp_path / "talks.jsonl"
+    done = talaria(home, "turns", "export", str(target))
+    assert done.code != 0
+    assert "is damaged" in done.err
+    assert not target.exists()
+
+
+def test_the_command_line_exports_from_a_day_on(talked: Path, tmp_path: Path) -> None:
+    done = talaria(talked, "turns", "export", str(tmp_path / "a"), "--since", "2026-11-01")
+    assert done.out == f"Wrote 1 conversation to {tmp_path / 'a'}.\n"
+    done = talaria(talked, "turns", "export", str(tmp_path / "b"), "--since", "yesterday")
+    assert done.code == 2
+    assert "'yesterday' is not a date like 2026-11-01" in done.err
