@@ -101,7 +101,10 @@ class SpellsCommands(Protocol):
 
 @runtime_checkable
 class CanInvite(Protocol):
-    """Platforms where an address opens the bot's direct chat and offers to send `/start words`."""
+    """Platforms where an address leads to the bot's direct chat."""
+
+    invites_with_words: bool
+    """Whether the address offers to send `/start words`; otherwise, the person writes them."""
 
     def invite(self, words: str) -> str | None:
         """Return the address; None before the first connection. Pure.

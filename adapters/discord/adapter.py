@@ -55,6 +55,7 @@ class DiscordAdapter:
     """A bot account, with every ability except lists of steps."""
 
     name = "discord"
+    invites_with_words = False
     typing_lasts = 10.0
     """Discord hides the typing indicator after ten seconds (Discord API, Trigger Typing)."""
     most_buttons = MOST_BUTTONS
@@ -264,6 +265,13 @@ class DiscordAdapter:
         return await channel_directory.count(
             self._connected(), self._directory, self._member_counts, address
         )
+
+    def invite(self, words: str) -> str | None:
+        """Return the address of the bot's profile, which has a field for messages. Pure.
+
+        Discord has no address that opens a direct chat before its first message.
+        """
+        return f"https://discord.com/users/{self._api.bot}" if self._api else None
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the slash commands if they differ. Raises `AdapterError`."""

@@ -52,6 +52,7 @@ class SlackAdapter:
     """An app in one workspace, with every ability."""
 
     name = "slack"
+    invites_with_words = False
     command_prefix = "/talaria "
     typing_lasts = 60.0
     """Slack clears an assistant's status after two minutes, an agent's never (docs: setStatus)."""
@@ -152,6 +153,16 @@ class SlackAdapter:
         """Show that the bot is working, if the app has a way to. Raises `AdapterError`."""
         if home_owner(address) is None and not self._is_whispered(address):
             await self._sessions.work(_spot(address))
+
+    def invite(self, words: str) -> str | None:
+        """Return the address of the app's direct chat in its workspace. Pure.
+
+        Slack's addresses carry no words (docs: deep linking, `app_redirect`).
+        """
+        me = self._me
+        if me is None or not me.app_id:
+            return None
+        return f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}"
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Store the command names. Slack shows one command, from the app's manifest."""

@@ -116,7 +116,17 @@ class Api:
                 )
         except MissingScope as error:
             raise AdapterStopped(str(error)) from error
-        return replace(me, is_agent=await self._is_agent())
+        return replace(me, is_agent=await self._is_agent(), app_id=await self._find_app(me.bot_id))
+
+    async def _find_app(self, bot_id: str) -> str:
+        """Return the app's id, or "" without the scope users:read. Raises what ends a start."""
+        try:
+            with self.client() as web:
+                return words_in(inside(read(await web.bots_info(bot=bot_id)), "bot"), "app_id")
+        except (Unreachable, RateLimited, AdapterStopped):
+            raise
+        except AdapterError:
+            return ""
 
     async def _is_agent(self) -> bool:
         """Tell whether the app is declared an agent.

@@ -45,6 +45,8 @@ class BotIdentity:
     bot_id: str
     team_id: str
     is_agent: bool = False
+    app_id: str = ""
+    """Empty if Slack does not say."""
 
 
 Threads = Container[tuple[str, str]]

@@ -50,6 +50,7 @@ class TelegramAdapter:
     """A bot account, with every ability except lists of steps."""
 
     name = "telegram"
+    invites_with_words = True
     typing_lasts = 5.0
     """Telegram hides the typing indicator after five seconds (Bot API, sendChatAction)."""
     most_buttons = MOST_BUTTONS

@@ -147,8 +147,10 @@ class Linking:
             if platform in (sent.platform, LOCAL_PLATFORM) or named not in ("", platform):
                 continue
             address = adapter.invite(f"link-{code}") if isinstance(adapter, CanInvite) else None
+            is_whole = isinstance(adapter, CanInvite) and adapter.invites_with_words
             prefix = adapter.command_prefix if isinstance(adapter, SpellsCommands) else "/"
-            ways.append(people_texts.describe_way(platform, address, f"{prefix}link {code}"))
+            command = "" if is_whole and address else f"{prefix}link {code}"
+            ways.append(people_texts.describe_way(platform, address, command))
         return ways
 
     def _take_code(self, connection: Connection, sent: Sent, now: int) -> LinkReply:

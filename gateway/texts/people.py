@@ -82,6 +82,7 @@ _CODE = Text(
     " everything you can. /link cancel cancels it."
 )
 _WAY_ADDRESS = Text("On {platform}, open {address} and press Start.")
+_WAY_OPEN = Text("On {platform}, open {address} and write me `{command}`.")
 _WAY_COMMAND = Text("On {platform}, write me `{command}`.")
 _LINK_PLATFORM = Text("Link {platform}")
 _ASK = Text(
@@ -183,8 +184,10 @@ def describe_code(code: str, ways: Sequence[str]) -> str:
 
 
 def describe_way(platform: str, address: str | None, command: str) -> str:
-    """Say how to send a code on a platform: by an address that does it, or by a command."""
+    """Say how to send a code on a platform: by an address, by a command, or both in turn."""
     name = name_platform(platform)
+    if address and command:
+        return _WAY_OPEN(platform=name, address=address, command=command)
     if address:
         return _WAY_ADDRESS(platform=name, address=address)
     return _WAY_COMMAND(platform=name, command=command)

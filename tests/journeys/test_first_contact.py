@@ -143,6 +143,12 @@ async def test_the_owner_links_a_platform_from_the_console(
             await harness.hears(anna, f"/start {found[1]}")  # what Telegram sends for the link
         else:
             assert f"link {code}`" in offered
+            bot, slack = deployment.discord.user_id, deployment.slack.world.app
+            address = {
+                "discord": f"https://discord.com/users/{bot} ",
+                "slack": f"https://slack.com/app_redirect?app={slack.app_id}&team={slack.team_id} ",
+            }[platform]
+            assert address in offered
             await harness.hears(anna, f"/link {code}")
         assert "Is that account yours?" in [*terminal.shown.values()][-1]
         assert terminal.link

@@ -166,7 +166,8 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
 
 def _find_claim_address(gateway: Gateway) -> str | None:
     adapters = gateway.platforms.adapters.values()
-    inviting = (adapter for adapter in adapters if isinstance(adapter, CanInvite))
+    able = (adapter for adapter in adapters if isinstance(adapter, CanInvite))
+    inviting = (adapter for adapter in able if adapter.invites_with_words)
     code = gateway.claim_code
     return next((one.invite(f"claim-{code}") for one in inviting), None) if code else None
 
