@@ -12,6 +12,7 @@ FRIDAY = (2026, 11, 20, 12)
 CHART = call(
     "chart", kind="bar", title="Messages per day", labels=["Mon", "Tue"], values=[3, 5], unit=""
 )
+REVIEWS = call("chart", kind="bar", title="Reviews", labels=["Ada"], values=[3], unit="")
 ANSWER = "3 reviews wait, team call at 10:00\n\nThe chart shows the week."
 
 everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
@@ -60,9 +61,10 @@ async def test_a_digest_is_previewed_before_its_first_run_and_with_all_its_files
     assert "It hasn't run yet" in shown.out
     assert "> Write my digest." in shown.out
     async with stage.open() as harness:
-        stage.plan(calls(CHART), ANSWER)
+        stage.plan(calls(CHART, REVIEWS), ANSWER)
         clock.move(harness, hours=20)
-        await harness.until(lambda: any(one.file for one in anna.seen()))
+        await harness.until(lambda: sum(one.file is not None for one in anna.seen()) == 2)
     shown = talaria(stage.home, "jobs", "preview", "4", **stage.environ())
     assert "3 reviews wait, team call at 10:00" in shown.out
     assert "file messages-per-day.png (image/png, " in shown.out
+    assert "file reviews.png (image/png, " in shown.out

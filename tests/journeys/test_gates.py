@@ -24,6 +24,13 @@ def feed(*titles: str) -> str:
     return f'<rss version="2.0"><channel><title>News</title>{items}</channel></rss>'
 
 
+def calendar(day: str) -> str:
+    """A calendar with one event that lasts this whole day."""
+    lines = ("VERSION:2.0", "PRODID:x", "BEGIN:VEVENT", "UID:1", "DTSTAMP:20261101T000000Z")
+    event = (f"DTSTART;VALUE=DATE:{day}", "SUMMARY:Bins", "END:VEVENT")
+    return "\r\n".join(("BEGIN:VCALENDAR", *lines, *event, "END:VCALENDAR", ""))
+
+
 async def make_job(harness: Harness, anna: Account, gate: str) -> None:
     asked = {"action": "create", "kind": "prompt", "title": "News", "text": "Tell the news."}
     harness.stage.plan(calls(call("schedule", cron="0 * * * *", gate=gate, **asked)), "Made.")
@@ -91,6 +98,28 @@ async def test_a_condition_on_a_page_opens_the_gate(stage: Stage) -> None:
         stage.plan("It is cheap now.")
         assert (await over(harness, clock, 2)).state == "done"
         assert "It is cheap now." in texts(anna)[-1]
+
+
+async def test_a_calendar_opens_the_gate_on_days_with_an_event_only(stage: Stage) -> None:
+    anna, clock = stage.account("telegram", ANNA), Clock(*FRIDAY)
+    stage.now = clock
+    async with Sources() as web, stage.open(**REACHED) as harness:
+        address = web.serve("/bins.ics", calendar("20261121"), "text/calendar")
+        await make_job(harness, anna, f"calendar {address}")
+        shown = next(text for text in texts(anna) if "shall I" in text)
+        assert f"Only on days with an event: {address}" in shown
+        asked = len(stage.model.requests)
+        assert (await over(harness, clock, 1)).reason == job_runs.GATED
+        assert len(stage.model.requests) == asked
+        web.serve("/bins.ics", calendar("20261120"), "text/calendar")
+        stage.plan("The bins go out today.")
+        assert (await over(harness, clock, 2)).state == "done"
+        assert "The bins go out today." in texts(anna)[-1]
+        web.serve("/bins.ics", "not a calendar", "text/calendar")
+        turns = len(stage.turns)
+        clock.move(harness, hours=1)
+        await failed(harness, 1)
+        assert len(stage.turns) == turns
 
 
 async def test_a_page_that_is_away_is_a_failure_and_not_an_answer(stage: Stage) -> None:
