@@ -1,6 +1,8 @@
--- The schema after every migration, for reading. Migrations create databases, never this file; a test
--- keeps the two equal. Times are integer milliseconds since the epoch, UTC. JSON is text.
+-- The schema after every migration. It creates a new database; migrations bring an older one here, and
+-- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
+
+PRAGMA user_version = 24;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -164,6 +166,7 @@ CREATE INDEX messages_by_turn ON messages (turn_id, id);
 CREATE VIRTUAL TABLE message_search USING fts5 (
     words, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );
+INSERT INTO message_search (message_search, rank) VALUES ('automerge', 4);
 
 -- One platform event. The payload stays until the event is done and its retention is over.
 CREATE TABLE inbox (

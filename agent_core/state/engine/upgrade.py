@@ -1,4 +1,4 @@
-"""Upgrade a database by numbered migrations, after setting a copy aside."""
+"""Create a database from the written schema, or upgrade it by numbered migrations."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from agent_core.state.index_entries import dump_entries, index_text
 from agent_core.transcript import leave_out_text
 
 FOLDER: Traversable = resources.files("agent_core.state") / "migrations"
+SCHEMA: Traversable = resources.files("agent_core.state") / "schema.sql"
 KEPT_COPIES = 3
 """Copies kept per migration, so that one that fails at every start does not fill the disk."""
 
@@ -67,16 +68,20 @@ def refuse_newer(version: int, migrations: Sequence[Migration], path: Path) -> N
 async def upgrade(
     connection: aiosqlite.Connection, migrations: Sequence[Migration], backups: Path, now: datetime
 ) -> None:
-    """Apply the missing migrations, each in its own transaction.
+    """Fill an empty file, then apply the missing migrations, each in its own transaction.
 
     An existing database is copied to `backups` first; `now` (UTC) names the copy. Raises
     `sqlite3.Error` and `StoreError`; a failed migration leaves no change.
     """
     version = await read_version(connection)
+    is_new = version == 0
+    if is_new:
+        await _create(connection)
+        version = await read_version(connection)
     missing = migrations[version:]
     if not missing:
         return
-    if version > 0:
+    if not is_new:
         await _set_aside(connection, backups, before=missing[0].number, now=now)
     await connection.create_function("index_text", 5, index_text, deterministic=True)
     await connection.create_function("index_entries", 5, dump_entries, deterministic=True)
@@ -88,6 +93,17 @@ async def upgrade(
     for migration in missing:
         await _apply(connection, migration)
     await connection.execute("PRAGMA foreign_keys = ON")
+
+
+async def _create(connection: aiosqlite.Connection) -> None:
+    """Create every table at once: two dozen migrations of an empty file take 0.1 s of CPU."""
+    schema = await asyncio.to_thread(SCHEMA.read_text, encoding="utf-8")
+    try:
+        await connection.executescript(f"BEGIN IMMEDIATE;\n{schema}\nCOMMIT;")
+    except BaseException:
+        if connection.in_transaction:
+            await connection.execute("ROLLBACK")
+        raise
 
 
 async def _apply(connection: aiosqlite.Connection, migration: Migration) -> None:

@@ -19,7 +19,7 @@ from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import UNINDEXED, cut
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 PEOPLE = 20
 SAYINGS = 25
@@ -67,7 +67,7 @@ class Deployment:
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("town")
     connection = sqlite3.connect(folder / "state.db", isolation_level=None)
-    migrate(connection)
+    create_schema(connection)
     chance = random.Random(7)
     said = []
     connection.execute("BEGIN")

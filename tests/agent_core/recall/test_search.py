@@ -14,14 +14,14 @@ from agent_core.state.conversations import messages
 from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
     connection.execute("PRAGMA synchronous = OFF")
-    migrate(connection)
+    create_schema(connection)
     yield connection
     connection.close()
 

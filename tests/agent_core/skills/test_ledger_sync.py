@@ -27,7 +27,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 from tests.agent_core.skills.test_catalog import write_skill, write_text
-from tests.agent_core.state.schema import MIGRATIONS, migrate
+from tests.agent_core.state.schema import MIGRATIONS, create_schema, migrate
 
 NOW = 1_000
 HAND = Origin(actor="hand", now=NOW, evidence="found at the start")
@@ -36,7 +36,7 @@ CURATOR = Origin(actor="curator", now=NOW, evidence="not used for 90 days")
 
 def make_store(home: Path) -> Connection:
     connection = sqlite3.connect(home / "state.db", isolation_level=None)
-    migrate(connection)
+    create_schema(connection)
     return connection
 
 

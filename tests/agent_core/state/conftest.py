@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.engine.database import Database
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """A bare connection to a migrated database, for queries one at a time."""
     connection = sqlite3.connect(tmp_path / "bare.db", isolation_level=None)
-    migrate(connection)
+    create_schema(connection)
     yield connection
     connection.close()
 

@@ -4,11 +4,18 @@ import sqlite3
 from collections.abc import Sequence
 
 from agent_core.state.engine.recovery import checksum
-from agent_core.state.engine.upgrade import FOLDER, Migration, load_migrations
+from agent_core.state.engine.upgrade import FOLDER, SCHEMA, Migration, load_migrations
 from agent_core.state.index_entries import dump_entries, index_text
 from agent_core.transcript import leave_out_text
 
 MIGRATIONS = load_migrations(FOLDER)
+_SCHEMA = SCHEMA.read_text(encoding="utf-8")
+
+
+def create_schema(connection: sqlite3.Connection) -> None:
+    """Create the newest schema in an empty database, as a first start does."""
+    connection.executescript(_SCHEMA)
+    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

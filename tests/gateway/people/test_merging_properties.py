@@ -32,7 +32,7 @@ from agent_core.transcript import Message, TextPart
 from gateway.people.merging import YES, AccountMerging, UnlinkRequest
 from tests.agent_core.state.lifecycle.test_merge_people import check_index
 from tests.agent_core.state.rows import PROMPT, add_person
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 ACCOUNTS = 5
 STEPS = 60
@@ -234,7 +234,7 @@ class Deployment:
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
-    migrate(connection)
+    create_schema(connection)
     yield connection
     connection.close()
 

@@ -103,7 +103,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 GROWING = (
     *(
@@ -502,7 +502,7 @@ QUERIES = _queries()
 @pytest.fixture
 def recording(tmp_path: Path) -> Iterator[Recording]:
     connection = sqlite3.connect(tmp_path / "plans.db", isolation_level=None, factory=Recording)
-    migrate(connection)
+    create_schema(connection)
     # A plan shows walks that the keys would need only if a row were missing its parent.
     connection.execute("PRAGMA foreign_keys = OFF")
     search.index_message(connection, message_id=MessageId(1), entries=["p1_a"])  # can be let go of

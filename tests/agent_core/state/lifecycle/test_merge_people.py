@@ -26,7 +26,7 @@ from agent_core.state.tokenizer import stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 SPENT = ModelCall(
     purpose="turn",
@@ -477,7 +477,7 @@ class Failing(sqlite3.Connection):
 
 def test_a_join_that_fails_at_any_statement_changes_nothing(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None, factory=Failing)
-    migrate(connection)
+    create_schema(connection)
     ann, ben = add_person(connection, "ann"), add_person(connection, "ben")
     for person in (ann, ben):
         give_account(connection, person)

@@ -18,7 +18,7 @@ from agent_core.ids import InboxId, OutboxId, TurnId
 from agent_core.state.queues import dead_letters, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
-from tests.agent_core.state.schema import migrate
+from tests.agent_core.state.schema import create_schema
 
 pytestmark = pytest.mark.slow
 QUICK = settings(max_examples=30, stateful_step_count=50, deadline=None)
@@ -33,6 +33,7 @@ class Home(RuleBasedStateMachine):
         super().__init__()
         self._folder = tempfile.TemporaryDirectory()
         self.connection = self._connect()
+        create_schema(self.connection)
         self.person = add_person(self.connection)
         self.dialogue = add_dialogue(self.connection, self.person)
 
@@ -40,7 +41,7 @@ class Home(RuleBasedStateMachine):
         folder = Path(self._folder.name)
         connection = sqlite3.connect(folder / "state.db", isolation_level=None)
         connection.execute("PRAGMA synchronous = OFF")
-        migrate(connection)
+        connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
     def restart(self) -> None:
