@@ -138,7 +138,10 @@ class Button:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundFile:
-    """A file that a message carries. `name` contains no path."""
+    """A file that a message carries. `name` contains no path.
+
+    The type `audio/ogg; codecs=opus` marks speech: a voice message where the platform has them.
+    """
 
     name: str
     media_type: str

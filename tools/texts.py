@@ -51,6 +51,7 @@ SAMPLES: dict[str, object] = {
     "change": "saved `Anna likes tea`",
     "body": "Say good morning.",
     "chat": "Telegram",
+    "choice": "always",
     "city": "Vienna",
     "clock": "22:04",
     "code": "ABCD-EFGH",
@@ -183,6 +184,7 @@ TRANSLATED_SAMPLES: dict[str, dict[str, object]] = {
         "timing": "Um 08:00",
         "tools": "Unterhaltungen durchsuchen und Gedächtnis aktualisieren",
         "used": "0,12 $",
+        "choice": "immer",
         "verbosity": "Jeder Schritt",
         "weekday": "Mo",
     }

@@ -23,7 +23,7 @@ from adapters.errors import FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
 from adapters.telegram.http_transport import HttpTransport, NotThere, TooLong
-from adapters.telegram.payloads import PHOTO_LIMIT, PHOTO_TYPES, Keyboard, Post
+from adapters.telegram.payloads import PHOTO_LIMIT, PHOTO_TYPES, VOICE_TYPE, Keyboard, Post
 from adapters.telegram.receive import BotIdentity
 from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
@@ -44,6 +44,8 @@ the comments of a channel.
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _NO_PHOTO = ("photo_invalid_dimensions", "image_process_failed", "photo_ext_invalid")
 """Refusals of a picture that can still be sent as a document."""
+_NO_VOICE = "voice_messages_forbidden"
+"""Refusal of a person who takes no voice messages; a document is still possible."""
 _UNCHANGED = "message is not modified"
 _TOO_BIG = "file is too big"
 _FETCH_LIMIT = 20_000_000
@@ -142,7 +144,7 @@ class Api:
         return message.message_id
 
     async def _send_file(self, post: Post, file: OutboundFile, about: Mapping[str, Any]) -> Message:
-        """Send a picture as a photo, and any other file as a document."""
+        """Send a picture as a photo, speech as a voice message, any other file as a document."""
         about = {
             "caption": post.page.text or None,
             "caption_entities": _entities(post.page),
@@ -154,6 +156,12 @@ class Api:
                 return await self._bot.send_photo(photo=_upload(file), **about)
             except BadRequest as error:
                 if not any(word in str(error).lower() for word in _NO_PHOTO):
+                    raise
+        if file.media_type == VOICE_TYPE:
+            try:
+                return await self._bot.send_voice(voice=_upload(file), **about)
+            except BadRequest as error:
+                if _NO_VOICE not in str(error).lower():
                     raise
         return await self._bot.send_document(
             document=_upload(file), disable_content_type_detection=True, **about

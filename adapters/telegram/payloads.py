@@ -60,6 +60,8 @@ CAPTION_LIMIT = 1024
 """UTF-16 units of a caption after rendering (Bot API, sendDocument: caption)."""
 PHOTO_LIMIT = 10_000_000
 """Bytes of a picture that a bot may send as a photo (Bot API, sendPhoto)."""
+VOICE_TYPE = "audio/ogg; codecs=opus"
+"""The only format that every client shows as a voice message (Bot API, sendVoice)."""
 PHOTO_TYPES = ("image/png", "image/jpeg", "image/webp")
 FILE_LIMIT = 50_000_000
 """Bytes of a file that a bot may send (Bot API, sendDocument)."""

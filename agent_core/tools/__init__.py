@@ -13,6 +13,7 @@ from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
     NAMES,
+    SPOKEN_ANSWERS,
     SettingsTool,
     apply_setting,
     describe_hours,
@@ -48,6 +49,7 @@ from agent_core.tools.workspace import WORKSPACE_TOOLS, make_workspace_tools
 __all__ = [
     "DAYS_OFF",
     "NAMES",
+    "SPOKEN_ANSWERS",
     "WORKSPACE_TOOLS",
     "Answer",
     "AskTool",

@@ -10,7 +10,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
-from agent_core.state.people.people import Person, Preferences
+from agent_core.state.people.people import Person, Preferences, SpokenAnswers
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.tools.time_zones import find_zone, read_hours
@@ -25,11 +25,25 @@ _BAD_VERBOSITY = Text("verbosity is quiet, normal or verbose")
 _BAD_CAP = Text(
     '"{value}" isn\'t a reading limit; write tokens like 50000, at least {least}, or off'
 )
+_BAD_SPOKEN = Text("spoken_answers is off, to voice messages or always")
 _BAD_ZONE = Text('"{value}" isn\'t a time zone; write a city like "Vienna", or "UTC+2"')
 _BAD_HOURS = Text('"{value}" isn\'t a range of hours; write one like 22:00-07:30 or 10pm-7am')
 _EMPTY_HOURS = Text("quiet hours can't end when they start; write off for none")
 _UNKNOWN = Text('there is no setting "{name}"; there are {names}')
-NAMES = ("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap")
+SPOKEN_ANSWERS = "spoken_answers"
+NAMES = (
+    *("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap"),
+    SPOKEN_ANSWERS,
+)
+_SPOKEN: Mapping[str, SpokenAnswers] = {
+    "": "off",
+    "off": "off",
+    "voice": "voice",
+    "voice messages": "voice",
+    "to voice messages": "voice",
+    "always": "always",
+    "on": "always",
+}
 
 _SPEC = ToolSpec(
     name="settings",
@@ -164,6 +178,10 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
             return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
         case "context_cap":
             return replace(person, context_cap=_read_tokens(value))
+        case "spoken_answers":
+            if value.casefold() not in _SPOKEN:
+                raise ToolArgumentError(_BAD_SPOKEN())
+            return replace(person, spoken_answers=_SPOKEN[value.casefold()])
         case _:
             raise ToolArgumentError(_UNKNOWN(name=name, names=", ".join(NAMES)))
 
@@ -177,6 +195,7 @@ def list_settings(person: Person) -> Preferences:
         quiet_until=person.quiet_until,
         verbosity=person.verbosity,
         context_cap=person.context_cap,
+        spoken_answers=person.spoken_answers,
     )
 
 

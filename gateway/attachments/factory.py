@@ -7,6 +7,7 @@ from agent_core.state.engine.database import Database
 from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.attachments.media_command import MediaCommand
 from gateway.attachments.reader import Limits, Reader
+from gateway.attachments.speech import MOST_AUDIO
 from gateway.attachments.transcription import (
     MOST_ANSWER,
     CommandTranscriber,
@@ -65,6 +66,18 @@ def make_transcriber(settings: MediaSettings, secrets: Secrets) -> Transcriber |
         )
         return CommandTranscriber(command=command)
     return None
+
+
+def make_speech_command(settings: MediaSettings) -> MediaCommand | None:
+    """Build the program that speaks answers, or return None."""
+    if not settings.speech_command:
+        return None
+    return _make_command(
+        settings,
+        settings.speech_command,
+        seconds=settings.speech_seconds,
+        most_bytes=MOST_AUDIO,
+    )
 
 
 def _make_command(

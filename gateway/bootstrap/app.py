@@ -14,6 +14,7 @@ from agent_core.agent import AcceptedCalls, Agent, Toolboxes
 from agent_core.memory import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from gateway.attachments import make_speech_command
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core
 from gateway.bootstrap.external_plugins import ExternalPlugins
@@ -45,6 +46,7 @@ from gateway.turns import (
     AcceptedProposals,
     LaneDeps,
     Lanes,
+    SpokenAnswers,
     TurnDeps,
     TurnHandles,
     TurnRunner,
@@ -161,8 +163,15 @@ def _list_background(
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
     calls = AcceptedCalls(toolboxes, core.now)
     proposals = AcceptedProposals(core.database, notices.dispatcher, calls, core.now)
-    tasks = maintenance.make_task_runner(core, notices, proposals)
-    data.questions.answered.connect(lambda _: tasks.wakeup.set())
+    spoken_answers = SpokenAnswers(
+        core.database,
+        notices.dispatcher,
+        make_speech_command(core.settings.media),
+        notices.enqueue_for_owners,
+        core.now,
+    )
+    tasks = maintenance.make_task_runner(core, notices, proposals, spoken_answers)
+    data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [
         tasks.run,
         data.data_requests.run,
@@ -235,6 +244,7 @@ def _make_turn_deps(
         zone_of=core.zone_of,
         now=core.now,
         notify_owners=notices.enqueue_for_owners,
+        speech_due=core.tasks_due if core.settings.media.speech_command else None,
         start_delay=timings.start_delay,
         outage_pace=timings.outage_pace,
         display=timings.display,

@@ -58,6 +58,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         lanes=lanes,
         external=extra.external,
         model=f"{model.provider}: {model.name}",
+        platforms=extra.adapters.keys(),
     )
     groups = (
         ConversationCommands(
@@ -80,7 +81,12 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         PrivacyCommands(
             exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
         ),
-        SettingsCommands(database=database, report=report, zone_of=deps.zone_of),
+        SettingsCommands(
+            database=database,
+            report=report,
+            zone_of=deps.zone_of,
+            can_speak=bool(extra.settings.media.speech_command),
+        ),
         ModelCommands(
             database=database,
             models=_list_models(extra.settings),

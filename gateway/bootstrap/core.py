@@ -86,6 +86,8 @@ class Core:
     now: Callable[[], int]
     wakeup: asyncio.Event
     """Set after a write that may make a job due earlier."""
+    tasks_due: asyncio.Event
+    """Set after a write that queues a background task which somebody waits for."""
     data_removed: Signal[None]
     """Emitted after personal data was removed: caches are out of date."""
     stale_messages: Signal[Sequence[InboxId]]
@@ -123,6 +125,7 @@ def make_core(
         secret_mask=SecretMask(list_hidden(settings.secrets)),
         now=extra.now,
         wakeup=asyncio.Event(),
+        tasks_due=asyncio.Event(),
         data_removed=Signal(),
         stale_messages=Signal(),
     )

@@ -15,12 +15,12 @@ from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
 from gateway.bootstrap.core import Core
 from gateway.people import Notices
-from gateway.turns import PROPOSAL_TASK, AcceptedProposals
+from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, SpokenAnswers
 
 _log = logging.getLogger(__name__)
 
 _POLL = 15.0
-"""Seconds between two looks at the table; a task that somebody waits for sets `wakeup`."""
+"""Seconds between two looks at the table."""
 _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
@@ -38,21 +38,24 @@ class TaskRunner:
         database: Database,
         handlers: Mapping[str, Handler],
         now: Callable[[], int],
+        wakeup: asyncio.Event,
         poll: float = _POLL,
     ) -> None:
-        """`handlers` has one function for each kind of task; `poll` is in seconds."""
+        """`handlers` has one function for each kind of task; `poll` is in seconds.
+
+        Whoever waits for a task sets `wakeup`.
+        """
         self._database = database
         self._handlers = handlers
         self._now = now
         self._poll = poll
-        self.wakeup = asyncio.Event()
-        """Set to look at the table at once."""
+        self._wakeup = wakeup
 
     async def run(self) -> None:
         """Work until cancelled; repeat the tasks that an earlier process did not finish."""
         is_reopened = False
         while True:
-            self.wakeup.clear()
+            self._wakeup.clear()
             try:
                 if not is_reopened:
                     await self._database.write("tasks.reopen", tasks.reopen)
@@ -64,7 +67,7 @@ class TaskRunner:
             if not worked:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._poll):
-                        await self.wakeup.wait()
+                        await self._wakeup.wait()
 
     async def _do_next(self) -> bool:
         """Run the next task that is due; return whether there was one. Raises `StoreError`."""
@@ -96,7 +99,9 @@ class TaskRunner:
         await self._database.write("tasks.back", work)
 
 
-def make_task_runner(core: Core, notices: Notices, proposals: AcceptedProposals) -> TaskRunner:
+def make_task_runner(
+    core: Core, notices: Notices, proposals: AcceptedProposals, spoken_answers: SpokenAnswers
+) -> TaskRunner:
     """Build the runner with a handler for each kind of task."""
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
@@ -127,5 +132,6 @@ def make_task_runner(core: Core, notices: Notices, proposals: AcceptedProposals)
         SOUL_TASK: report_soul,
         GROWTH_TASK: check_growth,
         PROPOSAL_TASK: proposals.apply,
+        SPEECH_TASK: spoken_answers.apply,
     }
-    return TaskRunner(database=database, handlers=handlers, now=now)
+    return TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due)

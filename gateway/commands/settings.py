@@ -26,6 +26,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import (
     DAYS_OFF,
     NAMES,
+    SPOKEN_ANSWERS,
     apply_setting,
     describe_days,
     describe_hours,
@@ -39,6 +40,7 @@ from gateway.outbound import reschedule, stand_for
 from gateway.texts import general
 from gateway.texts import jobs as job_texts
 from gateway.texts import models as model_texts
+from gateway.texts.attachments import SPEECH_BUTTONS, explain_no_speech, show_speech
 from gateway.texts.jobs import list_coming
 from gateway.texts.models import ModelLine
 from gateway.texts.rooms import ONLY_IN_DIRECT
@@ -59,6 +61,8 @@ class PersonalSettings:
 
     person: Person
     days_off: tuple[int, ...]
+    can_speak: bool
+    """True where a program speaks answers."""
 
 
 class SettingsCommands:
@@ -70,7 +74,10 @@ class SettingsCommands:
         database: Database,
         report: StatusReport,
         zone_of: Callable[[Person], str],
+        can_speak: bool,
     ) -> None:
+        """`can_speak` says that a program for spoken answers is configured."""
+        self._can_speak = can_speak
         self._database = database
         self._report = report
         self._zone_of = zone_of
@@ -139,7 +146,7 @@ class SettingsCommands:
             move, buttons = await self._database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-            wanted = _apply(_find(connection, call.person), name, value or "")
+            wanted = _apply(self._find(connection, call.person), name, value or "")
             person = wanted.person
             set_language(person.language, call.message.sender.language)
             people.set_preferences(connection, list_settings(person), person_id=person.id)
@@ -155,7 +162,15 @@ class SettingsCommands:
         return Reply(effect=effect, buttons=(buttons or shown.buttons) if is_direct else ())
 
     async def _look(self, call: Call) -> PersonalSettings:
-        return await self._database.read(lambda c: _find(c, call.person))
+        return await self._database.read(lambda c: self._find(c, call.person))
+
+    def _find(self, connection: Connection, person: Person) -> PersonalSettings:
+        """Return a person's current settings."""
+        return PersonalSettings(
+            person=people.find(connection, person_id=person.id) or person,
+            days_off=delivery_targets.find(connection, person_id=person.id).days_off,
+            can_speak=self._can_speak,
+        )
 
 
 def offer_move(
@@ -176,18 +191,12 @@ def _list_next_jobs(connection: Connection, call: Call) -> list[Job]:
     return sorted(waiting, key=lambda job: job.next_slot[1] if job.next_slot else 0)[:_NEXT_JOBS]
 
 
-def _find(connection: Connection, person: Person) -> PersonalSettings:
-    """Return a person's current settings."""
-    return PersonalSettings(
-        person=people.find(connection, person_id=person.id) or person,
-        days_off=delivery_targets.find(connection, person_id=person.id).days_off,
-    )
-
-
 def _apply(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
     """Return the settings with one changed. Raises `ToolArgumentError` with a sentence."""
     if name == DAYS_OFF:
         return replace(wanted, days_off=read_days(value))
+    if name == SPOKEN_ANSWERS and value and not wanted.can_speak:
+        raise ToolArgumentError(explain_no_speech(is_owner=wanted.person.is_owner))
     return replace(wanted, person=apply_setting(wanted.person, name, value))
 
 
@@ -214,12 +223,13 @@ def _show(wanted: PersonalSettings, zone: str, command: str = "settings") -> Rep
             "cap": describe_cap(person.context_cap),
         },
         verbosity=person.verbosity,
+        more=(show_speech(person.spoken_answers),) if wanted.can_speak else (),
     )
     return Reply(text=text, buttons=_make_buttons(wanted, command))
 
 
 def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
-    """Return buttons for the level of detail, quiet nights and quiet weekends."""
+    """Return buttons for the level of detail, quiet nights, quiet weekends and spoken answers."""
     person = wanted.person
     levels = [
         stand_for(
@@ -237,7 +247,12 @@ def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
         weekend = stand_for(f"{command} {DAYS_OFF} off", general.NO_DAYS_OFF())
     else:
         weekend = stand_for(f"{command} {DAYS_OFF} weekend", general.WEEKENDS_OFF())
-    return (*levels, night, weekend)
+    speech = [
+        stand_for(f"{command} {SPOKEN_ANSWERS} {choice}", label())
+        for choice, label in SPEECH_BUTTONS.items()
+        if wanted.can_speak and choice != person.spoken_answers
+    ]
+    return (*levels, night, weekend, *speech)
 
 
 _DIGEST = 8

@@ -1,4 +1,4 @@
-"""The table of attachments: sizes and voice notes."""
+"""The table of attachments: sizes, voice notes and spoken answers."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from gateway.config.types import Text, Texts
 
 
 class MediaSettings(Table, title="Attachments"):
-    """Sizes of attachments, and voice notes. MB are a million bytes."""
+    """Sizes of attachments, voice notes, and spoken answers. MB are a million bytes."""
 
     transcription: Literal["", "openai", "command"] = Field(
         "",
@@ -25,15 +25,26 @@ class MediaSettings(Table, title="Attachments"):
     transcription_seconds: int = Field(
         60, ge=1, le=3600, description="Longest time for one recording, in seconds."
     )
+    speech_command: Texts = Field(
+        (),
+        description="The program that speaks answers, and its arguments, run without a shell. It"
+        " reads text on standard input and writes audio to standard output. `{language}` stands for"
+        ' the person\'s language, for instance `["espeak-ng", "-v", "{language}", "--stdin",'
+        ' "--stdout"]`. People turn it on with `/settings spoken_answers always`.',
+    )
+    speech_seconds: int = Field(
+        60, ge=1, le=240, description="Longest time for one spoken answer, in seconds."
+    )
     command_network: bool = Field(
         False,
-        description="Whether the program may use the network.",
+        description="Whether these two programs may use the network, for instance `curl`.",
     )
     command_memory_mb: int = Field(
         4000,
         ge=50,
         le=1_000_000,
-        description="Most memory of the program with all its processes, in millions of bytes.",
+        description="Most memory of one of these programs with all its processes, in millions of"
+        " bytes.",
     )
     image_mb: float = Field(
         3.9,

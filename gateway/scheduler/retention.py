@@ -102,7 +102,11 @@ class Sweeper:
 
 
 def _sweep_exports(connection: Connection, span: Span) -> int:
-    return len(retention.sweep_exports(connection, span=span))
+    """Detach delivered exports and spoken answers, and clear the bytes that nothing else holds."""
+    keys = retention.sweep_exports(connection, span=span)
+    unused = [*{*keys} - person_data.list_referenced(connection, keys=keys)]
+    retention.sweep_files(connection, keys=unused, before=span.before)
+    return len(keys)
 
 
 _DELETIONS: Mapping[Kind, Callable[..., int]] = {

@@ -33,6 +33,33 @@ Fault = Literal[
 """The reasons why an attachment can't be read."""
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
+LINK = Text("link")
+"""Read aloud in place of an address."""
+SPOKEN_ANSWER = Text("spoken-answer")
+"""The name of the file of a spoken answer, without its ending."""
+_SPEECH_CHOICES = {
+    "off": Text("off"),
+    "voice": Text("to voice messages"),
+    "always": Text("always"),
+}
+SPEECH_BUTTONS = {
+    "off": Text("Don't speak answers"),
+    "voice": Text("Answer voice with voice"),
+    "always": Text("Always speak answers"),
+}
+"""Buttons below the settings, by the value that each sets."""
+_SPEECH_LINE = Text("- Spoken answers: {choice}")
+_NO_SPEECH = Text("spoken answers aren't set up here; please ask my owner")
+_NO_SPEECH_OWNER = Text(
+    "spoken answers need a program; set media.speech_command in config.toml, and restart Talaria"
+)
+_SPEECH_SLOW = Text("it took longer than {seconds} s")
+_SPEECH_TOO_LARGE = Text("its audio is larger than this platform takes")
+_SPEECH_FAILED = Text(
+    "I couldn't speak an answer: the program of media.speech_command failed ({reason}). The text"
+    " was sent. I report this at most once a day."
+)
+
 UNHEARD_SLOW = Text("That took too long to transcribe. Please write it, or send a shorter one.")
 UNHEARD_BUSY = Text("I can't transcribe that right now. Please write it, or send it again later.")
 UNHEARD_REFUSED = Text("I couldn't transcribe that. Please write it.")
@@ -186,3 +213,28 @@ def describe_cut(what: str, extent: str) -> str:
 def describe_excess(most: int) -> str:
     """Say that a message has more attachments than are read."""
     return _TOO_MANY(most=most)
+
+
+def show_speech(choice: str) -> str:
+    """Show the setting of spoken answers as a line of a list."""
+    return _SPEECH_LINE(choice=_SPEECH_CHOICES[choice]())
+
+
+def explain_no_speech(*, is_owner: bool) -> str:
+    """Say in a clause why answers can't be spoken; only owners read the name of the setting."""
+    return _NO_SPEECH_OWNER() if is_owner else _NO_SPEECH()
+
+
+def describe_speech_fault(reason: str) -> str:
+    """Tell an owner that an answer was not spoken; `reason` is a clause."""
+    return _SPEECH_FAILED(reason=reason)
+
+
+def describe_slow_speech(seconds: float) -> str:
+    """Say in a clause that a program took too long."""
+    return _SPEECH_SLOW(seconds=f"{seconds:g}")
+
+
+def describe_large_speech() -> str:
+    """Say in a clause that the audio of an answer is too large."""
+    return _SPEECH_TOO_LARGE()

@@ -206,15 +206,18 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
 
 
 def describe_settings(
-    *, zone: str, is_default_zone: bool, values: dict[str, str], verbosity: str
+    *, zone: str, is_default_zone: bool, values: dict[str, str], verbosity: str, more: Sequence[str]
 ) -> str:
-    """Show a person's settings; `values` are language, hours, days_off and cap, or empty."""
+    """Show a person's settings; `values` are language, hours, days_off and cap, or empty.
+
+    `more` are further lines.
+    """
     shown = {name: value or _NONE() for name, value in values.items()} | {
         "zone": _DEFAULT_ZONE(zone=zone) if is_default_zone else zone,
         "language": values["language"] or _ANY_LANGUAGE(),
         "verbosity": VERBOSITIES[verbosity](),
     }
-    return "\n".join((*(line(**shown) for line in _SETTINGS), "", _SETTINGS_USAGE()))
+    return "\n".join((*(line(**shown) for line in _SETTINGS), *more, "", _SETTINGS_USAGE()))
 
 
 def describe_bad_setting(complaint: str) -> str:

@@ -12,18 +12,21 @@ from gateway.turns.proposals import (
     make_proposal_answerers,
 )
 from gateway.turns.runner import TurnRunner
+from gateway.turns.spoken_answers import SPEECH_TASK, SpokenAnswers
 from gateway.turns.user_prompts import ANSWER_PATIENCE, UserPrompts
 
 __all__ = [
     "ANSWER_PATIENCE",
     "CRASH_WAIT",
     "PROPOSAL_TASK",
+    "SPEECH_TASK",
     "START_DELAY",
     "AcceptedProposals",
     "AttachmentStage",
     "LaneDeps",
     "Lanes",
     "PresenterTimings",
+    "SpokenAnswers",
     "TurnDeps",
     "TurnHandles",
     "TurnRunner",

@@ -1,5 +1,6 @@
 """End turns: transcript, cost, state, inbox and the answer, in one transaction."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,12 +36,10 @@ from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
 from gateway.turns.handle import START_DELAY
 from gateway.turns.presenter import PresenterTimings, Shown
+from gateway.turns.spoken_answers import NotifyOwners, enqueue_speech
 
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
-
-
-NotifyOwners = Callable[[Connection, Callable[[], str], int], Sequence[OutboxRow]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +55,8 @@ class TurnDeps:
     """Returns the IANA time zone of a person."""
     now: Callable[[], int]
     notify_owners: NotifyOwners
-    """Enqueues a notice to every owner."""
+    speech_due: asyncio.Event | None = None
+    """Set once answers wait to be spoken; None where no program speaks."""
     start_delay: float = START_DELAY
     """Seconds; see `DeferredStart`."""
     outage_pace: float = 1.0
@@ -211,6 +211,7 @@ class TurnFinalizer:
         self._outcomes = deps.outcomes
         self._zone_of = deps.zone_of
         self._now = deps.now
+        self._speech_due = deps.speech_due
 
     async def finalize(
         self,
@@ -241,6 +242,8 @@ class TurnFinalizer:
                 self._agent.cache_session(active, session)
             if active.job_turn:
                 self._outcomes.wakeup.set()
+            if self._speech_due and active.person.spoken_answers != "off":
+                self._speech_due.set()
 
         await self._database.retry_while_unavailable(write, f"the end of turn {active.id}")
 
@@ -283,7 +286,7 @@ class TurnFinalizer:
             rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], session
-        enqueue_title(connection, active, now)
+        self._enqueue_tasks(connection, active, place if is_answer else None, now)
         reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
         adapter = self._dispatcher.adapters.get(reply.platform)
@@ -304,6 +307,14 @@ class TurnFinalizer:
         rows = enqueue_reply(connection, reply, parts, now, target)
         rows += enqueue_files(connection, reply, adapter, now)
         return [*rows, *self._questions.end_of_turn(connection, active.id, now)], session
+
+    def _enqueue_tasks(
+        self, connection: Connection, active: ActiveTurn, place: Place | None, now: int
+    ) -> None:
+        """Enqueue the title of a session, and the speech of an answer to `place`."""
+        enqueue_title(connection, active, now)
+        if place and self._speech_due and active.person.spoken_answers != "off":
+            enqueue_speech(connection, active, place, now)
 
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript is damaged. Raises `StoreError`.

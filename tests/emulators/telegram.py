@@ -82,6 +82,7 @@ class TelegramEmulator:
             "getfile": self.world.file,
             "senddocument": self.deeds.send_document,
             "sendphoto": self.deeds.send_photo,
+            "sendvoice": self.deeds.send_voice,
             "editmessagecaption": self.deeds.edit_caption,
             "setmessagereaction": self.deeds.react,
             "getchatmembercount": self.deeds.count_members,

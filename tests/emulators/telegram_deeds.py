@@ -21,6 +21,8 @@ class Deeds:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.deaf: set[int] = set()
+        """Chats of people who take no voice messages."""
 
     def send_document(self, parameters: Json) -> Json:
         """sendDocument, with an uploaded file only."""
@@ -32,6 +34,16 @@ class Deeds:
         if isinstance(file, Upload) and not file.data.startswith(_PICTURES):
             raise Refusal(400, "Bad Request: IMAGE_PROCESS_FAILED")
         return self._send_file(parameters, "photo", PHOTO_LIMIT)
+
+    def send_voice(self, parameters: Json) -> Json:
+        """sendVoice, with uploaded OGG and Opus only."""
+        file = parameters.get("voice")
+        if isinstance(file, Upload):
+            if str(parameters.get("chat_id")) in map(str, self.deaf):
+                raise Refusal(400, "Bad Request: VOICE_MESSAGES_FORBIDDEN")
+            if not (file.data.startswith(b"OggS") and b"OpusHead" in file.data[:64]):
+                raise Refusal(400, "Bad Request: wrong type of the web page content")
+        return self._send_file(parameters, "voice", UPLOAD_LIMIT)
 
     def _send_file(self, parameters: Json, kind: str, most: int) -> Json:
         chat = self._world.chat(parameters.get("chat_id"))
@@ -51,6 +63,8 @@ class Deeds:
         content: Json = {"document": about | {"mime_type": file.media_type}}
         if kind == "photo":
             content = {"photo": [about | {"width": 1000, "height": 560}]}
+        if kind == "voice":
+            content = {"voice": about | {"mime_type": file.media_type, "duration": 1}}
         if caption:
             content["caption"] = caption
         if entities:

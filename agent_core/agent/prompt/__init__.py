@@ -1,11 +1,12 @@
 """The system prompt of a conversation, and the facts in front of each message."""
 
-from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.prompt.facts import SPOKEN, FactInputs, QuotedMessage, compose_facts
 from agent_core.agent.prompt.persona import SOUL_LIMIT, ensure_soul
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
 
 __all__ = [
     "SOUL_LIMIT",
+    "SPOKEN",
     "FactInputs",
     "FrozenPrompt",
     "PromptCache",

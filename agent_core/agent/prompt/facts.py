@@ -31,6 +31,9 @@ FORWARDED = "Passes on a message by "
 ATTACHED = "Attached, you know only this of it: "
 """Beginnings of the lines that hold words of others; `prompt.sources` finds them again."""
 
+SPOKEN = "Spoken: a machine wrote down what they said, and may have misheard"
+"""The line of a voice note."""
+
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 
@@ -85,7 +88,7 @@ def compose_facts(inputs: FactInputs) -> str:
     if inputs.attachments:
         lines.append(f"{ATTACHED}{_describe_attached(inputs.attachments)}")
     if inputs.is_spoken:
-        lines.append("Spoken: a machine wrote down what they said, and may have misheard")
+        lines.append(SPOKEN)
     if inputs.wanted:
         lines.append(f"They want answers in: {flatten(inputs.wanted, 20)}")
     lines += inputs.news

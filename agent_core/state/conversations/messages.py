@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import list_entries
 from agent_core.state.search.search import index_message
-from agent_core.transcript import Message, dump_stored, load_parts
+from agent_core.transcript import Message, TextPart, dump_stored, load_parts
 
 START = MessageId(0)
 """The position before every message."""
@@ -174,6 +174,17 @@ def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: Person
         {"turn_id": turn_id, "person_id": person_id},
     ).fetchone()
     return str(row[0]) if row else ""
+
+
+def facts_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
+    """Return the facts in front of a turn's messages, line by line."""
+    rows = connection.execute(
+        "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'user' ORDER BY id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchall()
+    found = [part for parts, text in rows for part in load_parts(parts, text)]
+    return "\n".join(part.text for part in found if isinstance(part, TextPart) and part.is_fact)
 
 
 def list_texts(

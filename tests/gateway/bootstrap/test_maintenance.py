@@ -41,7 +41,9 @@ def time() -> Time:
 
 @asynccontextmanager
 async def working(database: Database, time: Time, **handlers: Handler) -> AsyncIterator[None]:
-    background = TaskRunner(database=database, handlers=handlers, now=time, poll=0.002)
+    background = TaskRunner(
+        database=database, handlers=handlers, now=time, wakeup=asyncio.Event(), poll=0.002
+    )
     task = asyncio.create_task(background.run())
     try:
         yield
