@@ -1,10 +1,13 @@
 """Schedules in words: what the person is shown before they count, and when they then come."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.emulators.sources import Sources
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.clock import Clock
+from tests.integration.processes import talaria
 from tests.journeys.accounts import texts
 from tests.journeys.stage import Stage, call, calls, results
 
@@ -139,6 +142,26 @@ async def test_an_own_calendar_file_is_echoed_in_german(stage: Stage) -> None:
         await harness.notes(anna.says("jeden Tag um 8, außer an den Tagen in off days.ics"))
         await harness.until(lambda: "off days.ics (bisher 2 Tage)" in texts(anna)[-1])
         assert "Mi 25.11.2026 08:00; Do 26.11.2026 08:00" in texts(anna)[-1]
+
+
+async def test_the_command_line_takes_rules_and_own_calendars(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
+    ahead = [datetime.now(UTC).date() + timedelta(days=days) for days in (1, 2)]
+    (stage.home / "sources").mkdir(parents=True, exist_ok=True)
+    own = stage.home / "sources" / "off.ics"
+    own.write_text(make_calendar(f"{ahead[0]:%Y%m%d}"))
+    job = ("--times", "08:00,18:30", "--skip", "calendar off.ics", "--message", "Call Ada.")
+    made = talaria(stage.home, "jobs", "add", "--person", "anna", *job)
+    assert made.code == 0, made.err
+    assert "except whole-day events of off.ics (1 day so far)" in made.out
+    assert f"{ahead[0]} 08:00" not in made.out
+    assert f"{ahead[1]} 08:00" in made.out
+    own.unlink()
+    refused = talaria(stage.home, "jobs", "change", "5", *job[:4])
+    assert refused.code
+    assert "The calendar can't be read: there is no such file" in refused.err
 
 
 async def test_what_cannot_be_expressed_is_refused_with_the_nearest(stage: Stage) -> None:

@@ -27,8 +27,10 @@ _EPILOG = (
 )
 
 
+_OF_RULES = ("times", "rule", "skip", "starts", "until", "count", "place")
 _EXAMPLES_OF_ADD = (
     "talaria jobs add --person ada --cron '0 8 * * 1-5' --message 'Take the pills.'",
+    "talaria jobs add --person ada --times 8:00 --skip holidays --message 'Take the pills.'",
     "talaria jobs add --person ada --at 2026-11-23T08:00 --prompt 'What is new in the feeds?'",
     "talaria jobs add --person ada --every 60 --script -- df -h",
 )
@@ -106,6 +108,26 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
     when.add_argument(
         "--at", metavar="LOCAL", type=_check(read_once), help="once, like 2026-11-23T08:00"
     )
+    when.add_argument(
+        "--times",
+        metavar="TIMES",
+        type=_split,
+        help="comma-separated: 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30",
+    )
+    parser.add_argument(
+        "--rule", metavar="RRULE", help="days of --times; FREQ=DAILY is the default"
+    )
+    parser.add_argument(
+        "--skip",
+        metavar="DAYS",
+        action="append",
+        help='days left out of --times: "2026-12-24", "2026-12-24/2027-01-06", "holidays",'
+        ' "holidays:DE-BY" or "calendar URL-OR-FILE"; repeatable',
+    )
+    parser.add_argument("--starts", metavar="LOCAL", help="first day or time")
+    parser.add_argument("--until", metavar="LOCAL", help="last day or time")
+    parser.add_argument("--count", metavar="N", type=int, help="number of times")
+    parser.add_argument("--place", metavar="LAT,LON", help="where the sun rises and sets")
 
 
 def _configure_work(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
@@ -231,6 +253,7 @@ def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
         "cron": arguments.cron,
         "every_minutes": arguments.every,
         "at": arguments.at,
+        **{name: getattr(arguments, name) for name in _OF_RULES},
         "zone": arguments.zone,
         "late": arguments.late,
         "urgent": arguments.urgent,

@@ -52,6 +52,7 @@ _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
 _OPTIONS = (
     *("cron", "every_minutes", "at", "zone", "to", "late", "urgent"),
+    *("times", "rule", "skip", "starts", "until", "count", "place"),
     *("model", "tools", "skills", "aware", "day_usd", "pause_after", "gate"),
 )
 """The options of a job, with the names of the `schedule` tool."""
