@@ -109,6 +109,29 @@ async def test_days_of_an_own_calendar_are_left_out_and_read_again_each_day(
         await harness.until(lambda: texts(anna).count("Call Ada.") == 1)
 
 
+async def test_a_restart_without_the_calendar_changes_no_slot(stage: Stage) -> None:
+    anna, clock = stage.account("telegram", ANNA), Clock(*SUNDAY)
+    stage.now = clock
+    own = stage.home / "sources" / "off.ics"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(make_calendar("20261123", "20261125"))
+    async with stage.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
+        stage.plan(remind(**DAILY, skip=["calendar off.ics"]), "Agreed.")
+        await harness.notes(anna.says("every day at 8, except on the days in off.ics"))
+        await harness.asks(anna, YES)
+        await harness.press(anna, YES)
+        await harness.until(lambda: texts(anna)[-1] == "Agreed.")
+    own.unlink()
+    clock.pass_unseen(hours=44)
+    async with stage.open() as harness:  # Tuesday, 08:00
+        await harness.until(lambda: texts(anna).count("Call Ada.") == 1)
+        clock.move(harness, hours=24)
+        await harness.at_rest()
+        assert "Thu 2026-11-26 08:00" in await harness.hears(anna, "/jobs 5")
+        assert texts(anna).count("Call Ada.") == 1
+
+
 async def test_a_calendar_that_cannot_be_read_is_said_when_the_job_is_made(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     stage.now = Clock(*SUNDAY)
