@@ -47,7 +47,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="export", summary="Export all your data as a file"),
     CommandSpec(name="forget", summary="Permanently delete notes and messages by keyword"),
     CommandSpec(name="erase", summary="Permanently delete all your data"),
-    CommandSpec(name="settings", summary="Change time zone, language, quiet hours, detail"),
+    CommandSpec(name="settings", summary="Change time zone, language, quiet hours, voice"),
     CommandSpec(name="model", summary="Choose the model that answers you or runs a job"),
     CommandSpec(name="verbose", summary="Show or hide each step I take"),
     CommandSpec(name="room", summary="Choose how I answer in this group"),

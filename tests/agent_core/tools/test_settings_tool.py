@@ -66,6 +66,17 @@ def test_a_cap_is_taken_as_people_write_numbers(value: str, tokens: int | None) 
 
 
 @pytest.mark.parametrize(
+    ("value", "choice"),
+    [
+        *(("", "off"), ("off", "off"), ("always", "always"), ("on", "always")),
+        *(("voice", "voice"), ("To voice messages", "voice")),
+    ],
+)
+def test_spoken_answers_are_asked_for_in_plain_words(value: str, choice: str) -> None:
+    assert apply_setting(ANN, "spoken_answers", value).spoken_answers == choice
+
+
+@pytest.mark.parametrize(
     ("name", "value", "complaint"),
     [
         ("time_zone", "Vienna time", '"Vienna time" isn\'t a time zone'),
@@ -75,6 +86,7 @@ def test_a_cap_is_taken_as_people_write_numbers(value: str, tokens: int | None) 
         ("quiet_hours", "24:00-07:00", "isn't a range of hours"),
         ("quiet_hours", "22:00-22:00", "can't end when they start"),
         ("verbosity", "loud", "quiet, normal or verbose"),
+        ("spoken_answers", "sometimes", "is off, to voice messages or always"),
         ("context_cap", "many", "write tokens like 50000, at least 8000"),
         ("context_cap", "7999", "isn't a reading limit"),
         ("context_cap", "99999999999", "isn't a reading limit"),
