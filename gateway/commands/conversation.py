@@ -4,7 +4,7 @@ Those of the turn are new, stop, here, queue, steer, btw, retry and status; thos
 earlier messages are sessions, resume, title and branch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from agent_core.ids import SessionId
@@ -19,7 +19,8 @@ from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.conversion import Place, QueuedMessage
 from gateway.outbound import stand_for
-from gateway.texts import general, memory
+from gateway.people import LOCAL_PLATFORM, is_out_of_reach
+from gateway.texts import general, memory, people
 from gateway.texts import usage as usage_texts
 from gateway.texts.usage import SessionLine
 from gateway.turns import AttachmentStage, Lanes
@@ -47,11 +48,14 @@ class StatusReport:
         lanes: Lanes,
         external: ExternalMemory | None,
         model: str,
+        platforms: Collection[str],
     ) -> None:
+        """`platforms` are the enabled ones."""
         self._database = database
         self._lanes = lanes
         self._external = external
         self._model = model
+        self._platforms = platforms
 
     async def _describe_external(self) -> str:
         if self._external is None:
@@ -61,7 +65,9 @@ class StatusReport:
     async def describe(self, call: Call) -> str:
         """Return the status text. Raises `StoreError`."""
 
-        def look(connection: Connection) -> tuple[Session | None, int, Total, QuotaUsage, int]:
+        def look(
+            connection: Connection,
+        ) -> tuple[Session | None, int, Total, QuotaUsage, int, bool]:
             session = sessions.find_open(connection, conversation_id=call.conversation.id)
             said = (
                 messages.count_spoken(
@@ -77,9 +83,10 @@ class StatusReport:
                 usage.total_since(connection, person_id=own, since=since),
                 usage.charged_since(connection, person_id=own, since=since),
                 dead_letters.count_dead_of(connection, person_id=call.person.id),
+                _is_unreached(connection, call, self._platforms),
             )
 
-        session, said, total, charged, dead = await self._database.read(look)
+        session, said, total, charged, dead, is_unreached = await self._database.read(look)
         status = general.Status(
             model=self._model,
             title=session.title if session else "",
@@ -93,7 +100,8 @@ class StatusReport:
             undelivered=dead,
             memory=await self._describe_external(),
         )
-        return general.describe_status(status)
+        text = general.describe_status(status)
+        return f"{text}\n{people.NOTICES_UNSEEN()}" if is_unreached else text
 
 
 class ConversationCommands:
@@ -337,6 +345,13 @@ class SessionCommands:
             return usage_texts.BRANCHED(number=open_one.number), []
 
         return Reply(effect=effect)
+
+
+def _is_unreached(connection: Connection, call: Call, platforms: Collection[str]) -> bool:
+    """Return whether an owner gets no notices in a chat app; this reply would end that there."""
+    is_here = call.message.address.is_direct and call.platform != LOCAL_PLATFORM
+    is_asked = call.person.is_owner and not is_here
+    return is_asked and is_out_of_reach(connection, call.person, platforms)
 
 
 def shorten_title(text: str) -> str:

@@ -24,9 +24,11 @@ from gateway.people.onboarding import Introduction as Introduction
 from gateway.people.onboarding import Onboarding as Onboarding
 from gateway.people.onboarding import StartRequest as StartRequest
 from gateway.people.onboarding import list_unlinked as list_unlinked
+from gateway.people.owners import LOCAL_CHAT as LOCAL_CHAT
 from gateway.people.owners import Notices as Notices
 from gateway.people.owners import choose_owner as choose_owner
 from gateway.people.owners import find_direct_chat as find_direct_chat
+from gateway.people.owners import is_out_of_reach as is_out_of_reach
 from gateway.people.room_consent import RoomConsent as RoomConsent
 from gateway.people.room_consent import make_consent_answerers as make_consent_answerers
 from gateway.people.room_privacy import close_questions as close_questions

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage, Sender
 from agent_core.errors import ToolArgumentError
+from agent_core.ids import PersonId
 from agent_core.localization import (
     LANGUAGES,
     choose_language,
@@ -69,10 +70,18 @@ class Greeting:
     buttons: tuple[Choice, ...] = ()
     time_zone: str | None = None
     """The time zone that the person has then, if they have set one."""
+    person_id: PersonId | None = None
+    """The person that it greets; None for a refusal."""
 
     def make_outgoing(self, platform: str, chat: str) -> NewOutboxMessage:
         """Make the message for a chat."""
-        return NewOutboxMessage(platform=platform, chat=chat, body=self.text, buttons=self.buttons)
+        return NewOutboxMessage(
+            platform=platform,
+            chat=chat,
+            body=self.text,
+            buttons=self.buttons,
+            person_id=self.person_id,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +130,7 @@ def compose(person: Person, zone: str, now: int, *, is_whole: bool = True) -> Gr
         text="\n\n".join(words),
         buttons=_make_buttons(person, zone),
         time_zone=person.time_zone,
+        person_id=person.id,
     )
 
 

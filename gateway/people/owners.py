@@ -1,9 +1,11 @@
 """Notices to the owners about changes that nobody asked for in a chat."""
 
+import logging
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
+from adapters.ids import Address
 from agent_core.ids import PersonId
 from agent_core.localization import use_language
 from agent_core.memory import MemoryStore, find_oversize
@@ -21,6 +23,10 @@ from gateway.people.identity import LOCAL_PLATFORM
 from gateway.texts import blocks
 from gateway.texts.memory import describe_oversize, describe_own_oversize
 
+_log = logging.getLogger(__name__)
+
+LOCAL_CHAT = conversion.name_chat(Address(chat_id="local", is_direct=True))
+"""The console's only chat."""
 _LOOK_BACK = 200
 """Number of an owner's latest turns searched for a direct chat."""
 
@@ -51,17 +57,28 @@ def find_direct_chat(
 ) -> Place | None:
     """Return a person's latest direct chat on an enabled platform.
 
-    A terminal comes last, because it may not be open.
+    Without a turn in one, the chat of the latest reply to them counts. A terminal comes last,
+    because it may not be open.
     """
     gone = unreachable_chats.list_all(connection)
-    found = [
-        (platform, chat)
-        for platform, chat in owners.list_places(connection, person_id=person.id, limit=_LOOK_BACK)
-        if platform in platforms
-        and conversion.read_chat(chat).is_direct
-        and (platform, chat) not in gone
-    ]
-    return next((place for place in found if place[0] != LOCAL_PLATFORM), next(iter(found), None))
+    local: list[Place] = []
+    for list_places in (owners.list_places, owners.list_answered_places):
+        for platform, chat in list_places(connection, person_id=person.id, limit=_LOOK_BACK):
+            address = conversion.read_chat(chat)
+            place = (platform, conversion.name_chat(replace(address, ticket=None)))
+            if platform not in platforms or not address.is_direct or place in gone:
+                continue
+            if platform != LOCAL_PLATFORM:
+                return place
+            local.append(place)
+    return next(iter(local), None)
+
+
+def is_out_of_reach(connection: Connection, owner: Person, platforms: Collection[str]) -> bool:
+    """Return whether an owner could get notices in a chat, but has no direct one."""
+    place = find_direct_chat(connection, owner, platforms)
+    has_chats = any(platform != LOCAL_PLATFORM for platform in platforms)
+    return has_chats and (place is None or place[0] == LOCAL_PLATFORM)
 
 
 _OVERSIZE_TOLD = "oversize_told:"
@@ -127,13 +144,17 @@ class Notices:
     def enqueue_for_owners(
         self, connection: Connection, notice: Callable[[], str], now: int
     ) -> list[OutboxRow]:
-        """Enqueue a notice to every reachable owner in their language, in the caller's
-        transaction.
+        """Enqueue a notice to every owner in their language, in the caller's transaction.
+
+        An owner without a direct chat gets it in the console. Without a chat for anybody, it is
+        logged, too.
         """
         rows: list[OutboxRow] = []
         for owner in owners.list_all(connection):
             with use_language(owner.language):
                 rows += self._enqueue(connection, owner, notice(), now)
+        if all(row.platform == LOCAL_PLATFORM for row in rows):
+            _log.warning("no owner has a direct chat for this notice: %s", notice())
         return rows
 
     def _enqueue(
@@ -142,6 +163,8 @@ class Notices:
         """Enqueue words to an owner silently, in as many parts as their platform needs."""
         adapters = self.dispatcher.adapters
         place = find_direct_chat(connection, owner, adapters)
+        if place is None and owner.is_owner and LOCAL_PLATFORM in adapters:
+            place = (LOCAL_PLATFORM, LOCAL_CHAT)
         if place is None:
             return []
         outgoing = NewOutboxMessage(

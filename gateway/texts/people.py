@@ -57,6 +57,10 @@ KEEP = Text("Keep all of them")
 LEAVE = Text("Set them aside")
 FILE_OF_MEMORY = Text("a file of your memory")
 
+NOTICES_UNSEEN = Text(
+    "Notices about faults reach you only in the console and in the log. Send me a direct message"
+    " in a chat app to get them there."
+)
 ASK_FOR_CITY = Text(
     "Which city's time do you use? Press it or write it, such as “Lisbon”, “UTC+2” or “Vienna,"
     " quiet 22-7”."

@@ -206,6 +206,34 @@ async def test_a_fault_is_told_to_the_owner_only_and_the_answer_comes_by_itself(
     assert sum(words in text for text in stage.telegram.texts(ANNA)) == 1
 
 
+async def test_an_owner_who_only_claimed_gets_notices_of_faults(stage: Stage) -> None:
+    provider = Provider(stage)
+    provider.fault = WRONG_KEY
+    async with stage.open(timings=QUICK) as harness:
+        await claim(harness)
+        await stage.telegram.says(BEN, "hello")
+        await harness.sees(ANNA, "rejects the key")
+        provider.fault = None
+        await harness.at_rest()
+
+
+async def test_without_a_direct_chat_faults_are_told_in_the_console_and_the_log(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider = Provider(stage)
+    provider.fault = WRONG_KEY
+    async with stage.open(timings=QUICK) as harness, harness.terminal() as terminal:
+        assert "only in the console and in the log" in await terminal.ask("/status")
+        await stage.telegram.says(BEN, "hello")
+        await harness.until(lambda: "rejects the key" in "".join(terminal.shown.values()))
+        assert "rejects the key" in caplog.text
+        provider.fault = None
+        await harness.at_rest()
+        assert "rejects the key" not in "".join(stage.telegram.texts(BEN))
+        await claim(harness)
+        assert "only in the console" not in await terminal.ask("/status")
+
+
 def test_a_name_without_a_key_for_its_provider_is_refused_at_the_start(stage: Stage) -> None:
     with pytest.raises(
         SettingsError, match="openai:gpt-5-mini is configured as a model, but neither"

@@ -5,6 +5,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
+_NEWEST = 50_000
+"""Rows of the outbox; reading them takes some milliseconds."""
+
 
 def list_all(connection: Connection) -> list[Person]:
     """List the owners, oldest first."""
@@ -19,6 +22,23 @@ def list_places(
         "SELECT platform, chat FROM turns WHERE person_id = :person_id ORDER BY id DESC"
         " LIMIT :limit",
         {"person_id": person_id, "limit": limit},
+    ).fetchall()
+
+
+def list_answered_places(
+    connection: Connection, *, person_id: PersonId, limit: int
+) -> list[tuple[str, str]]:
+    """List (platform, chat) of messages to a person, newest first, with repetitions.
+
+    Only platforms count on which they still have an account. No index serves this query, so it
+    reads the newest rows only.
+    """
+    return connection.execute(
+        "SELECT platform, chat FROM outbox WHERE person_id = :person_id AND state = 'sent'"
+        " AND id > (SELECT COALESCE(MAX(id), 0) FROM outbox) - :newest AND platform IN"
+        " (SELECT platform FROM accounts WHERE accounts.person_id = :person_id)"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit, "newest": _NEWEST},
     ).fetchall()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from adapters.errors import AdapterError
-from adapters.ids import Address, EventId
+from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
 from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files
@@ -17,13 +17,12 @@ from gateway import conversion
 from gateway.attachments import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.commands import COMMANDS
-from gateway.people import LOCAL_PLATFORM, list_unlinked
+from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, list_unlinked
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 
 _LOCAL = "local"
-"""The console's only chat and account."""
-_CHAT = conversion.name_chat(Address(chat_id=_LOCAL, is_direct=True))
+"""The console's only account."""
 _MOST_ENTRIES = 60
 _MEGABYTE = 1_000_000
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -93,7 +92,7 @@ class PageData:
             return list_history(
                 connection,
                 person_id=owner.id,
-                place=(LOCAL_PLATFORM, _CHAT),
+                place=(LOCAL_PLATFORM, LOCAL_CHAT),
                 before=min(before, _FOREVER),
                 limit=_MOST_ENTRIES,
             )
