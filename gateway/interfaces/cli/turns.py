@@ -49,6 +49,17 @@ def configure(parser: Parser) -> None:
     )
     for one in (show, replay):
         one.add_argument("id", metavar="ID", type=int)
+    _configure_export(verbs)
+    dead = verbs.add_parser(
+        "undelivered",
+        help="list messages that could not be delivered",
+        examples=["talaria turns undelivered"],
+    )
+    for listing in (recent, dead):
+        listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
+
+
+def _configure_export(verbs: "argparse._SubParsersAction[Parser]") -> None:
     export = verbs.add_parser(
         "export",
         help="write conversations to a new file as training data",
@@ -58,7 +69,7 @@ def configure(parser: Parser) -> None:
             "talaria turns export ~/talks.jsonl --format sharegpt --redact",
         ],
     )
-    export.add_argument("file", metavar="FILE", type=Path)
+    export.add_argument("file", metavar="FILE", type=Path, help="a file that does not exist yet")
     export.add_argument(
         "--format",
         choices=get_args(TrajectoryFormat),
@@ -74,13 +85,6 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="take out names, addresses, numbers and secrets; read the file before you share it",
     )
-    dead = verbs.add_parser(
-        "undelivered",
-        help="list messages that could not be delivered",
-        examples=["talaria turns undelivered"],
-    )
-    for listing in (recent, dead):
-        listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
