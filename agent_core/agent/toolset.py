@@ -1,5 +1,6 @@
 """The built-in tools, in the order in which the model sees them."""
 
+from agent_core.execution import Backend
 from agent_core.memory import Approval, ArchiveTool, Inventory, MemoryTool, SharedMemory
 from agent_core.recall import RecallTool
 from agent_core.state.engine.database import Database
@@ -11,13 +12,14 @@ def private_tools(
     memory: SharedMemory,
     approval: Approval,
     inventory: Inventory,
+    backend: Backend | None,
 ) -> tuple[Tool, ...]:
-    """The tools of a private conversation."""
+    """The tools of a private conversation; with a `backend`, files of the workspace are sent."""
     return (
         MemoryTool(memory, approval),
         RecallTool(database),
         ArchiveTool(database, inventory.forget_archive),
-        SendFileTool(database),
+        SendFileTool(database, backend),
     )
 
 

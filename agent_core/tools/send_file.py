@@ -1,17 +1,22 @@
-"""The `send_file` tool: sends a text file with the answer."""
+"""The `send_file` tool: sends a text file, or a file of the workspace, with the answer."""
 
 import json
+import mimetypes
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
+from agent_core.execution import Backend
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import is_hidden
+from agent_core.tools.workspace import find_slug
 from agent_core.transcript import ToolSpec
 
 MOST_BYTES = 1_000_000
 """Per file: a model writes far less in one call, and every platform accepts it."""
+MOST_WORKSPACE_BYTES = 8_000_000
+"""Per file of the workspace: Discord accepts no more than 10 MB, and others more."""
 MOST_FILES = 10
 """Per turn."""
 _LONGEST_NAME = 100
@@ -43,6 +48,24 @@ _SPEC = ToolSpec(
 )
 
 
+_WORKSPACE_SPEC = ToolSpec(
+    name="send_file",
+    description=(
+        f"{_SPEC.description} Or give `path` alone: a file of the workspace, for instance a"
+        " picture."
+    ),
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in ("name", "text", "path")},
+            "minProperties": 1,
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
 class SendFileTool:
     """The `send_file` tool. The gateway sends stored files with the turn's answer."""
 
@@ -50,16 +73,25 @@ class SendFileTool:
     effect: Effect = "idempotent"
     is_cheap = True
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, backend: Backend | None = None) -> None:
+        """With a `backend`, files of the person's workspace can be sent."""
         self._database = database
+        self._backend = backend
+        if backend:
+            self.spec = _WORKSPACE_SPEC
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Store one file for the answer of this turn.
 
-        Raises `ToolArgumentError` for a name or text that can't be sent, and `StoreError`.
+        Raises `ToolArgumentError` for a name or text that can't be sent, `WorkspaceError` for a
+        path, `BackendUnavailable` and `StoreError`.
         """
-        name, data = _read_name(arguments.get("name")), _read_text(arguments.get("text"))
-        media_type = _MEDIA_TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
+        if self._backend and "path" in arguments:
+            name, data = await _read_path(self._backend, arguments, context)
+            media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        else:
+            name, data = _read_name(arguments.get("name")), _read_text(arguments.get("text"))
+            media_type = _MEDIA_TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
 
         def work(connection: Connection) -> bool:
             given = files.list_of_turn(connection, turn_id=context.turn_id)
@@ -82,6 +114,21 @@ class SendFileTool:
                 text=f"Not sent: an answer carries at most {MOST_FILES} files.", is_error=True
             )
         return ToolResult(text=f"{name} ({len(data):,} bytes) goes out with your answer.")
+
+
+async def _read_path(
+    backend: Backend, arguments: Mapping[str, object], context: ToolContext
+) -> tuple[str, bytes]:
+    """Read a file of the workspace. Raises `ToolArgumentError` and `WorkspaceError`."""
+    if len(arguments) > 1:
+        raise ToolArgumentError("give `path` alone, or `name` and `text`")
+    path = str(arguments["path"]).replace("\0", "")
+    found = await backend.read_file(find_slug(context), path, MOST_WORKSPACE_BYTES)
+    if not 0 < found.size <= MOST_WORKSPACE_BYTES:
+        raise ToolArgumentError(
+            f"`{path}` has {found.size:,} bytes; 1 to {MOST_WORKSPACE_BYTES:,} can be sent"
+        )
+    return _read_name(path.rpartition("/")[2]), found.data
 
 
 def _read_name(given: object) -> str:

@@ -99,7 +99,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *extra)
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
-        *private_tools(database, deps.memory, approval, inventory),
+        *private_tools(database, deps.memory, approval, inventory, deps.backend),
         SettingsTool(
             database,
             changed=changed,

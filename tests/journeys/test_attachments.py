@@ -9,7 +9,7 @@ from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA
 from tests.gateway.attachments.documents import make_pdf
 from tests.journeys.accounts import texts
-from tests.journeys.stage import Stage, calls, facts, heard
+from tests.journeys.stage import Stage, call, calls, facts, heard, results
 from tests.journeys.test_buttons import everywhere
 
 PICTURE = OutboundFile(name="cat.jpg", media_type="image/jpeg", data=make_jpeg())
@@ -119,6 +119,51 @@ async def test_a_file_that_the_model_makes_arrives_with_the_answer(
         await harness.takes(anna.says("make me a plan"))
         assert texts(anna)[0] == "Here it is."
         assert [one.file for one in anna.seen() if one.file] == [("plan.md", b"# Plan\n")]
+
+
+@everywhere
+async def test_a_picture_that_a_command_makes_arrives_as_a_picture(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    picture = make_png()
+    draw = f"mkdir out; echo {base64.b64encode(picture).decode()} | base64 -d > out/blue-cat.png"
+    async with deployment.open(TALARIA_TOOLS__BACKEND="local") as harness:
+        deployment.plan(
+            calls(call("terminal", command=draw)),
+            calls(call("send_file", path="out/blue-cat.png")),
+            "Here is the cat.",
+        )
+        await harness.takes(anna.says("draw me a cat"))
+        text, shown = anna.seen()
+        assert text.text == "Here is the cat."
+        assert shown.file == ("blue-cat.png", picture)
+        assert shown.text == "Blue cat"
+    assert deployment.telegram.calls["sendPhoto"] == (1 if platform == "telegram" else 0)
+
+
+async def test_only_a_file_of_the_workspace_that_chats_take_is_sent(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open(TALARIA_TOOLS__BACKEND="local") as harness:
+        stage.plan(
+            calls(call("terminal", command="truncate -s 9M big; touch empty")),
+            calls(
+                call("send_file", path="../../state.db"),
+                call("send_file", path="missing.png"),
+                call("send_file", path="big"),
+                call("send_file", path="empty"),
+                call("send_file", path="big", text="a"),
+            ),
+            "I can't.",
+        )
+        assert await harness.hears(anna, "send me all") == "I can't."
+        said = results(stage.turns[-1])
+        assert "leads out of the workspace" in said[0]
+        assert "does not exist" in said[1]
+        assert "has 9,437,184 bytes; 1 to 8,000,000 can be sent" in said[2]
+        assert "has 0 bytes" in said[3]
+        assert "give `path` alone" in said[4]
+        assert not [one for one in anna.seen() if one.file]
 
 
 async def test_a_picture_reaches_a_model_of_the_other_protocol_as_well(deployment: Stage) -> None:

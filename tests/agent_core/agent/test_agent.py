@@ -71,7 +71,9 @@ class Bench:
         shared, approval = SharedMemory(self.database, self.memory), Approval(self.database)
         inventory = Inventory(self.database)
         boxes = Toolboxes(
-            private=Toolbox((*private_tools(self.database, shared, approval, inventory), *tools)),
+            private=Toolbox(
+                (*private_tools(self.database, shared, approval, inventory, None), *tools)
+            ),
             room=Toolbox((*room_tools(self.database, shared, approval, inventory), *tools)),
             inventory=inventory,
         )
