@@ -224,6 +224,21 @@ async def test_a_person_who_takes_no_voice_messages_gets_a_file(stage: Stage) ->
     assert stage.telegram.calls["sendDocument"] == 1
 
 
+async def test_forgotten_words_are_not_kept_as_audio(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open(**speech(stage, "opus")) as harness:
+        await harness.hears(anna, "/settings spoken_answers always")
+        stage.plan("The treasure lies below the oak.")
+        await harness.takes(anna.says("where is it?"))
+        await hear_files(harness, anna, 1)
+        assert await harness.count("files", "length(data) > 0") == 1
+        await harness.hears(anna, "/forget oak")
+        await harness.press(anna, "Notes and messages")
+        await harness.sees(ANNA, "Deleted:")
+        assert await harness.count("files", "length(data) > 0") == 0
+        assert await harness.count("tasks", "payload LIKE '%oak%'") == 0
+
+
 async def test_an_answer_in_a_group_is_not_spoken(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     async with stage.open(**speech(stage, "opus")) as harness:
