@@ -136,9 +136,15 @@ def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
 
 
 def _check_limits(settings: Settings) -> None:
-    """Refuse limits in dollars that are set explicitly, where the model has no known price."""
-    model = settings.model.name
-    if settings.dollar_limits and not settings.prices.find(model):
+    """Refuse limits in dollars that are set explicitly, where a model has no known price.
+
+    Fallback models and the cheap one answer unasked, so the limits are for them, too.
+    """
+    names = settings.model
+    chain = (names.name, *names.fallbacks, names.cheap)
+    unknown = (name for name in chain if name and not settings.prices.find(name))
+    model = next(unknown, None)
+    if settings.dollar_limits and model:
         raise StartError(
             f"{settings.dollar_limits[0]} is set, but the price of {model} is unknown, so no limit"
             " in dollars can be kept. Set its price in cost.prices, or limit tokens instead."

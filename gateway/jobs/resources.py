@@ -53,7 +53,9 @@ def _make_means(settings: Settings) -> JobResources:
         tools=(*open_tools, *private, *external, *shared, *gathering, *acting),
         room_tools=(*open_tools, *shared, *gathering),
         fault_of_skill=partial(_find_fault, place),
-        is_priced=lambda name: settings.prices.find(name or model.name) is not None,
+        is_priced=lambda name: all(
+            settings.prices.find(one) for one in (name or model.name, *model.fallbacks)
+        ),
     )
 
 

@@ -71,8 +71,25 @@ def test_a_daily_limit_in_dollars_without_a_price_is_refused(tmp_path: Path, nam
     assert f"cost.{name.lower()} is set, but the price of qwen3:8b is unknown" in done.err
 
 
-def test_a_daily_limit_of_a_job_without_a_price_is_refused(tmp_path: Path) -> None:
-    rules = make_rules(load({"TALARIA_HOME": str(tmp_path), **LOCAL}))
+@pytest.mark.parametrize("setting", ["FALLBACKS", "CHEAP"])
+def test_a_limit_in_dollars_is_for_models_that_answer_unasked_too(
+    tmp_path: Path, setting: str
+) -> None:
+    chain = {"OPENAI_API_KEY": "key", f"TALARIA_MODEL__{setting}": "openai:my-own"}
+    done = talaria(tmp_path, "run", **chain, TALARIA_TURNS__MAX_COST_USD="1")
+    assert done.code == 2
+    said = "turns.max_cost_usd is set, but the price of openai:my-own is unknown"
+    assert said in done.err
+
+
+FALLBACK = {"OPENAI_API_KEY": "key", "TALARIA_MODEL__FALLBACKS": "openai:my-own"}
+
+
+@pytest.mark.parametrize("models", [LOCAL, FALLBACK])
+def test_a_daily_limit_of_a_job_without_a_price_is_refused(
+    tmp_path: Path, models: dict[str, str]
+) -> None:
+    rules = make_rules(load({"TALARIA_HOME": str(tmp_path), **models}))
     wish = JobRequest(
         body="weather", timing=read_every(3600, 0), options=Options(day_micro_dollars=10)
     )
