@@ -67,6 +67,7 @@ def read_all(adapter: ChatAdapter, inlet: FakeInlet) -> list[tuple[str, bool]]:
     return found
 
 
+@pytest.mark.slow
 async def test_malformed_events_of_discord_harm_no_others(discord_api: DiscordEmulator) -> None:
     api, random, inlet = discord_api, Random(SEED), FakeInlet()
     channel = api.channel(api.guild("House", [1, 2]))
@@ -92,6 +93,7 @@ async def test_malformed_events_of_discord_harm_no_others(discord_api: DiscordEm
 discord_events = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
 
 
+@pytest.mark.slow
 async def test_malformed_events_of_slack_harm_no_others(slack_api: SlackEmulator) -> None:
     api, random, inlet = slack_api, Random(SEED), FakeInlet()
     api.redelivers_unacked = False
@@ -116,6 +118,7 @@ async def test_malformed_events_of_slack_harm_no_others(slack_api: SlackEmulator
     assert parked > 100
 
 
+@pytest.mark.slow
 async def test_malformed_updates_of_telegram_harm_no_others(telegram_api: TelegramEmulator) -> None:
     api, random, inlet = telegram_api, Random(SEED), FakeInlet()
     api.user(telegram.ANNA)

@@ -14,6 +14,7 @@ def test_every_module_keeps_the_rule(rule: Rule) -> None:
     assert [fault for module in list_modules() for fault in rule(module)] == []
 
 
+@pytest.mark.slow
 def test_the_whole_gateway_is_looked_at() -> None:
     seen = {module.path.partition("/")[0] for module in list_modules()}
     assert {*PRODUCT, "tests"} <= seen

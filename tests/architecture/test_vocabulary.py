@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import PurePosixPath
 
+import pytest
+
 from tests.architecture.source import ROOT, Module, list_modules, parse
 
 PRODUCT = ("gateway", "agent_core", "adapters")
@@ -59,6 +61,7 @@ def test_an_old_word_is_found_inside_a_name() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_no_name_uses_a_word_that_the_glossary_replaces() -> None:
     found = [name for module in list_modules(PRODUCT) for name in find_old_words(module)]
     assert found == []

@@ -499,16 +499,26 @@ def _queries() -> dict[str, Callable[..., object]]:
 QUERIES = _queries()
 
 
-@pytest.fixture
-def recording(tmp_path: Path) -> Iterator[Recording]:
-    connection = sqlite3.connect(tmp_path / "plans.db", isolation_level=None, factory=Recording)
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
+    """One database for all queries; each is taken back."""
+    path = tmp_path_factory.mktemp("plans") / "plans.db"
+    connection = sqlite3.connect(path, isolation_level=None, factory=Recording)
     create_schema(connection)
     # A plan shows walks that the keys would need only if a row were missing its parent.
     connection.execute("PRAGMA foreign_keys = OFF")
     search.index_message(connection, message_id=MessageId(1), entries=["p1_a"])  # can be let go of
-    connection.asked.clear()
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def recording(filled: Recording) -> Iterator[Recording]:
+    """A transaction, as a query has it in the gateway."""
+    filled.execute("BEGIN")
+    filled.asked.clear()
+    yield filled
+    filled.rollback()
 
 
 def _ask(name: str, connection: Recording) -> None:
@@ -537,6 +547,8 @@ def _walks(connection: Recording) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(QUERIES))
 def test_no_query_walks_through_a_growing_table(name: str, recording: Recording) -> None:
+    if name == "scrubbing.vacuum":
+        recording.rollback()  # SQLite refuses it within a transaction
     _ask(name, recording)
     assert recording.asked
     assert bool(_walks(recording)) == (name in WALKS)
