@@ -173,6 +173,23 @@ async def test_the_stand_in_keeps_the_reminders_that_it_offers(stage: Stage) -> 
         assert "check the mail" in jobs
 
 
+async def test_the_stand_in_answers_in_the_language_of_its_person(stage: Stage) -> None:
+    stage.telegram.user(BEN, "Ben", language="de")
+    settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
+    async with stage.open(**settings) as harness:
+        shown = await harness.ask(BEN, "Wie wird das Wetter?")
+        print(shown)
+        assert shown.startswith("Ich bin nur Talarias Platzhalter")
+        assert "Du hast geschrieben: „Wie wird das Wetter?“." in shown
+        assert "erinnere mich morgen um 9" in shown
+        assert (
+            await harness.ask(BEN, "Merk dir, dass ich Tee mag") == "Ich merke mir: „ich Tee mag“."
+        )
+        shown = await harness.ask(BEN, "Und morgen?")
+        assert shown.startswith("Ich bin nur der Platzhalter")
+        assert "I am only" in await harness.ask(ANNA, "What is the weather?")
+
+
 @pytest.mark.parametrize("platform", EVERYWHERE)
 async def test_the_first_useful_answer_takes_at_most_three_messages(
     tmp_path: Path, platform: str

@@ -81,7 +81,7 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
         if number:
             reported = [Piece(text="\n\n"), *reported]
         pieces += reported
-    return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT),))
+    return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT()),))
 
 
 def _read(message: Message) -> Command:
@@ -187,4 +187,6 @@ def _dump(arguments: Mapping[str, str | int]) -> str:
 
 
 def _was_introduced(before: Sequence[Message]) -> bool:
-    return any(message.role == "assistant" and ABILITIES in message.text for message in before)
+    lists = (ABILITIES(), ABILITIES.english)
+    answers = [message.text for message in before if message.role == "assistant"]
+    return any(listed in answer for answer in answers for listed in lists)

@@ -1,8 +1,9 @@
-"""Write the stand-in's replies; pure."""
+"""Write the stand-in's replies, in the current language."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_core.localization import Text
 from agent_core.models.scripted.commands import (
     Chat,
     Command,
@@ -20,20 +21,35 @@ from agent_core.models.scripted.reminders import Remind
 from agent_core.transcript import ToolResultPart
 
 _QUOTED_LIMIT = 500
-_WHO = (
+_WHO = Text(
     "I am only Talaria's stand-in: no language model is connected, as no key is set. Set"
     " ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, and start again."
 )
-WHO_SHORT = "I am only the stand-in (no language model is connected)."
-ABILITIES = (
+WHO_SHORT = Text("I am only the stand-in (no language model is connected).")
+ABILITIES = Text(
     "What I can do without one:\n"
     "- remember that … / my name is … / forget …\n"
     "- what do you know about me?\n"
     "- find … / what did I say about …?\n"
     "- remind me tomorrow at 9 to … / remind me in 20 minutes to …\n"
-    "- every weekday at 8 … / on the last day of every month at 9 … / show my reminders\n"
+    "- every weekday at 8 … / on the last day of every month at 9 …\n"
+    "- show my reminders\n"
     "- count to 20 / think for 10 seconds"
 )
+_THOUGHT = Text("I thought for {seconds} seconds, as far as a stand-in can.")
+_SEVERAL = Text("Several things fit “{entry}”; name one of them:")
+_NO_TOOL = Text("I would need a tool for that which I don't have here.")
+_WROTE = Text("You wrote: “{entry}”.")
+_NOT_KEPT = Text("I could not keep “{entry}”.")
+_KNOWN = Text("I knew that already: “{entry}”.")
+_KEPT = Text("I'll remember: “{entry}”.")
+_NOT_THERE = Text("I don't have “{entry}” in my memory.")
+_FORGOTTEN = Text("Forgotten: “{entry}”.")
+_NOT_SEARCHED = Text("I could not search for “{entry}”.")
+_NOT_FOUND = Text("I looked for “{entry}” and found nothing.")
+_FOUND = Text("This is what I found about “{entry}”:")
+_NO_NOTES = Text("I don't remember anything about you yet. Try: remember that I like green tea.")
+_TITLES = {"user": Text("About you:"), "memory": Text("What I keep in mind:")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +83,7 @@ class ReplyWriter:
                     *(Piece(text=f" {number}", wait=self.delay) for number in others),
                 ]
             case Think():
-                text = f"I thought for {command.seconds:g} seconds, as far as a stand-in can."
+                text = _THOUGHT(seconds=f"{command.seconds:g}")
                 return [Piece(text=text, wait=command.seconds)]
             case Remember() | Forget() | Search() | Remind() | ShowJobs():
                 return [Piece(text=self._report(command, results))]
@@ -79,7 +95,7 @@ class ReplyWriter:
                 return self._introduce(command.words)
             case ShowHelp():
                 self.is_first = False
-                return f"{_WHO}\n\n{ABILITIES}"
+                return f"{_WHO()}\n\n{ABILITIES()}"
         return _list_notes(self.now)
 
     def _report(
@@ -91,9 +107,9 @@ class ReplyWriter:
             fitting = find_entries(command.words, self.before)
             if len(fitting) > 1:
                 listed = "\n".join(f"- {entry}" for _, entry in fitting)
-                return f"Several things fit “{command.words}”; name one of them:\n{listed}"
+                return f"{_SEVERAL(entry=command.words)}\n{listed}"
         if not results:
-            return "I would need a tool for that which I don't have here."
+            return _NO_TOOL()
         last = results[-1]
         match command:
             case Remember():
@@ -109,40 +125,40 @@ class ReplyWriter:
         if len(quoted) > _QUOTED_LIMIT:
             quoted = quoted[:_QUOTED_LIMIT] + "…"
         if not self.is_first:
-            return f"{WHO_SHORT} You wrote: “{quoted}”."
+            return f"{WHO_SHORT()} {_WROTE(entry=quoted)}"
         self.is_first = False
-        return f"{_WHO}\nYou wrote: “{quoted}”.\n\n{ABILITIES}"
+        return f"{_WHO()}\n{_WROTE(entry=quoted)}\n\n{ABILITIES()}"
 
 
 def _report_remembered(command: Remember, result: ToolResultPart) -> str:
     if result.is_error:
-        return f"I could not keep “{command.text}”. {result.text}"
+        return f"{_NOT_KEPT(entry=command.text)} {result.text}"
     if result.text.startswith("Nothing to do"):
-        return f"I knew that already: “{command.text}”."
-    return f"I'll remember: “{command.text}”."
+        return _KNOWN(entry=command.text)
+    return _KEPT(entry=command.text)
 
 
 def _report_forgotten(command: Forget, result: ToolResultPart) -> str:
     if result.is_error:
-        return f"I don't have “{command.words}” in my memory. {result.text}"
-    return f"Forgotten: “{command.words}”."
+        return f"{_NOT_THERE(entry=command.words)} {result.text}"
+    return _FORGOTTEN(entry=command.words)
 
 
 def _report_found(command: Search, result: ToolResultPart) -> str:
-    head, _, lines = result.text.partition("\n")
+    lines = result.text.partition("\n")[2]
     if result.is_error:
-        return f"I could not search for “{command.query}”. {result.text}"
+        return f"{_NOT_SEARCHED(entry=command.query)} {result.text}"
     if not lines:
-        return f"I looked for “{command.query}”. {head}"
+        return _NOT_FOUND(entry=command.query)
     listed = "\n".join(f"- {line}" for line in lines.splitlines() if line.strip())
-    return f"This is what I found about “{command.query}”:\n{listed}"
+    return f"{_FOUND(entry=command.query)}\n{listed}"
 
 
 def _list_notes(notes: dict[str, list[str]]) -> str:
     if not any(notes.values()):
-        return "I don't remember anything about you yet. Try: remember that I like green tea."
+        return _NO_NOTES()
     lines = []
-    for target, title in (("user", "About you:"), ("memory", "What I keep in mind:")):
+    for target, title in _TITLES.items():
         if notes[target]:
-            lines += [title, *(f"- {entry}" for entry in notes[target])]
+            lines += [title(), *(f"- {entry}" for entry in notes[target])]
     return "\n".join(lines)

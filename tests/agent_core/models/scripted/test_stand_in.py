@@ -260,7 +260,7 @@ async def test_it_searches_and_lists_what_was_found(model: StandInModel) -> None
     assert made == [{"name": "recall", "query": "tea"}]
     assert text.startswith("This is what I found about “tea”:\n- #1 2026-01-01")
     _, text, _ = await play(model, ask("find tea"), ("Nothing found for: tea.", False))
-    assert text == "I looked for “tea”. Nothing found for: tea."
+    assert text == "I looked for “tea” and found nothing."
 
 
 async def test_it_shows_the_memory_of_its_prompt(model: StandInModel) -> None:
