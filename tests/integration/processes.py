@@ -1,16 +1,20 @@
 """`talaria` as its own process: run to its end, or kept running while a test goes on."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.__main__ import main
+from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
 
 PATIENCE = 45.0
@@ -36,19 +40,47 @@ def environ(home: Path, **variables: str) -> dict[str, str]:
     }
 
 
+_FORKS = multiprocessing.get_context("forkserver")
+# Importing takes a command a second or more of CPU, and a fork of who imported it none.
+_FORKS.set_forkserver_preload(
+    [
+        *(f"gateway.interfaces.cli.{word}" for word in SUBCOMMANDS),
+        "adapters.telegram",
+        "agent_core.models.anthropic",
+    ]
+)
+
+
 def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:
-    """Run one command to its end."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gateway", *words],
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        cwd=ROOT,
-        env=environ(home, **variables),
+    """Run one command to its end, in a process forked from one that has imported it.
+
+    Raises `TimeoutError`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("in", "out", "err")]
+        files[0].write_text(given, encoding="utf-8")
+        process = _FORKS.Process(target=_command, args=(files, words, environ(home, **variables)))
+        process.start()
+        process.join(PATIENCE)
+        if process.exitcode is None:
+            process.kill()
+            raise TimeoutError(f"talaria {' '.join(words)} takes more than {PATIENCE:g} s")
+        out, err = (file.read_text(encoding="utf-8") for file in files[1:])
+        return Done(code=process.exitcode, out=out, err=err)
+
+
+def _command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str, str]) -> None:
+    """The life of the fork: streams, environment and folder like those of a command."""
+    for number, file in enumerate(files):
+        os.dup2(os.open(file, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT), number)
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww")
     )
-    return Done(code=done.returncode, out=done.stdout, err=done.stderr)
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(ROOT)
+    sys.argv = [str(ROOT / "gateway" / "__main__.py"), *words]
+    sys.exit(main())
 
 
 async def talaria_beside(home: Path, *words: str, given: str = "", **variables: str) -> Done:

@@ -21,6 +21,7 @@ from tests.architecture.source import ROOT
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.telegram import TelegramEmulator
 from tests.integration.processes import (
+    PATIENCE,
     Done,
     bytes_below,
     environ,
@@ -351,8 +352,15 @@ def test_a_provider_whose_sdk_is_missing_names_the_extra_to_install(tmp_path: Pa
     tmp_path.joinpath("openai.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'openai'\", name='openai')"
     )
-    done = talaria(
-        tmp_path / "home", "run", PYTHONPATH=str(tmp_path), OPENAI_API_KEY="sk-no-such-key"
+    variables = {"PYTHONPATH": str(tmp_path), "OPENAI_API_KEY": "sk-no-such-key"}
+    done = subprocess.run(
+        [sys.executable, "-m", "gateway", "run"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        cwd=ROOT,
+        env=environ(tmp_path / "home", **variables),
     )
-    assert done.code == 2
-    assert 'pip install "talaria[openai]"' in done.err
+    assert done.returncode == 2
+    assert 'pip install "talaria[openai]"' in done.stderr
