@@ -13,7 +13,6 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list_history
-from gateway import conversion
 from gateway.attachments import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.commands import COMMANDS

@@ -380,7 +380,10 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("add", "--person", "ann"), "One of the arguments --cron --every --at --times is required."),
+        (
+            ("add", "--person", "ann"),
+            "One of the arguments --cron --every --at --times is required.",
+        ),
         (("add", "--person", "ann", "--cron", "1 2", "--message", "x"), "five fields"),
         (("add", "--person", "ann", "--at", "soon", "--message", "x"), "is not a time"),
         (("add", "--person", "ann", "--at", "2001-01-01T08:00", "--message", "x"), "is past"),
