@@ -170,10 +170,10 @@ def _list_background(
         notices.enqueue_for_owners,
         core.now,
     )
-    tasks = maintenance.make_task_runner(core, notices, proposals, spoken_answers)
+    runners = maintenance.make_task_runners(core, notices, proposals, spoken_answers)
     data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [
-        tasks.run,
+        *(runner.run for runner in runners),
         data.data_requests.run,
         partial(scan_all, core.memory.store, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
@@ -244,7 +244,7 @@ def _make_turn_deps(
         zone_of=core.zone_of,
         now=core.now,
         notify_owners=notices.enqueue_for_owners,
-        speech_due=core.tasks_due if core.settings.media.speech_command else None,
+        speech_due=core.speech_due if core.settings.media.speech_command else None,
         start_delay=timings.start_delay,
         outage_pace=timings.outage_pace,
         display=timings.display,

@@ -88,6 +88,8 @@ class Core:
     """Set after a write that may make a job due earlier."""
     tasks_due: asyncio.Event
     """Set after a write that queues a background task which somebody waits for."""
+    speech_due: asyncio.Event
+    """Set after a write that queues an answer to be spoken."""
     data_removed: Signal[None]
     """Emitted after personal data was removed: caches are out of date."""
     stale_messages: Signal[Sequence[InboxId]]
@@ -126,6 +128,7 @@ def make_core(
         now=extra.now,
         wakeup=asyncio.Event(),
         tasks_due=asyncio.Event(),
+        speech_due=asyncio.Event(),
         data_removed=Signal(),
         stale_messages=Signal(),
     )

@@ -43,12 +43,14 @@ class TaskRunner:
     ) -> None:
         """`handlers` has one function for each kind of task; `poll` is in seconds.
 
-        Whoever waits for a task sets `wakeup`.
+        A runner with a handler of speech runs nothing else, because nothing may wait for that.
+        Whoever waits for a task sets `wakeup`, which belongs to one runner.
         """
         self._database = database
         self._handlers = handlers
         self._now = now
         self._poll = poll
+        self._queue = tasks.Queue(slow=SPEECH_TASK, is_slow=SPEECH_TASK in handlers)
         self._wakeup = wakeup
 
     async def run(self) -> None:
@@ -58,7 +60,9 @@ class TaskRunner:
             self._wakeup.clear()
             try:
                 if not is_reopened:
-                    await self._database.write("tasks.reopen", tasks.reopen)
+                    await self._database.write(
+                        "tasks.reopen", lambda c: tasks.reopen(c, queue=self._queue)
+                    )
                     is_reopened = True
                 worked = await self._do_next()
             except StoreError as error:
@@ -72,9 +76,11 @@ class TaskRunner:
     async def _do_next(self) -> bool:
         """Run the next task that is due; return whether there was one. Raises `StoreError`."""
         now = self._now()
-        if not await self._database.read(lambda c: tasks.has_due(c, now=now)):
+        if not await self._database.read(lambda c: tasks.has_due(c, queue=self._queue, now=now)):
             return False
-        task = await self._database.write("tasks.take", lambda c: tasks.take_due(c, now=now))
+        task = await self._database.write(
+            "tasks.take", lambda c: tasks.take_due(c, queue=self._queue, now=now)
+        )
         if task is None:
             return False
         try:
@@ -99,10 +105,10 @@ class TaskRunner:
         await self._database.write("tasks.back", work)
 
 
-def make_task_runner(
+def make_task_runners(
     core: Core, notices: Notices, proposals: AcceptedProposals, spoken_answers: SpokenAnswers
-) -> TaskRunner:
-    """Build the runner with a handler for each kind of task."""
+) -> tuple[TaskRunner, TaskRunner]:
+    """Build the runner of most kinds of tasks, and that of speech."""
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
         database=database,
@@ -132,6 +138,13 @@ def make_task_runner(
         SOUL_TASK: report_soul,
         GROWTH_TASK: check_growth,
         PROPOSAL_TASK: proposals.apply,
-        SPEECH_TASK: spoken_answers.apply,
     }
-    return TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due)
+    return (
+        TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due),
+        TaskRunner(
+            database=database,
+            handlers={SPEECH_TASK: spoken_answers.apply},
+            now=now,
+            wakeup=core.speech_due,
+        ),
+    )

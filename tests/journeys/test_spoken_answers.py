@@ -224,6 +224,18 @@ async def test_a_person_who_takes_no_voice_messages_gets_a_file(stage: Stage) ->
     assert stage.telegram.calls["sendDocument"] == 1
 
 
+async def test_an_answer_that_takes_long_to_speak_delays_no_other_work(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open(**speech(stage, "slow")) as harness:
+        await harness.hears(anna, "/settings spoken_answers always")
+        for word in ("one", "two", "three"):
+            await harness.hears(anna, word)
+        async with asyncio.timeout(PATIENCE):
+            while not await harness.count("tasks", "kind = 'title' AND state = 'done'"):
+                await asyncio.sleep(0.01)
+        assert await harness.count("tasks", "kind = 'speech' AND state = 'running'") == 1
+
+
 async def test_forgotten_words_are_not_kept_as_audio(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     async with stage.open(**speech(stage, "opus")) as harness:

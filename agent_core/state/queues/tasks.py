@@ -8,6 +8,17 @@ from agent_core.state.engine.database import Connection
 _IS_OPEN = "state IN ('owed', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
+_IN_QUEUE = "(kind = :slow) = :is_slow"
+"""The condition of one of the two queues."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """One of the two queues: the `slow` kind, which has a runner of its own, or all others."""
+
+    slow: str
+    is_slow: bool
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
@@ -38,19 +49,22 @@ def enqueue(
     )
 
 
-def reopen(connection: Connection) -> None:
+def reopen(connection: Connection, *, queue: Queue) -> None:
     """Queue work again that an earlier process left unfinished."""
-    connection.execute(f"UPDATE tasks SET state = 'owed' WHERE {_IS_OPEN} AND state = 'running'")
+    connection.execute(
+        f"UPDATE tasks SET state = 'owed' WHERE {_IS_OPEN} AND state = 'running' AND {_IN_QUEUE}",
+        {"slow": queue.slow, "is_slow": queue.is_slow},
+    )
 
 
-def take_due(connection: Connection, *, now: int) -> Task | None:
+def take_due(connection: Connection, *, queue: Queue, now: int) -> Task | None:
     """Take the work that has been due longest."""
     row = connection.execute(
         "UPDATE tasks SET state = 'running', attempts = attempts + 1 WHERE id = ("
         f" SELECT id FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now"
-        " ORDER BY due_at, id LIMIT 1)"
+        f" AND {_IN_QUEUE} ORDER BY due_at, id LIMIT 1)"
         " RETURNING id, kind, person_id, payload, attempts",
-        {"now": now},
+        {"now": now, "slow": queue.slow, "is_slow": queue.is_slow},
     ).fetchone()
     if row is None:
         return None
@@ -63,11 +77,12 @@ def take_due(connection: Connection, *, now: int) -> Task | None:
     )
 
 
-def has_due(connection: Connection, *, now: int) -> bool:
+def has_due(connection: Connection, *, queue: Queue, now: int) -> bool:
     """Return whether work is due."""
     row = connection.execute(
-        f"SELECT 1 FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now LIMIT 1",
-        {"now": now},
+        f"SELECT 1 FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now"
+        f" AND {_IN_QUEUE} LIMIT 1",
+        {"now": now, "slow": queue.slow, "is_slow": queue.is_slow},
     ).fetchone()
     return row is not None
 

@@ -249,6 +249,7 @@ VALUES: dict[str, Any] = {
         call_id=CallId("c"),
     ),
     "question_id": QuestionId(1),
+    "queue": tasks.Queue(slow="speech", is_slow=False),
     "reached": {"c": "1"},
     "preferences": Preferences(
         time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity="normal"
