@@ -4,7 +4,11 @@ from collections.abc import Mapping
 
 from agent_core.localization import Text
 
-FILE_ON_PAGE = Text("📎 {name}: open the console page to save it.")
+FILE_ON_PAGE = Text(
+    "📎 {name}: save it from the console page, or chat with `talaria chat --save-files FOLDER`."
+)
+FILE_SAVED = Text("📎 {name}: saved as {path}")
+FILE_NOT_SAVED = Text("📎 {name}: I couldn't save it ({reason}).")
 
 _TEXTS: Mapping[str, Text] = {
     "ask": Text("What's on your mind?"),

@@ -21,11 +21,12 @@ import pytest
 from adapters.console.settings import find_account_name
 from agent_core.models.scripted.player import Call, ScriptedModel, Step
 from gateway.interfaces.terminal.pipe import read_lines
-from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
+from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown, save_file
 from gateway.texts import general
 from tests.architecture.source import ROOT
 from tests.integration.processes import PATIENCE, environ, running, talaria, talaria_beside
 from tests.integration.served import served
+from tests.journeys.stage import Stage, calls
 
 NAME = find_account_name()
 FACT = "the spare key is with Ada"
@@ -107,6 +108,33 @@ async def test_a_chat_joins_the_gateway_that_runs(home: Path) -> None:
         assert FACT in again.out
         assert gateway.process.returncode is None
         assert await gateway.stop() == 0
+
+
+async def test_files_of_an_answer_are_named_or_saved_where_the_person_wants(stage: Stage) -> None:
+    text = {"name": "tea.csv", "text": "day,cups\nMon,3\n"}
+    file = {"type": "tool_use", "name": "send_file", "input": text}
+    folder = stage.home / "kept" / "files"
+    settings = stage.environ()
+    del settings["TALARIA_HOME"]
+    async with running(stage.home, **settings):
+        stage.plan(calls(file), "Here it is.")
+        done = await talaria_beside(stage.home, "chat", given="count my tea\n")
+        assert "tea.csv: save it from the console page, or chat with" in done.out
+        for name in ("tea.csv", "tea-2.csv"):
+            stage.plan(calls(file), "Here it is.")
+            saving = ("chat", "--save-files", str(folder))
+            done = await talaria_beside(stage.home, *saving, given="count my tea\n")
+            assert f"tea.csv: saved as {folder / name}" in done.out
+            assert (folder / name).read_bytes()== b"day,cups\nMon,3\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["tea-2.csv", "tea.csv"]
+    refused = talaria(stage.home, "chat", "--save-files", str(folder / "tea.csv"), given="hi\n")
+    assert refused.code == 2
+    assert "can't be made" in refused.err
+
+
+@pytest.mark.parametrize("name", ["../../tea.png", "/etc/tea.png", "..\\tea.png", "...tea.png"])
+def test_a_file_is_saved_in_the_folder_whatever_its_name(tmp_path: Path, name: str) -> None:
+    assert save_file(tmp_path, name, b"tea") == tmp_path / "tea.png"
 
 
 async def test_a_pipe_prints_what_comes_while_nothing_was_asked(home: Path) -> None:

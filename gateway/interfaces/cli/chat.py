@@ -5,9 +5,11 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from gateway.commands import COMMANDS
 from gateway.config import Settings, list_hidden, load, logging_to, make_home
+from gateway.errors import StartError
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
 from gateway.interfaces.terminal.prompt import PromptChat
@@ -15,8 +17,18 @@ from gateway.interfaces.terminal.server_discovery import chat_with_gateway
 
 
 def configure(parser: Parser) -> None:
-    """Add no argument: chatting needs only a home directory."""
-    parser.examples = ("talaria chat", "echo 'remind me at 9 to feed the dog' | talaria chat")
+    """Add the folder for files; chatting needs only a home directory."""
+    parser.add_argument(
+        "--save-files",
+        metavar="FOLDER",
+        type=Path,
+        help="save the files that answers bring in this folder; without it, they are only named",
+    )
+    parser.examples = (
+        "talaria chat",
+        "talaria chat --save-files ~/Downloads",
+        "echo 'remind me at 9 to feed the dog' | talaria chat",
+    )
     parser.epilog = (
         "Connects to the running gateway, or starts one for this chat."
         " Type a button's number alone to press it. With input from a pipe, each line is a"
@@ -24,23 +36,36 @@ def configure(parser: Parser) -> None:
     )
 
 
-def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Chat until the end of input. Raises `SettingsError`, `StartError` and `StoreError`."""
     found = load(environ)
     make_home(found.home)
+    folder = _make_folder(arguments.save_files)
     hidden = list_hidden(found.secrets)
     with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):
-        return asyncio.run(chat_with_gateway(found, partial(_chat, found)))
+        return asyncio.run(chat_with_gateway(found, partial(_chat, found, folder)))
 
 
-async def _chat(found: Settings, is_started_here: bool) -> int:
+def _make_folder(path: Path | None) -> Path | None:
+    """Make the folder for files if it is missing. Raises `StartError`."""
+    folder = path.expanduser() if path else None
+    try:
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartError(f"The folder {folder} can't be made: {error.strerror}.") from error
+    return folder
+
+
+async def _chat(found: Settings, folder: Path | None, is_started_here: bool) -> int:
     if not sys.stdin.isatty():
-        chat = PipeChat(found.home, sys.stdout)
+        chat = PipeChat(found.home, sys.stdout, saves_to=folder)
         return await chat.hold(read_lines(sys.stdin.fileno()))
     prompt = PromptChat(
         found.home,
         commands={command.name: command.summary for command in COMMANDS},
         greeting=_greet(found, is_started_here=is_started_here),
+        saves_to=folder,
     )
     code = await prompt.hold()
     if is_started_here:

@@ -23,10 +23,11 @@ _QUIET = "http://localhost/quiet?platform=console"
 class PipeChat:
     """Collects an answer until it is final, and prints it once."""
 
-    def __init__(self, home: Path, out: TextIO) -> None:
+    def __init__(self, home: Path, out: TextIO, *, saves_to: Path | None = None) -> None:
+        """`saves_to` is an existing folder for files of answers."""
         self._home = home
         self._out = out
-        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear)
+        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, saves_to=saves_to)
         self._waiting: dict[str, Shown] = {}
         self._printed: dict[str, str] = {}
         self._is_asking = False

@@ -54,9 +54,21 @@ _STYLE = Style.from_dict(
 class PromptChat:
     """An interactive chat in the terminal."""
 
-    def __init__(self, home: Path, *, commands: Mapping[str, str], greeting: str) -> None:
-        """`commands` are the slash commands with their summaries."""
-        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, shows_buttons=True)
+    def __init__(
+        self,
+        home: Path,
+        *,
+        commands: Mapping[str, str],
+        greeting: str,
+        saves_to: Path | None = None,
+    ) -> None:
+        """`commands` are the slash commands with their summaries.
+
+        `saves_to` is an existing folder for files of answers.
+        """
+        self._link = ConsoleLink(
+            home / CONSOLE_SOCKET, self._hear, shows_buttons=True, saves_to=saves_to
+        )
         self._greeting = greeting
         self._live: dict[str, str] = {}
         self._final: dict[str, tuple[str, tuple[Choice, ...]]] = {}

@@ -1,19 +1,24 @@
 """A client of the console's socket that reconnects on its own."""
 
 import asyncio
+import base64
+import itertools
 import json
+import os
 import re
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gateway.texts.console_page import FILE_ON_PAGE
+from gateway.texts.console_page import FILE_NOT_SAVED, FILE_ON_PAGE, FILE_SAVED
 
 _LONGEST_LINE = 8_000_000
 _PAUSE = 0.5
 """Seconds between attempts to connect, and before a refused message is repeated."""
+_LONGEST_NAME = 60
+"""Characters of a stem or suffix; most file systems take 255 bytes."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -74,11 +79,16 @@ class ConsoleLink:
         hear: Callable[[News], Awaitable[None]],
         *,
         shows_buttons: bool = False,
+        saves_to: Path | None = None,
     ) -> None:
         """`hear` receives all news in order; a message counts as shown when it returns.
 
-        Without `shows_buttons`, the choices of a question are a list in its text.
+        Without `shows_buttons`, the choices of a question are a list in its text. `saves_to` is an
+        existing folder for files of answers; without it, they are named only.
         """
+        self._saves_to = saves_to
+        self._files: dict[str, str] = {}
+        """What was said about the file of each message: a repeated one is saved once."""
         self._socket = socket
         self._hear = hear
         self._shows_buttons = shows_buttons
@@ -145,11 +155,30 @@ class ConsoleLink:
                     await self._hear(Complaint(text=_clean(fields["text"])))
                     asyncio.get_running_loop().call_later(_PAUSE, self._repeat)
                 case "message" | "edit":
-                    await self._hear(_read_shown(fields))
+                    await self._hear(self._read_shown(fields))
                     self._write({"type": "got", "key": fields["key"]})
                 case "delete":
                     await self._hear(Gone(id=fields["id"]))
                     self._write({"type": "got", "key": fields["key"]})
+
+    def _read_shown(self, fields: dict[str, Any]) -> Shown:
+        shown = _read_shown(fields)
+        if not (file := fields["file"]):
+            return shown
+        if shown.id not in self._files:
+            self._files[shown.id] = self._take_file(file)
+        return replace(shown, text=f"{shown.text}\n\n{self._files[shown.id]}".strip())
+
+    def _take_file(self, file: dict[str, str]) -> str:
+        """Save a file where that was asked for; return the line about it."""
+        name = _clean(file["name"])
+        if self._saves_to is None:
+            return FILE_ON_PAGE(name=name)
+        try:
+            path = save_file(self._saves_to, name, base64.b64decode(file["data"]))
+        except OSError as error:
+            return FILE_NOT_SAVED(name=name, reason=error.strerror or str(error))
+        return FILE_SAVED(name=name, path=path)
 
     def _repeat(self) -> None:
         for line, _ in self._unstored.values():
@@ -167,9 +196,26 @@ def _read_shown(fields: dict[str, Any]) -> Shown:
         for one in fields["buttons"]
     )
     text = _clean(fields["text"])
-    if file := fields["file"]:
-        text = f"{text}\n\n{FILE_ON_PAGE(name=_clean(file['name']))}".strip()
     return Shown(id=fields["id"], text=text, is_live=fields["live"], choices=choices)
+
+
+def save_file(folder: Path, name: str, data: bytes) -> Path:
+    """Write a new file into a folder; return its path. Raises `OSError`.
+
+    A name never leads out of the folder, and a taken one gets a number: the model chose it.
+    """
+    bare = Path(name.replace("\\", "/")).name.lstrip(".") or "file"
+    stem, suffix = Path(bare).stem[:_LONGEST_NAME], Path(bare).suffix[:_LONGEST_NAME]
+    for number in itertools.count(1):
+        path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            continue
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        return path
+    raise AssertionError("there are numbers enough")
 
 
 def _clean(text: str) -> str:
