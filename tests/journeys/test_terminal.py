@@ -125,7 +125,7 @@ async def test_files_of_an_answer_are_named_or_saved_where_the_person_wants(stag
             saving = ("chat", "--save-files", str(folder))
             done = await talaria_beside(stage.home, *saving, given="count my tea\n")
             assert f"tea.csv: saved as {folder / name}" in done.out
-            assert (folder / name).read_bytes()== b"day,cups\nMon,3\n"
+            assert (folder / name).read_bytes() == b"day,cups\nMon,3\n"
     assert sorted(path.name for path in folder.iterdir()) == ["tea-2.csv", "tea.csv"]
     refused = talaria(stage.home, "chat", "--save-files", str(folder / "tea.csv"), given="hi\n")
     assert refused.code == 2
