@@ -125,7 +125,12 @@ class Outcomes:
         return self._notifier.load_recipients(connection, now)
 
     def send_message(self, known: Recipients, job: Job, runs: Sequence[Run]) -> Sequence[OutboxRow]:
-        """Send a message job once, in the transaction that has claimed its slots."""
+        """Send a message job once, in the transaction that has claimed its slots.
+
+        A deferred message stands for one run; its repeats are merged when they are released.
+        """
+        if len(runs) > 1 and self._is_held(known, job):
+            return [row for run in runs for row in self.send_message(known, job, [run])]
         made = Made(words=job.body + self._note(known, job, runs))
         if job.failures:
             jobs.change(known.connection, replace(job, failures=0))
@@ -289,7 +294,7 @@ class Outcomes:
         note, run = "", runs[-1]
         person = known.find_person(job.person_id)
         is_late = len(runs) > 1 or run.missed or known.now - run.slot_at > _LATE
-        is_held = person is not None and not job.is_urgent and known.quiet_until(person)
+        is_held = self._is_held(known, job)
         with use_language(person.language if person else None):
             if is_late and not is_held and not is_asked(run):
                 due = [
@@ -300,6 +305,11 @@ class Outcomes:
             if job.failures:
                 note += job_results.describe_recovery(job.failures)
         return note
+
+    def _is_held(self, known: Recipients, job: Job) -> bool:
+        """Return whether a quiet time defers what a job sends."""
+        person = known.find_person(job.person_id)
+        return person is not None and not job.is_urgent and bool(known.quiet_until(person))
 
     def _describe_failure(self, connection: Connection, job: Job, reason: str) -> str:
         next_at = self._show_next(connection, job)

@@ -216,6 +216,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             secret_mask=SecretMask(()),
             forget_people=gateway.identity.forget_known,
             wake_jobs=gateway.scheduling.wake,
+            now=gateway.now,
         )
         boxes = make_toolboxes(stock, ())
         assert boxes.private_job

@@ -11,6 +11,7 @@ import pytest
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Database
 from agent_core.state.jobs import job_runs
+from agent_core.state.queues import deferred_messages
 from tests.integration.clock import Clock, GoingClock, asleep
 from tests.integration.harness import running
 from tests.integration.jobs_support import (
@@ -221,6 +222,23 @@ async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: 
         await looked(harness)
         days = [text.partition("This was due ")[2][:14] for text in texts(harness)]
         assert days == ["Sat 2026-11-21", "Sun 2026-11-22", "Mon 2026-11-23", "Tue 2026-11-24"]
+
+
+async def test_what_was_missed_and_is_held_names_every_time_it_was_due(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        await greet(harness)
+        await harness.chat.says("/settings quiet_hours 22:00-07:00")
+        await harness.at_rest()
+        await give_job(harness, "Drink.", "0 23,0,1 * * *", late="all")
+    clock.pass_unseen(hours=13)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        while not await harness.read(deferred_messages.find_next_at):
+            await asyncio.sleep(0.002)
+        clock.move(harness, hours=6)
+        shown = await harness.chat.sees_text("Drink.")
+        assert "_This was due Fri 2026-11-20 23:00, Sat 2026-11-21 00:00, and" in shown.text
+        assert "Sat 2026-11-21 01:00._" in shown.text
 
 
 async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:

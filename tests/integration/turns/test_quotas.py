@@ -128,6 +128,7 @@ async def test_a_start_does_not_open_a_ceiling(tmp_path: Path) -> None:
 async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> None:
     priced = {
         **OPEN,
+        "TALARIA_MODEL__CHEAP": "",
         "TALARIA_COST__PRICES": "fake-1 in=1 out=1 date=2026-11-01",
         "TALARIA_COST__PERSON_DAY_USD": "0.05",
         "TALARIA_COST__PERSON_DAY_TOKENS": "1",
