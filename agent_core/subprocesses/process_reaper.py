@@ -42,9 +42,8 @@ def main(words: list[str]) -> int:
     memory, file, processes, network = map(int, words[:4])
     limits = ScriptLimits(memory=memory, file=file, processes=processes, has_network=bool(network))
     source, words = words[4], words[5:]
-    with suppress(
-        OSError, AttributeError
-    ):  # only Linux has it; elsewhere the process group has to suffice
+    # Only Linux has it; elsewhere the process group has to suffice.
+    with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     hide_process()
     woken, wakes = os.pipe()
@@ -66,9 +65,8 @@ def main(words: list[str]) -> int:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         os.write(2, f"{words[0]} can't be started: {reason}.".encode(errors="replace"))
         return _NOT_STARTED
-    child = (
-        command.pid
-    )  # `_wait` reads its status; keep `command` alive, because its destructor would reap it
+    # `_wait` reads its status; keep `command` alive, because its destructor would reap it.
+    child = command.pid
     status, excess = _wait(child, woken, limits)
     if excess:
         os.write(2, excess.encode())

@@ -67,7 +67,7 @@ _SPEC = ToolSpec(
 
 
 class ZoneFollower(Protocol):
-    """What follows a person's time zone: their jobs."""
+    """Moves a person's jobs along when their time zone changes."""
 
     async def ask(self, context: ToolContext, old: str | None, new: str | None) -> bool:
         """Ask the person whether it moves along; False without anything to move.

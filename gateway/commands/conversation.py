@@ -166,8 +166,7 @@ class ConversationCommands:
         if not call.argument:
             waiting = self._lanes.count_waiting(call.conversation.id)
             return Reply(text=general.describe_queue(waiting))
-        is_running = self._lanes.is_running(call.conversation.id)
-        is_news = is_running and not call.is_repeat
+        is_news = self._lanes.is_running(call.conversation.id) and not call.is_repeat
         text = general.QUEUED() if is_news else ""
         return Reply(text=text, pending=_make_pending(call, call.argument))
 

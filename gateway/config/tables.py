@@ -281,7 +281,7 @@ class DigestSettings(Table, title="Digests"):
 
 
 class ToolSettings(Table, title="Tools that act"):
-    """Where commands run, and their limits. MB are a million bytes."""
+    """The place where the assistant runs commands, and the limits of each."""
 
     backend: Literal["", "local"] = Field(
         "",

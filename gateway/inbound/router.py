@@ -235,8 +235,7 @@ class InboundRouter:
         ):
             self.forget_known()  # the answer may have merged two people
             return
-        fault = events.find_fault(message)
-        if fault:
+        if fault := events.find_fault(message):
             await self._finish(arrived, fault)
             return
         if room_conversation.room and not room_conversation.is_direct:

@@ -108,9 +108,7 @@ class Identity:
         return people.find(connection, person_id=account.person_id)
 
     def is_admitted(self, account: Account) -> bool:
-        """Return whether an account may talk in its own right; removal from the allowlist ends
-        that.
-        """
+        """Return whether an account may talk in its own right, and not only as a linked one."""
         is_listed = account.admitted_by == "list"
         return not is_listed or self._access.allows(account.platform, account.user_id)
 

@@ -31,8 +31,7 @@ class OutboxRow:
     An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
     the platform's, once known. `shown` is the body of an attempt with an unknown outcome, `anchor`
     the newest platform id known before that attempt. A `status` row that is no longer live waits
-    for its deletion. Platforms recognise a repeat by the `key`, so it is random: no other database
-    may ever make the same.
+    for its deletion. Platforms recognise a repeat by the `key`, so no two databases make the same.
     """
 
     id: OutboxId

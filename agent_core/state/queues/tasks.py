@@ -9,12 +9,15 @@ _IS_OPEN = "state IN ('owed', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
 _IN_QUEUE = "(kind = :slow) = :is_slow"
-"""The condition of one of the two queues."""
+"""Selects the tasks of a `Queue`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """One of the two queues: the `slow` kind, which has a runner of its own, or all others."""
+    """The tasks that one runner takes: those of the kind `slow`, or all others.
+
+    Slow tasks have a runner of their own, so that no other task waits for them.
+    """
 
     slow: str
     is_slow: bool
