@@ -5,6 +5,7 @@ sessions.
 import asyncio
 import logging
 import random
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 
 import aiohttp
 import discord
-from discord.gateway import DiscordWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from discord.http import HTTPClient, Ratelimit, Route
 from discord.state import ConnectionState
 from yarl import URL
@@ -141,6 +142,7 @@ class HttpClient(HTTPClient):
         self._backoff = Backoff(min(longest_pause, 5.0))
         self._connected_at = float("-inf")
         self._fruitless = 0
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
 
     async def static_login(self, token: str) -> Any:
         """Open the connections and fetch the bot's identity."""
@@ -183,13 +185,21 @@ class HttpClient(HTTPClient):
             self._backoff.reset()
         while True:
             try:
-                socket = await super().ws_connect(url, compress=compress)
+                self._socket = await super().ws_connect(url, compress=compress)
             except (aiohttp.ClientError, OSError) as error:
                 self._listener.note_lost(f"Discord's gateway can't be reached: {error}.")
                 await self._backoff.wait()
             else:
                 self._connected_at = time.monotonic()
-                return socket
+                return self._socket
+
+    async def close(self) -> None:
+        """Close everything, also a socket whose session never began: discord.py forgets it."""
+        try:
+            if self._socket is not None:
+                await self._socket.close()
+        finally:
+            await super().close()
 
 
 class Client(discord.Client):
@@ -198,8 +208,7 @@ class Client(discord.Client):
     Events go to the listener raw, before discord.py builds objects from them: its one task per
     event would lose their order, and an event that it cannot parse would end the connection. For
     the same reason buttons are no `DynamicItem`s: a press is stored before anything acts on it,
-    and
-    its `custom_id` holds all that any process needs to parse it.
+    and its `custom_id` holds all that any process needs to parse it.
     """
 
     def __init__(
@@ -268,6 +277,17 @@ class Client(discord.Client):
                 await super().close()
         except TimeoutError:
             await self.http.close()
+        finally:
+            self._stop_heartbeats()
+
+    def _stop_heartbeats(self) -> None:
+        """Stop the heartbeats of a connection that was given up before it led to a session.
+
+        Only then discord.py knows the connection, and the thread would outlive the loop.
+        """
+        for thread in threading.enumerate():
+            if isinstance(thread, KeepAliveHandler) and thread.ws._connection is self._connection:
+                thread.stop()
 
 
 def _lenient(name: str, parser: Any) -> Any:

@@ -1,10 +1,12 @@
 """The connection: resumed, begun anew, dead, refused, and closed."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
+from discord.gateway import KeepAliveHandler
 
 from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import AdapterStopped, ChatGone, Unreachable
@@ -34,6 +36,26 @@ async def test_a_broken_connection_is_resumed_and_nothing_is_missed(
         assert (api.identifies, api.resumes) == (1, 4)
         await until(lambda: adapter.health().state == "connected")
         assert api.live_sessions == 1
+
+
+async def test_a_connection_that_is_given_up_before_its_session_leaves_no_thread(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    def heartbeats() -> list[threading.Thread]:
+        loop = asyncio.get_running_loop()
+        threads = [one for one in threading.enumerate() if isinstance(one, KeepAliveHandler)]
+        return [one for one in threads if one.ws.loop is loop]
+
+    async with running(api, inlet, longest_pause=30):
+        seen = set(heartbeats())
+        api.lose_session()
+        await api.drop_gateway()
+        # The second connection is refused a resume; the third waits a second or more to begin.
+        await until(lambda: len(seen.union(heartbeats())) == 2)
+        seen.update(heartbeats())
+        await until(lambda: len(seen.union(heartbeats())) == 3)
+        assert api.identifies == 1
+    await until(lambda: not heartbeats())
 
 
 async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator, inlet: FakeInlet) -> None:
