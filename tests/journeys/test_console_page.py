@@ -23,7 +23,10 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="a browser shows the page"),
 ]
 
-TEXTS = "[...document.querySelectorAll('article .body')].map((one) => one.innerText.trim())"
+TEXTS = (
+    "[...document.querySelectorAll('article .body:not([hidden])')]"
+    ".map((one) => one.innerText.trim())"
+)
 
 
 @dataclass(frozen=True, slots=True)
