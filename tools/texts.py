@@ -28,6 +28,8 @@ TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
     "nearest": "status",
     "weekdays": "Monday and Friday",
+    "words": "new invoice",
+    "pattern": "*.pdf",
     "times": "At 08:00 and at 18:30",
     "region": "AT",
     "calendar": "school.ics",

@@ -5,13 +5,14 @@ from agent_core.digest.formatting import SOURCES, SourceFailed, list_files, own_
 from agent_core.digest.gather_tool import GatherTool
 from agent_core.digest.source_gates import GateOutcome, check_source
 from agent_core.digest.tools import DigestOptions, digest_tools, open_web
-from agent_core.digest.web_sources import list_days_off
+from agent_core.digest.web_sources import FeedItem, list_days_off, list_items
 
 __all__ = [
     "CHARTS_MISSING",
     "SOURCES",
     "ChartTool",
     "DigestOptions",
+    "FeedItem",
     "GateOutcome",
     "GatherTool",
     "SourceFailed",
@@ -19,6 +20,7 @@ __all__ = [
     "digest_tools",
     "list_days_off",
     "list_files",
+    "list_items",
     "open_web",
     "own_folder",
 ]

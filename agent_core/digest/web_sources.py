@@ -1,6 +1,7 @@
 """External sources of a digest: calendars, feeds and web pages, as quoted lines."""
 
 import asyncio
+import hashlib
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from agent_core.digest.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.digest.formatting import SourceFailed, count, fit, show_link
 from agent_core.digest.requests import GatherRequest, Source
 from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
-from agent_core.tools import local_time, quote
+from agent_core.tools import flatten, local_time, quote
 
 _READERS = "agent_core.digest.readers"
 _READ_SECONDS = 12.0
@@ -44,6 +45,18 @@ class WebAccess:
 
     fetcher: Fetcher
     readers: ReaderPool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedItem:
+    """An item of a feed. `key` is a digest of its id, its link or its words.
+
+    `title` is one line, with the link.
+    """
+
+    key: str
+    title: str
+    text: str
 
 
 async def read_calendar(
@@ -93,6 +106,24 @@ async def list_entries(access: WebAccess, page: Page) -> list[tuple[str, str]]:
     entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
     found = [_texts(entry) for entry in entries]
     return [(one.get("title", ""), one.get("link", "")) for one in found]
+
+
+async def list_items(access: WebAccess, url: str) -> list[FeedItem]:
+    """List a feed's newest items, newest first. Raises `SourceFailed`."""
+    page = await access.fetcher.fetch(FetchRequest(url=url))
+    parsed = await _read(access, "feed_reader", page.body, page.url, "0", str(_MOST_ENTRIES))
+    entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
+    return [_read_item(_texts(entry)) for entry in entries]
+
+
+def _read_item(texts: dict[str, str]) -> FeedItem:
+    title, link, text = (texts.get(name, "") for name in ("title", "link", "text"))
+    named = texts.get("id") or link or f"{title}\n{text}"
+    return FeedItem(
+        key=hashlib.sha256(named.encode(errors="replace")).hexdigest(),
+        title=flatten(title or text or link, _LONGEST_TITLE) + show_link(link),
+        text=text,
+    )
 
 
 async def read_text(access: WebAccess, page: Page) -> str:

@@ -48,6 +48,15 @@ class CalendarReader(Protocol):
         """
 
 
+def require_named(at: str, evidence: str | None) -> None:
+    """Refuse an address that the person did not write. Raises `ToolArgumentError`.
+
+    Otherwise words of others could send data elsewhere. `evidence` is None for the command line.
+    """
+    if "://" in at and evidence is not None and at not in evidence:
+        raise ToolArgumentError(_NOT_NAMED.format(at=at))
+
+
 async def read_calendars(
     arguments: Mapping[str, object],
     reader: CalendarReader,
@@ -56,8 +65,8 @@ async def read_calendars(
 ) -> Mapping[str, Calendar]:
     """Read the calendars that `skip` names, by their addresses or file names.
 
-    Only an address in the `evidence` is fetched, so that words of others can't send data
-    elsewhere; None is for the command line. Raises `ToolArgumentError` and `StoreError`.
+    An address must stand in the `evidence`; None is for the command line. Raises
+    `ToolArgumentError` and `StoreError`.
     """
     given = arguments.get("skip")
     named = given if isinstance(given, list) else []
@@ -66,8 +75,7 @@ async def read_calendars(
         if not isinstance(word, str) or not word.strip().startswith(CALENDAR):
             continue
         at = word.strip().removeprefix(CALENDAR).strip()
-        if "://" in at and evidence is not None and at not in evidence:
-            raise ToolArgumentError(_NOT_NAMED.format(at=at))
+        require_named(at, evidence)
         spans = await reader.read(at, person_id=whose[0], room_id=whose[1])
         found[at] = Calendar(at=at, spans=spans)
     return found

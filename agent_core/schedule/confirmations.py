@@ -11,10 +11,10 @@ from agent_core.schedule.descriptions import (
     describe_timing,
     list_ways,
 )
-from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.job_editor import list_followers, next_slot_of
 from agent_core.schedule.occurrences import find_zone, first_slot
 from agent_core.schedule.quiet_times import HeldSlot
-from agent_core.schedule.triggers import Every, load_timing
+from agent_core.schedule.triggers import Every, OnEvent, load_timing
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
@@ -34,6 +34,7 @@ _MOVE_ALONG = Plural(
     "{n} job of yours follows the clock of {zone}. Shall it move with you?",
     "{n} jobs of yours follow the clock of {zone}. Shall they move with you?",
 )
+_FOLLOWS = Text("Job {number} “{title}” comes after it, and won't start without it.")
 MOVE, KEEP = Text("Yes, move"), Text("No, keep")
 
 
@@ -88,12 +89,20 @@ def echo_job(job: NewJob, reader: str, places: Sequence[str]) -> str:
     return "\n".join([asked, *late, *list_ways(job)])
 
 
+def describe_followers(connection: Connection, job: Job) -> str:
+    """Name the jobs that wait for a paused or deleted job, behind a space; "" for none."""
+    found = list_followers(connection, job)
+    return "".join(f" {_FOLLOWS(number=one.id, title=one.title)}" for one in found)
+
+
 def list_left(connection: Connection, *, person_id: PersonId, zone: str) -> list[Job]:
-    """List a person's jobs at times of a zone; an interval has none."""
+    """List a person's jobs at times of a zone; intervals and events have none."""
     return [
         job
         for job in jobs.list_of_person(connection, person_id=person_id)
-        if job.zone == zone and job.is_whole and not isinstance(load_timing(job.timing), Every)
+        if job.zone == zone
+        and job.is_whole
+        and not isinstance(load_timing(job.timing), Every | OnEvent)
     ]
 
 

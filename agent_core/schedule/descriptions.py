@@ -28,10 +28,24 @@ from agent_core.schedule.rules import (
     dump_days,
     show_clock,
 )
-from agent_core.schedule.triggers import Cron, Every, Once, Timing, moment
+from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, moment
 from agent_core.state.jobs.jobs import Late, NewJob, Options
 
 _ONCE = Text("Once, {moment}")
+_AFTER = {
+    "done": Text("After job {number} is done"),
+    "failed": Text("After job {number} fails"),
+    "ended": Text("After job {number} ends"),
+}
+_ANY_MESSAGE, _MESSAGE = (
+    Text("Whenever a message comes"),
+    Text("Whenever a message contains “{words}”"),
+)
+_WEBHOOK = Text("Whenever its web address is called")
+_FEED = Text("Whenever {address} has something new")
+_FILE = Text("Whenever a file {pattern} arrives")
+_WHEN_CALLED = Text("when its web address is called; `/jobs webhook NUMBER` gives it")
+_WHEN_IT_HAPPENS = Text("when it happens")
 _UNITS = (
     (Plural("Every day", "Every {n} days"), 86_400),
     (Plural("Every hour", "Every {n} hours"), 3600),
@@ -142,10 +156,26 @@ def describe_timing(timing: Timing, zone: ZoneInfo) -> str:
         return _ONCE(moment=format_moment(timing.at))
     if isinstance(timing, Rule):
         return _describe_rule(timing)
+    if isinstance(timing, OnEvent):
+        return _describe_event(timing)
     every = next(
         every(timing.seconds // size) for every, size in _UNITS if not timing.seconds % size
     )
     return ", ".join([every, *_describe_ends(timing, zone)])
+
+
+def _describe_event(event: OnEvent) -> str:
+    match event.kind:
+        case "after":
+            return _AFTER[event.ending](number=event.job_id)
+        case "message":
+            return _MESSAGE(words=event.value) if event.value else _ANY_MESSAGE()
+        case "webhook":
+            return _WEBHOOK()
+        case "feed":
+            return _FEED(address=event.value)
+        case "file":
+            return _FILE(pattern=event.value)
 
 
 def _describe_ends(timing: Every, zone: ZoneInfo) -> list[str]:
@@ -300,6 +330,8 @@ def _read_weekday(text: str) -> int:
 
 def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: ZoneInfo) -> str:
     """List the next runs on the reader's clock, with the time zone."""
+    if isinstance(timing, OnEvent):
+        return (_WHEN_CALLED if timing.kind == "webhook" else _WHEN_IT_HAPPENS)()
     if waited is None:
         return _NEVER()
     slots = islice(walk_slots(timing, zone, waited), SHOWN)

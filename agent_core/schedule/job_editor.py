@@ -1,5 +1,8 @@
 """Creation and changes of jobs, shared by the tool, the commands and the command line."""
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -7,7 +10,7 @@ from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
-from agent_core.schedule.triggers import Every, Once, Timing, dump_timing, load_timing
+from agent_core.schedule.triggers import Every, Once, OnEvent, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind, Late, NewJob, Options, Target
@@ -16,6 +19,8 @@ LONGEST_TITLE = 80
 LONGEST_BODY = 4000
 ASKED = "asked "
 """The prefix of slots that a person requested outside the schedule."""
+_SECRET = 32
+"""Bytes of a webhook's secret."""
 _SAMPLED = 240
 """The number of next slots examined for the shortest interval."""
 
@@ -71,7 +76,7 @@ def draft_job(
     """Build a job from a request. `zone` is the person's. Raises `InvalidJob`. Pure."""
     timing, body = request.timing, (request.body or "").strip()
     if timing is None:
-        raise InvalidJob("say when: a cron expression, an interval or a time")
+        raise InvalidJob("say when: a cron expression, an interval, a time or an event")
     kind = request.kind or "prompt"
     named = request.zone or zone
     options = request.options or default_options(kind, rules)
@@ -84,7 +89,7 @@ def draft_job(
         body=_body(body),
         timing=dump_timing(timing),
         zone=named,
-        late=request.late or "catch_up",
+        late=_late(request.late, timing),
         options=options,
         targets=request.targets or (Target(kind="home"),),
         is_urgent=bool(request.is_urgent),
@@ -118,7 +123,7 @@ def redraft_job(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> 
         body=_body(request.body) if request.body else job.body,
         timing=dump_timing(timing),
         zone=zone,
-        late=request.late or job.late,
+        late=_late(request.late, timing, job.late),
         options=request.options or job.options,
         targets=request.targets or job.targets,
         is_urgent=job.is_urgent if request.is_urgent is None else request.is_urgent,
@@ -127,7 +132,10 @@ def redraft_job(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> 
 
 
 def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
-    """Insert a new job, once per tool call. Raises `InvalidJob` if the person has too many."""
+    """Insert a new job, once per tool call.
+
+    Raises `InvalidJob` if the person has too many, and as `check_event` does.
+    """
     assert job.person_id is not None  # noqa: S101 - system jobs are not created here
     if job.call_key:
         made = jobs.find_call(connection, person_id=job.person_id, call_key=job.call_key)
@@ -138,7 +146,82 @@ def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int
             f"there are already {rules.per_person} jobs, the most that one person may"
             " have; delete one first"
         )
+    check_event(connection, job)
     return jobs.insert(connection, job, now=now)
+
+
+def change_job(connection: Connection, job: Job) -> Job:
+    """Store a redrafted job. Raises `InvalidJob` as `check_event` does."""
+    check_event(connection, job)
+    jobs.change(connection, job)
+    return job
+
+
+def check_event(connection: Connection, job: NewJob) -> None:
+    """Refuse a job that comes after a missing job, or after itself. Raises `InvalidJob`.
+
+    Both jobs have the same owner and the same room, because the result of the first reaches the
+    second.
+    """
+    first = _find_first(connection, job)
+    if first is None and _comes_after(job):
+        number = _comes_after(job)
+        raise InvalidJob(f"there is no job {number} here that it could come after; see the list")
+    while first:
+        if isinstance(job, Job) and first.id == job.id:
+            raise InvalidJob("it would come after itself, and never end; choose another job")
+        first = _find_first(connection, first)
+
+
+def renew_webhook(connection: Connection, job: Job) -> str:
+    """Give a job a new secret for its web address; the one before no longer works.
+
+    Only its digest is stored. Raises `InvalidJob` if the job does not wait for a request.
+    """
+    timing = load_timing(job.timing)
+    if not isinstance(timing, OnEvent) or timing.kind != "webhook":
+        raise InvalidJob(f"job {job.id} doesn't wait for a request to a web address")
+    secret = secrets.token_urlsafe(_SECRET)
+    changed = OnEvent(kind="webhook", value=_digest(secret))
+    jobs.change(connection, replace(job, timing=dump_timing(changed)))
+    return secret
+
+
+def find_webhook(connection: Connection, secret: str) -> Job | None:
+    """Find the active job with a secret."""
+    wanted = dump_timing(OnEvent(kind="webhook", value=_digest(secret)))
+    found = None
+    for job in jobs.list_on_event(connection):
+        if hmac.compare_digest(job.timing.encode(), wanted.encode()):
+            found = job
+    return found
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def list_followers(connection: Connection, job: Job) -> list[Job]:
+    """List the active jobs that come after a job."""
+    if job.person_id is None:
+        return []
+    waiting = jobs.list_on_event(connection, person_id=job.person_id, room_id=job.room_id)
+    return [one for one in waiting if _comes_after(one) == job.id]
+
+
+def _find_first(connection: Connection, job: NewJob) -> Job | None:
+    """Find the job after which a job comes."""
+    number = _comes_after(job)
+    first = jobs.find(connection, job_id=number) if number else None
+    if first is None or (first.person_id, first.room_id) != (job.person_id, job.room_id):
+        return None
+    return first if first.state in ("active", "paused") else None
+
+
+def _comes_after(job: NewJob) -> JobId | None:
+    timing = load_timing(job.timing)
+    is_after = isinstance(timing, OnEvent) and timing.kind == "after"
+    return JobId(timing.job_id) if isinstance(timing, OnEvent) and is_after else None
 
 
 def pause_job(connection: Connection, job: Job, reason: str) -> Job:
@@ -151,10 +234,12 @@ def pause_job(connection: Connection, job: Job, reason: str) -> Job:
 def resume_job(connection: Connection, job: Job, now: int) -> Job:
     """Resume a job at its next slot. Raises `InvalidJob` if none is left."""
     _refuse_damaged(job)
-    waits = first_slot(load_timing(job.timing), find_zone(job.zone), now)
-    if waits is None:
+    timing = load_timing(job.timing)
+    waits = first_slot(timing, find_zone(job.zone), now)
+    if waits is None and not isinstance(timing, OnEvent):
         raise InvalidJob("its time is past; change the schedule")
-    resumed = replace(job, state="active", reason="", failures=0, next_slot=(waits.name, waits.at))
+    slot = (waits.name, waits.at) if waits else None
+    resumed = replace(job, state="active", reason="", failures=0, next_slot=slot)
     jobs.change(connection, resumed)
     return resumed
 
@@ -193,11 +278,25 @@ def next_slot_of(job: NewJob) -> Slot | None:
     return Slot(name=job.next_slot[0], at=job.next_slot[1]) if job.next_slot else None
 
 
-def _await(timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int) -> tuple[str, int]:
+def _late(asked: Late | None, timing: Timing, known: Late = "catch_up") -> Late:
+    """Return the rule for missed runs; an event is never missed. Raises `InvalidJob`."""
+    if not isinstance(timing, OnEvent):
+        return asked or known
+    if asked not in (None, "catch_up"):
+        raise InvalidJob("an event is never missed, so it can't be skipped; leave `late` out")
+    return "catch_up"
+
+
+def _await(
+    timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int
+) -> tuple[str, int] | None:
+    """Find the slot that a job waits for; None for an event. Raises `InvalidJob`."""
     try:
         place = find_zone(zone)
     except ValueError as error:
         raise InvalidJob(str(error)) from error
+    if isinstance(timing, OnEvent):
+        return None
     first = first_slot(timing, place, now)
     if first is None:
         raise InvalidJob("that time is past")

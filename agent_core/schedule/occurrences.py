@@ -3,7 +3,7 @@
 A slot is named after its local time. Cron expressions follow Debian's cron across clock changes. A
 job at fixed times runs once for each of them: after the gap if the clock skips the time, and at the
 first of two if the clock repeats it. A job with a wildcard in minutes or hours follows the wall
-clock, and so runs in both. A calendar rule names fixed times.
+clock, and so runs in both. A calendar rule names fixed times. An event has no slots.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,16 @@ from cronsim import CronSim
 
 from agent_core.schedule import rule_slots
 from agent_core.schedule.rules import Rule
-from agent_core.schedule.triggers import AGAIN, Cron, Every, Once, Timing, milliseconds, moment
+from agent_core.schedule.triggers import (
+    AGAIN,
+    Cron,
+    Every,
+    Once,
+    OnEvent,
+    Timing,
+    milliseconds,
+    moment,
+)
 from agent_core.schedule.wall_clock import SECOND, Slot, find_zone, next_change, slot_at
 
 __all__ = ["Slot", "find_zone", "first_slot", "last_slot", "next_slot", "walk_slots"]
@@ -25,6 +34,8 @@ _LONGEST_SEARCH = timedelta(days=366 * 30)
 
 def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
     """Find the first slot after a moment; None if none is left."""
+    if isinstance(timing, OnEvent):
+        return None
     if isinstance(timing, Once):
         slot = slot_at(timing.at, zone)
         return slot if slot.at > after else None
@@ -41,7 +52,7 @@ def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
 
 def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
     """Find the slot after a slot; after a clock change, both may be due at the same moment."""
-    if isinstance(timing, Once):
+    if isinstance(timing, Once | OnEvent):
         return None
     if isinstance(timing, Rule):
         return next(rule_slots.walk_behind(timing, zone, slot), None)
@@ -52,6 +63,8 @@ def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
 
 def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
     """Find the newest slot at or before a moment."""
+    if isinstance(timing, OnEvent):
+        return None
     if isinstance(timing, Once):
         slot = slot_at(timing.at, zone)
         return slot if slot.at <= until else None

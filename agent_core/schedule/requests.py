@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
-from agent_core.schedule.almanac import CALENDAR, find_region
+from agent_core.schedule.almanac import CALENDAR, find_region, require_named
 from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.occurrences import find_zone
@@ -30,6 +30,7 @@ from agent_core.schedule.triggers import (
     milliseconds,
     moment,
     read_cron,
+    read_event,
     read_every,
     read_once,
 )
@@ -37,7 +38,7 @@ from agent_core.state.jobs.jobs import Options, Target
 from agent_core.transcript import ToolSpec
 
 ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
-_TIMINGS = ("times", "cron", "every_minutes", "at", "in_minutes")
+_TIMINGS = ("times", "cron", "every_minutes", "at", "in_minutes", "on")
 _RULE_ONLY = ("rule", "skip", "place")
 _LIMITS = ("starts", "until", "count")
 _HOLIDAYS = "holidays"
@@ -57,7 +58,7 @@ SCHEDULE_SPEC = ToolSpec(
     name="schedule",
     description=(
         "Reminders and recurring work. One of cron (5 fields), times, every_minutes, at (local,"
-        " like 2026-11-23T08:00) or in_minutes says when. kind `message`: `text` is sent as it"
+        " like 2026-11-23T08:00), in_minutes or on says when. kind `message`: `text` is sent as it"
         " stands; `prompt`: you get `text` then, with your tools, and your answer is sent."
     ),
     schema=json.dumps(
@@ -91,6 +92,11 @@ SCHEDULE_SPEC = ToolSpec(
                 "every_minutes": {"type": "integer"},
                 "at": {"type": "string"},
                 "in_minutes": {"type": "integer"},
+                "on": {
+                    "type": "string",
+                    "description": "after JOB [done|failed|ended]; message [WORDS]; feed URL;"
+                    " file *.pdf; webhook",
+                },
                 "zone": {"type": "string", "description": "IANA"},
                 "to": {
                     "type": "array",
@@ -217,12 +223,20 @@ def _read_timing(
                 return read_cron(str(arguments[kind]))
             case "every_minutes":
                 return _read_every(arguments, find_zone(zone), now)
+            case "on":
+                return read_event(str(arguments[kind]))
             case "at":
                 return read_once(str(arguments[kind]))
             case _:
                 return _read_span(int(str(arguments[kind])), zone, now)
     except ValueError as error:
         raise ToolArgumentError(str(error)) from error
+
+
+def check_feed(arguments: Mapping[str, object], evidence: str | None) -> None:
+    """Refuse a feed whose address the person did not write. Raises `ToolArgumentError`."""
+    for word in str(arguments.get("on") or "").split():
+        require_named(word, evidence)
 
 
 def _refuse_unused(arguments: Mapping[str, object], kind: str) -> None:

@@ -1,6 +1,4 @@
-"""The `schedule` tool: the model creates, lists, changes and deletes jobs of the person who
-asks.
-"""
+"""The `schedule` tool: the model creates, lists, changes and deletes jobs of a person."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,16 +9,18 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
 from agent_core.schedule.almanac import CalendarReader, read_calendars
-from agent_core.schedule.confirmations import NO, YES, compose_confirmation, echo_job
-from agent_core.schedule.descriptions import (
-    describe_next,
-    describe_timing,
-    list_ways,
+from agent_core.schedule.confirmations import (
+    NO,
+    YES,
+    compose_confirmation,
+    describe_followers,
+    echo_job,
 )
+from agent_core.schedule.descriptions import describe_next, describe_timing, list_ways
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
-from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
+from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
 from agent_core.schedule.rules import Calendar
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.conversations import turns
@@ -95,9 +95,7 @@ class ScheduleServices:
 
 
 class ScheduleTool:
-    """The `schedule` tool. A recurring job is shown to the person and created after they
-    confirm.
-    """
+    """The `schedule` tool. A recurring job is created after the person has confirmed it."""
 
     spec: ToolSpec = SCHEDULE_SPEC
     effect: Effect = "idempotent"
@@ -157,6 +155,7 @@ class ScheduleTool:
             return asker
         whose = asker.person.id, asker.room.id if asker.room else None
         evidence = None if context.is_accepted else context.evidence
+        check_feed(arguments, evidence)
         found = await read_calendars(arguments, self._services.calendars, whose, evidence)
         return replace(asker, calendars=found)
 
@@ -255,8 +254,7 @@ class ScheduleTool:
             now_so = job_editor.redraft_job(
                 found, request, rules=self._services.rules, now=asker.context.now
             )
-            jobs.change(connection, now_so)
-            return now_so
+            return job_editor.change_job(connection, now_so)
 
         made = await self._database.write("jobs.change", work)
         self._services.changed()
@@ -287,6 +285,7 @@ class ScheduleTool:
         With a `held` slot, the person chooses whether the job counts in quiet times, too. A
         reminder whose question stays unanswered is held: it must not be lost.
         """
+        await self._database.read(lambda c: job_editor.check_event(c, job))
         is_own = job.targets == (asker.here,) and asker.room is None
         is_reminder = isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own
         if asker.context.is_accepted or (is_reminder and held is None):
@@ -370,7 +369,7 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
     match action:
         case "pause":
             job_editor.pause_job(connection, job, "as asked")
-            return f"Job {job.id} is paused."
+            return f"Job {job.id} is paused.{describe_followers(connection, job)}"
         case "resume":
             resumed = job_editor.resume_job(connection, job, context.now)
             return f"Resumed. {_describe(resumed, resumed.zone)}"
@@ -381,7 +380,7 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
             return f"Job {job.id} runs once now; its result goes to its usual targets."
         case "delete":
             job_editor.drop_job(connection, job)
-            return f"Job {job.id} is deleted."
+            return f"Job {job.id} is deleted.{describe_followers(connection, job)}"
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")
 

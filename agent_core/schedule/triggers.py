@@ -1,8 +1,12 @@
-"""Triggers: cron expressions, intervals, rules and single moments, parsed and stored as text."""
+"""Triggers: cron expressions, intervals, rules, single moments and events.
+
+They are parsed and stored as text.
+"""
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal, get_args
 
 from cronsim import CronSim, CronSimError
 
@@ -76,7 +80,41 @@ class Once:
     at: datetime
 
 
-Timing = Cron | Every | Once | Rule
+EventKind = Literal["after", "message", "webhook", "feed", "file"]
+"""Another job, a message, a web request, an item of a feed, or a file in a folder."""
+_OUTCOMES = ("done", "failed", "ended")
+_AFTER = re.compile(r"(?:job )?#?(\d{1,15})(?: (\w+))?", re.IGNORECASE)
+_LONGEST_EVENT = 1000
+_EVENTS = (
+    "the nearest is one of `after JOB [done|failed|ended]`, `message [WORDS]`, `webhook`,"
+    " `feed URL` and `file PATTERN`"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnEvent:
+    """Something that starts a job whenever it happens; it has no slots.
+
+    `value` is `12 done`, `12 failed` or `12 ended` after job 12; the words of a message, "" for
+    any; the SHA-256 of a webhook's secret, "" while it has none; a feed's address; or the pattern
+    of file names.
+    """
+
+    kind: EventKind
+    value: str = ""
+
+    @property
+    def job_id(self) -> int:
+        """The job that is waited for."""
+        return int(self.value.split()[0])
+
+    @property
+    def ending(self) -> str:
+        """The ending of that job's run that counts: done, failed, or ended for both."""
+        return self.value.split()[1]
+
+
+Timing = Cron | Every | Once | Rule | OnEvent
 
 
 def read_cron(text: str) -> Cron:
@@ -159,6 +197,34 @@ def read_once(text: str) -> Once:
     return Once(at=at.replace(fold=1 if found[3] else 0))
 
 
+def read_event(text: str) -> OnEvent:
+    """Parse an event, such as `after 12` or `message invoice`. Raises `ValueError`."""
+    if len(text) > _LONGEST_EVENT:
+        raise ValueError(f"an event has at most {_LONGEST_EVENT} characters")
+    word, _, rest = " ".join(text.split()).partition(" ")
+    kind = next((one for one in get_args(EventKind) if one == word.casefold()), None)
+    match kind:
+        case "after":
+            found = _AFTER.fullmatch(rest)
+            ending = ((found and found[2]) or "done").casefold()
+            if found is None or ending not in _OUTCOMES:
+                raise ValueError(f"{text!r} names no job; the nearest is `after 12 done`")
+            return OnEvent(kind=kind, value=f"{int(found[1])} {ending}")
+        case "message":
+            return OnEvent(kind=kind, value=rest)
+        case "webhook" if not rest:
+            return OnEvent(kind=kind)
+        case "feed" if rest.startswith(("http://", "https://")) and " " not in rest:
+            return OnEvent(kind=kind, value=rest)
+        case "file" if rest:
+            if "/" in rest or "\\" in rest or rest.startswith("."):
+                raise ValueError(
+                    f"{rest!r} is not the pattern of a file name; the nearest is `file *.pdf`"
+                )
+            return OnEvent(kind=kind, value=rest)
+    raise ValueError(f"{text!r} is not an event; {_EVENTS}")
+
+
 def dump_timing(timing: Timing) -> str:
     """Format a timing for the database."""
     if isinstance(timing, Cron):
@@ -169,6 +235,8 @@ def dump_timing(timing: Timing) -> str:
         return f"every {timing.seconds} {begin} {timing.anchor}{until}"
     if isinstance(timing, Rule):
         return f"rule {dump_rule(timing)}"
+    if isinstance(timing, OnEvent):
+        return f"on {timing.kind} {timing.value}".rstrip()
     return f"once {show_stamp(timing.at)}{AGAIN if timing.at.fold else ''}"
 
 
@@ -186,12 +254,26 @@ def load_timing(text: str) -> Timing:
         return read_once(rest)
     if kind == "rule":
         return load_rule(rest)
+    if kind == "on":
+        return _load_event(rest)
     found = _EVERY.fullmatch(rest)
     if kind != "every" or found is None:
         raise ValueError(f"{text!r} is no timing")
     until = int(found["until"]) if found["until"] else None
     begins = found["begin"] == "starting"
     return read_every(int(found["seconds"]), int(found["anchor"]), begins=begins, until=until)
+
+
+def is_event(text: str) -> bool:
+    """Return whether a stored timing is an event."""
+    return text.startswith("on ")
+
+
+def _load_event(text: str) -> OnEvent:
+    kind, _, value = text.partition(" ")
+    if kind == "webhook":
+        return OnEvent(kind="webhook", value=value)
+    return read_event(text)
 
 
 def moment(at: int) -> datetime:

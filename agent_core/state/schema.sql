@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 24;
+PRAGMA user_version = 25;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -546,7 +546,7 @@ CREATE INDEX external_sync_by_person ON external_sync (person_id);
 -- A scheduled job. `timing` names local moments of the IANA zone in `zone`; see
 -- agent_core/schedule. `body` is a prompt, a message, a command line (JSON: a list) or the name of a
 -- system job. `options` (JSON) configures a prompt job; `targets` (JSON) are its chats. `next_slot`
--- is due at `next_at`; both are NULL once a one-time job has run.
+-- is due at `next_at`; both are NULL once a one-time job has run, and for a job that an event starts.
 CREATE TABLE jobs (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER REFERENCES people (id),
@@ -573,10 +573,12 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_by_person ON jobs (person_id, id);
 CREATE INDEX jobs_by_room ON jobs (room_id) WHERE room_id IS NOT NULL;
 CREATE INDEX jobs_due ON jobs (next_at) WHERE state = 'active' AND next_at IS NOT NULL;
+CREATE INDEX jobs_on_event ON jobs (person_id) WHERE state = 'active' AND timing GLOB 'on *';
 CREATE UNIQUE INDEX jobs_of_the_system ON jobs (body) WHERE kind = 'system';
 
 -- One slot of a job; unique, so that it fires once. `missed` counts the slots skipped before it. A
--- waiting run continues at `due_at`: when a place is free, or when it is retried.
+-- waiting run continues at `due_at`: when a place is free, or when it is retried. `input` is what a
+-- run is told of the event that started it: a short line, then the details; '' once it has ended.
 CREATE TABLE job_runs (
     id         INTEGER PRIMARY KEY,
     job_id     INTEGER NOT NULL REFERENCES jobs (id),
@@ -589,9 +591,19 @@ CREATE TABLE job_runs (
     reason     TEXT NOT NULL DEFAULT '',
     started_at INTEGER,
     ended_at   INTEGER,
+    input      TEXT NOT NULL DEFAULT '',
     UNIQUE (job_id, slot)
 );
 CREATE INDEX job_runs_open ON job_runs (due_at) WHERE state IN ('waiting', 'running');
+
+-- What a job has seen of its feed or its folder: the hash of an item, or of a file's path with its
+-- size and time. The key '' says that the source was read once, so that only what comes later is new.
+CREATE TABLE job_marks (
+    job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    key    TEXT NOT NULL,
+    value  TEXT NOT NULL,
+    PRIMARY KEY (job_id, key)
+) WITHOUT ROWID;
 
 -- An unsolicited message that waits for the end of its person's quiet hours.
 CREATE TABLE "deferred_messages" (

@@ -27,7 +27,7 @@ from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
 from gateway.errors import StartError
-from gateway.jobs import JobHistory, Notifier, Outcomes
+from gateway.jobs import EventJobs, JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
     LOCAL_PLATFORM,
@@ -90,12 +90,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     """Construct every service; nothing runs yet."""
     notifier, dispatcher = _make_dispatcher(group, core)
     notices = Notices(core.database, dispatcher)
-    outcomes = Outcomes(
-        notifier,
-        zone_of=core.zone_of,
-        notify_owners=notices.enqueue_for_owners,
-        wakeup=core.wakeup,
-    )
+    outcomes = _make_outcomes(core, notifier, notices)
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
@@ -103,7 +98,8 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
-    router = make_router(group, core, lanes, turn_deps, data)
+    event_jobs = _make_event_jobs(core, dispatcher, outcomes)
+    router = make_router(group, core, lanes, turn_deps, data, event_jobs)
     core.rooms.closed.connect(lambda closed: dispatcher.enqueue(closed.rows))
     core.rooms.closed.connect(lambda closed: lanes.leave(closed.room))
     core.data_removed.connect(lambda _: router.forget_known())
@@ -122,6 +118,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         secret_mask=core.secret_mask,
         data_removed=core.data_removed,
         now=core.now,
+        watch=core.extensions.timings.watch,
     )
     return Gateway(
         settings=core.settings,
@@ -138,12 +135,32 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         exports=data.exports,
         data_requests=data.data_requests,
         scheduling=make_scheduling(scheduling),
+        event_jobs=event_jobs,
         background=[
             *_list_background(core, notices, data, toolboxes),
             factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         ],
         claim_code=claim_code,
         started=time.monotonic(),
+        now=core.now,
+    )
+
+
+def _make_outcomes(core: Core, notifier: Notifier, notices: Notices) -> Outcomes:
+    return Outcomes(
+        notifier,
+        zone_of=core.zone_of,
+        notify_owners=notices.enqueue_for_owners,
+        wakeup=core.wakeup,
+    )
+
+
+def _make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcomes) -> EventJobs:
+    return EventJobs(
+        database=core.database,
+        take=outcomes.take_event,
+        enqueue=dispatcher.enqueue,
+        wake=core.wakeup.set,
         now=core.now,
     )
 

@@ -77,7 +77,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         MemoryCommands(access, notes),
         ProvenanceCommands(access, notes),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
-        JobCommands(database),
+        JobCommands(database, extra.settings.http.hooks),
         PrivacyCommands(
             exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
         ),

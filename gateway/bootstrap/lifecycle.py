@@ -15,6 +15,7 @@ from gateway.commands import COMMANDS, make_menu
 from gateway.config import Settings
 from gateway.errors import Broken, StartError
 from gateway.inbound import InboundRouter
+from gateway.jobs import EventJobs
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import LOCAL_PLATFORM, DataExport, DataRequests, Identity
 from gateway.turns import Lanes, UserPrompts
@@ -40,6 +41,7 @@ class Gateway:
     exports: DataExport
     data_requests: DataRequests
     scheduling: Scheduling
+    event_jobs: EventJobs
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None
@@ -115,6 +117,7 @@ def _start(group: asyncio.TaskGroup, gateway: Gateway, companions: Sequence[Comp
         group.create_task(gateway.platforms.keep(name, gateway.router.inlet(name)))
         group.create_task(gateway.platforms.show_menu(name, menu))
     group.create_task(gateway.scheduling.scheduler.run())
+    group.create_task(gateway.scheduling.event_sources.run())
     group.create_task(garbage_collection.collect(gateway.is_at_rest))
     group.create_task(gateway.data_requests.keep_clean(gateway.is_at_rest))
     for run in gateway.background:

@@ -7,6 +7,7 @@ from gateway.attachments import make_reader
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core
 from gateway.inbound import InboundRouter, RouterDeps
+from gateway.jobs import EventJobs
 from gateway.outbound import Questions
 from gateway.people import (
     LOCAL_PLATFORM,
@@ -38,10 +39,11 @@ def make_router(
     lanes: Lanes,
     turn_deps: TurnDeps,
     data: DataServices,
+    event_jobs: EventJobs,
 ) -> InboundRouter:
     """Build the router of incoming events."""
     adapters = core.platforms.adapters
-    deps = _make_deps(group, core, lanes, turn_deps, data)
+    deps = _make_deps(group, core, lanes, turn_deps, data, event_jobs)
     extra = CommandDeps(
         settings=core.settings,
         memory=core.memory,
@@ -68,6 +70,7 @@ def _make_deps(
     lanes: Lanes,
     turn_deps: TurnDeps,
     data: DataServices,
+    event_jobs: EventJobs,
 ) -> RouterDeps:
     settings, database, now = core.settings, core.database, core.now
     adapters, questions = core.platforms.adapters, turn_deps.questions
@@ -110,5 +113,6 @@ def _make_deps(
         ),
         stale_messages=core.stale_messages,
         zone_of=core.zone_of,
+        hear=event_jobs.hear,
         wake_jobs=core.wakeup.set,
     )

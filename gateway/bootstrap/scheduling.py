@@ -24,6 +24,7 @@ from gateway.scheduler import (
     Backups,
     Calendars,
     Curator,
+    EventSources,
     JobRunner,
     RunnerDeps,
     Scheduler,
@@ -48,6 +49,7 @@ class Scheduling:
     calendars: Calendars
     wake: Callable[[], None]
     """Call it after a write that may make a job due earlier."""
+    event_sources: EventSources
     prepare: Callable[[], Awaitable[None]]
     """Creates the system jobs, syncs the skills and starts their usage log. Raises `StoreError`."""
 
@@ -70,6 +72,8 @@ class SchedulingDeps:
     secret_mask: SecretMask
     data_removed: Signal[None]
     now: Callable[[], int]
+    watch: float
+    """Seconds between two looks at the folders and feeds that jobs wait for."""
 
 
 def make_digest_options(settings: Settings, zone: str) -> DigestOptions:
@@ -101,9 +105,8 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     settings, database, now = deps.settings, deps.database, deps.now
     enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
-    sweeper = Sweeper(
-        database, settings.retention, now=now, renew=partial(deps.data_removed.emit, None)
-    )
+    renew = partial(deps.data_removed.emit, None)
+    sweeper = Sweeper(database, settings.retention, now=now, renew=renew)
     skills = make_skill_services(settings.home, settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
     calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
@@ -154,7 +157,19 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         skills=skills,
         calendars=calendars,
         wake=wake,
+        event_sources=_make_event_sources(deps, runner_deps.digest),
         prepare=prepare,
+    )
+
+
+def _make_event_sources(deps: SchedulingDeps, digest: DigestOptions) -> EventSources:
+    return EventSources(
+        deps.database,
+        digest,
+        deps.outcomes,
+        enqueue=deps.dispatcher.enqueue,
+        now=deps.now,
+        pause=deps.watch,
     )
 
 

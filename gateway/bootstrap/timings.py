@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from gateway.outbound import DeliveryTimings
+from gateway.scheduler import WATCH
 from gateway.turns import ANSWER_PATIENCE, CRASH_WAIT, START_DELAY, PresenterTimings
 
 
@@ -18,5 +19,7 @@ class Timings:
     crash_wait: float = CRASH_WAIT
     outage_pace: float = 1.0
     """Factor of the pauses between two tries of a model that does not answer."""
+    watch: float = WATCH
+    """Between two looks at the folders and feeds that jobs wait for."""
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""

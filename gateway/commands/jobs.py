@@ -8,10 +8,12 @@ from agent_core.ids import JobId
 from agent_core.schedule import (
     InvalidJob,
     JobAlreadyRunning,
+    describe_followers,
     drop_job,
     find_visible_job,
     move_jobs,
     pause_job,
+    renew_webhook,
     resume_job,
     run_job_now,
 )
@@ -33,7 +35,7 @@ _BUTTONED = 5
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
 _LONGEST_NUMBER = 15
-_VERBS = ("pause", "resume", "run", "drop")
+_VERBS = ("pause", "resume", "run", "drop", "webhook")
 _SYNONYMS = {
     "delete": "drop",
     "remove": "drop",
@@ -59,8 +61,10 @@ class _Order:
 class JobCommands:
     """Lists, shows and changes scheduled jobs."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, hooks: str) -> None:
+        """`hooks` is the address of webhooks, to which a secret is added; "" for none."""
         self._database = database
+        self._hooks = hooks
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -138,13 +142,26 @@ class JobCommands:
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             current = _find(connection, call, order.job_id)
             done = _refuse(call, current, order.job_id)
-            if current and not done:
+            if current and not done and order.verb == "webhook":
+                done = self._give_address(connection, current, call)
+            elif current and not done:
                 done = _act(connection, current, order.verb, call)
             return _answer(connection, done, call), ()
 
         expected = _expect(found, order)
         shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
         return Reply(effect=effect, buttons=_make_buttons(shown))
+
+    def _give_address(self, connection: Connection, job: Job, call: Call) -> str:
+        """Give a job a new web address. It is a secret, so it goes to a direct chat only."""
+        if not call.message.address.is_direct:
+            return job_texts.ADDRESS_IN_DIRECT()
+        if not self._hooks:
+            return job_texts.NO_ADDRESSES()
+        try:
+            return job_texts.describe_address(job, self._hooks + renew_webhook(connection, job))
+        except InvalidJob as reason:
+            return job_texts.describe_unfit(str(reason))
 
     async def _sethome(self, call: Call) -> Reply:
         word = call.argument.casefold()
@@ -194,14 +211,16 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
     try:
         match verb:
             case "pause":
-                return job_texts.describe_paused(pause_job(connection, job, _AS_ASKED))
+                paused = job_texts.describe_paused(pause_job(connection, job, _AS_ASKED))
+                return paused + describe_followers(connection, job)
             case "resume":
                 resumed = resume_job(connection, job, call.now)
                 return job_texts.describe_resumed(resumed, call.zone)
             case "run":
                 return _run_now(connection, job, call)
             case _:
-                return job_texts.describe_dropped(drop_job(connection, job))
+                dropped = job_texts.describe_dropped(drop_job(connection, job))
+                return dropped + describe_followers(connection, job)
     except JobAlreadyRunning:
         return job_texts.describe_busy(job)
     except InvalidJob as reason:

@@ -14,6 +14,7 @@ from gateway.config.types import (
     Hosts,
     Language,
     ListenAddress,
+    PublicAddress,
     ServerAddress,
     Text,
     Texts,
@@ -329,6 +330,19 @@ class HttpSettings(Table, title="HTTP server"):
         description="The address where the HTTP server listens. Everything but `/health` needs the"
         " token that `talaria run` prints.",
     )
+    public_url: PublicAddress = Field(
+        "",
+        description="The address under which others reach the HTTP server through a reverse proxy,"
+        " such as https://talaria.example.org. It is shown in the addresses of webhooks.",
+    )
+
+    @property
+    def hooks(self) -> str:
+        """The address of webhooks, to which a secret is added; "" without an HTTP server."""
+        if not self.port:
+            return ""
+        host = f"[{self.bind}]" if ":" in self.bind else self.bind
+        return f"{(self.public_url or f'http://{host}:{self.port}').rstrip('/')}/hooks/"
 
 
 class LogSettings(Table, title="Log"):

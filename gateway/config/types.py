@@ -119,6 +119,14 @@ Language = Annotated[
     ),
     _shown_as("a language tag"),
 ]
+PublicAddress = Annotated[
+    Text,
+    _check(
+        lambda value: re.fullmatch(r"(https?://[^\s/?#]+(/[^\s?#]*)?)?", value) is not None,
+        'an address such as "https://talaria.example.org", or ""',
+    ),
+    _shown_as("a URL"),
+]
 ServerAddress = Annotated[
     Text,
     _check(

@@ -1,12 +1,13 @@
 """The services that the inbound router needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.concurrency import Signal
+from gateway.conversion import QueuedMessage
 from gateway.outbound import Questions
 from gateway.people import Identity, Linking, Onboarding, RoomConsent, Rooms
 from gateway.turns import AttachmentStage, Lanes
@@ -29,5 +30,7 @@ class RouterDeps:
     """Emitted with messages that have to be routed again."""
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
+    hear: Callable[[QueuedMessage], Awaitable[None]]
+    """Starts the jobs that wait for a message. Raises `StoreError`."""
     wake_jobs: Callable[[], None]
     """Called after a write that may make a job due earlier."""

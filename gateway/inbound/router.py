@@ -256,6 +256,7 @@ class InboundRouter:
             note=met.note,
             is_repeat=arrived.is_repeat,
         )
+        await self._deps.hear(pending)
         self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
 
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:

@@ -9,6 +9,9 @@ from gateway.jobs.agent_runs import start_run as start_run
 from gateway.jobs.buttons import make_job_buttons as make_job_buttons
 from gateway.jobs.conversations import ChatRef as ChatRef
 from gateway.jobs.conversations import rename_conversation_key as rename_conversation_key
+from gateway.jobs.events import EventJobs as EventJobs
+from gateway.jobs.events import JobEvent as JobEvent
+from gateway.jobs.events import compose_message as compose_message
 from gateway.jobs.history import JobHistory as JobHistory
 from gateway.jobs.history import clean_output as clean_output
 from gateway.jobs.history import shorten_output as shorten_output
@@ -16,8 +19,8 @@ from gateway.jobs.notifier import Notifier as Notifier
 from gateway.jobs.notifier import is_asked as is_asked
 from gateway.jobs.outcomes import LONGEST_PAUSE as LONGEST_PAUSE
 from gateway.jobs.outcomes import SILENCE as SILENCE
-from gateway.jobs.outcomes import Made as Made
 from gateway.jobs.outcomes import Outcomes as Outcomes
 from gateway.jobs.recipients import Recipients as Recipients
+from gateway.jobs.reports import Made as Made
 from gateway.jobs.resources import make_rules as make_rules
 from gateway.jobs.resources import name_places as name_places

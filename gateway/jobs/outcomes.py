@@ -3,43 +3,44 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from zoneinfo import ZoneInfo
 
 from agent_core.digest import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.localization import use_language
-from agent_core.schedule import JobTurn, find_zone, next_slot_of, show_moment
+from agent_core.schedule import (
+    JobTurn,
+)
 from agent_core.state.conversations import sessions, turns
-from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
-from agent_core.state.jobs.jobs import Job, Target
-from agent_core.state.people import people
+from agent_core.state.jobs.jobs import Job
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.jobs.buttons import make_job_buttons
+from gateway.jobs.events import (
+    MOST_AN_HOUR,
+    JobEvent,
+    claim_event,
+    find_followers,
+    is_crowded,
+)
 from gateway.jobs.history import Source
-from gateway.jobs.notifier import Notification, Notifier, is_asked
+from gateway.jobs.notifier import Notifier
 from gateway.jobs.recipients import Recipients
+from gateway.jobs.reports import JobReports, Made
 from gateway.texts import job_results, system_jobs
 
 _log = logging.getLogger(__name__)
 
 SILENCE = "[SILENT]"
 """An answer of only this word is not delivered: there is nothing to report."""
-_LATE = 300_000
-"""Milliseconds after which a message says that it is late."""
 _PAUSES = (60_000, 300_000)
 """Milliseconds before the second and the third attempt of a run; there is no fourth."""
 _DAMAGED = "its entry in the database is damaged"
 _LOST = "what I had noted of this run is damaged in my database."
-_AT_HOME = (Target(kind="home"),)
 _OUTAGES = ("model_busy", "model_cut", "model_unreachable", "model_denied", "model_unknown")
 """Endings of a turn whose model did not answer for as long as a job waits."""
 _CRASHED = "crashed"
@@ -49,20 +50,6 @@ _LOOKED_THROUGH = 50
 LONGEST_PAUSE = max(_PAUSES)
 
 NotifyOwners = Callable[[Connection, Callable[[], str], int], Sequence[OutboxRow]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """The result of a run. A `message` is sent as it is; any other result below its title.
-
-    `whole` is the full output if `words` are only its beginning and end, else an empty text.
-    """
-
-    words: str
-    files: tuple[tuple[str, str], ...] = ()
-    turn_id: TurnId | None = None
-    whole: str = ""
-    buttons: tuple[Choice, ...] = ()
 
 
 class Outcomes:
@@ -81,8 +68,7 @@ class Outcomes:
         `notify_owners` enqueues reports on system jobs, which belong to no person.
         """
         self._notifier = notifier
-        self.zone_of = zone_of
-        """Returns the IANA time zone of a person."""
+        self._reports = JobReports(notifier, zone_of)
         self._notify_owners = notify_owners
         self.wakeup = wakeup
 
@@ -95,6 +81,9 @@ class Outcomes:
         if not job_runs.end(connection, run_id=run.id, state="done", now=now, reason=said):
             return ()
         fresh = jobs.find(connection, job_id=job.id) or job  # the job may have changed meanwhile
+        words = made.words.strip()
+        words = "" if words == SILENCE else words
+        rows = self._start_followers(connection, (fresh, run), "done", words, now)
         options = fresh.options
         if options.gate_passed == run.id:
             options = replace(options, gate_seen=options.gate_next)
@@ -103,13 +92,11 @@ class Outcomes:
         if job.kind == "system":
             notice = partial(system_jobs.describe_recovery, job.title, fresh.failures)
             return self._notify_owners(connection, notice, now) if fresh.failures else ()
-        words = made.words.strip()
-        words = "" if words == SILENCE else words
         is_reported = words or made.files or fresh.failures
         if not is_reported or fresh.state == "dropped":
-            return ()
+            return rows
         known = self.load_recipients(connection, now)
-        body = words + self._note(known, fresh, [run])
+        body = words + self._reports.note(known, fresh, [run])
         if job.kind == "script":
             body = job_results.title_body(job.title, body)
         elif job.kind == "prompt":
@@ -118,7 +105,37 @@ class Outcomes:
             body += job_results.note_missing_chart()
         is_own = bool(words) and made.turn_id is None
         source = Source(job=job, run=run, whole=made.whole) if is_own else None
-        return self._deliver(known, job, run, replace(made, words=body), source)
+        return [*rows, *self._reports.deliver(known, job, run, replace(made, words=body), source)]
+
+    def take_event(
+        self, connection: Connection, job: Job, event: JobEvent, now: int
+    ) -> Sequence[OutboxRow]:
+        """Claim the run that an event starts, once; of too many, skip it and report the first."""
+        is_left_out = is_crowded(connection, job, now)
+        run = claim_event(connection, job, event, now)
+        if run is None or not is_left_out:
+            return ()
+
+        def describe(title: str, *_: str) -> str:
+            return job_results.describe_crowd(title, MOST_AN_HOUR)
+
+        return self._skip_run(connection, (job, run), job_runs.CROWDED, describe, now)
+
+    def tell(
+        self, connection: Connection, job: Job, report: Callable[[], str], now: int
+    ) -> Sequence[OutboxRow]:
+        """Send a report on a job to its person, in their language."""
+        return self._reports.report(connection, job, None, report, now)
+
+    def _start_followers(
+        self, connection: Connection, ended: tuple[Job, Run], ending: str, words: str, now: int
+    ) -> list[OutboxRow]:
+        """Claim the runs of the jobs that come after a job."""
+        job, run = ended
+        if job.state == "dropped":
+            return []
+        found = find_followers(connection, job, run, ending, words)
+        return [row for one, event in found for row in self.take_event(connection, one, event, now)]
 
     def load_recipients(self, connection: Connection, now: int) -> Recipients:
         """Return the recipients as one transaction sees them."""
@@ -129,12 +146,14 @@ class Outcomes:
 
         A deferred message stands for one run; its repeats are merged when they are released.
         """
-        if len(runs) > 1 and self._is_held(known, job):
+        if len(runs) > 1 and self._reports.is_held(known, job):
             return [row for run in runs for row in self.send_message(known, job, [run])]
-        made = Made(words=job.body + self._note(known, job, runs))
+        made = Made(words=job.body + self._reports.note(known, job, runs))
         if job.failures:
             jobs.change(known.connection, replace(job, failures=0))
-        return self._deliver(known, job, runs[-1], made, Source(job=job, run=runs[-1]))
+        source = Source(job=job, run=runs[-1])
+        rows = self._start_followers(known.connection, (job, runs[-1]), "done", job.body, known.now)
+        return [*rows, *self._reports.deliver(known, job, runs[-1], made, source)]
 
     def fail(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
@@ -164,20 +183,21 @@ class Outcomes:
         if job.kind == "system":
             notice = partial(system_jobs.describe_failure, job.title, job.id, reason)
             return self._notify_owners(connection, notice, now) if failures == 1 else ()
+        rows = self._start_followers(connection, (fresh, run), "failed", reason, now)
         if is_enough:
             report = partial(job_results.describe_pause, job.title, job.id, failures, reason)
-            return self._report(connection, changed, run, report, now)
+            return [*rows, *self._reports.report(connection, changed, run, report, now)]
         if failures == 1:
             report = partial(self._describe_failure, connection, fresh, reason)
-            return self._report(connection, job, run, report, now)
-        return ()
+            rows += self._reports.report(connection, job, run, report, now)
+        return rows
 
     def pause(self, connection: Connection, job: Job, reason: str, now: int) -> list[OutboxRow]:
         """Pause a job that can't run as it is, and report it."""
         paused = replace(job, state="paused", reason=reason)
         jobs.change(connection, paused)
         report = partial(job_results.describe_unfit, job.title, job.id, reason)
-        return [*self._report(connection, paused, None, report, now)]
+        return [*self._reports.report(connection, paused, None, report, now)]
 
     def pause_damaged(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
         """Pause a job that is damaged on disk, and report it once."""
@@ -188,7 +208,7 @@ class Outcomes:
             "job %d is damaged on disk and paused; restore a backup or delete the job", job.id
         )
         report = partial(job_results.describe_damaged, job.id)
-        return self._report(connection, job, None, report, now)
+        return self._reports.report(connection, job, None, report, now)
 
     def fail_damaged(
         self, connection: Connection, job: Job | None, run: Run, now: int
@@ -227,9 +247,9 @@ class Outcomes:
             return ()
         if before and before.reason == reason:
             return ()
-        next_at = self._show_next(connection, jobs.find(connection, job_id=job.id) or job)
+        next_at = self._reports.show_next(connection, jobs.find(connection, job_id=job.id) or job)
         report = partial(describe, job.title, reason, next_at)
-        return self._report(connection, job, run, report, now)
+        return self._reports.report(connection, job, run, report, now)
 
     def end_turn(
         self, connection: Connection, job_turn: JobTurn, ended: TurnEnded, made: Made, now: int
@@ -273,10 +293,10 @@ class Outcomes:
         """Report slots that the job's late rule skipped. `job` has its next slot already."""
 
         def report() -> str:
-            next_at = self._show_next(connection, job)
+            next_at = self._reports.show_next(connection, job)
             return job_results.describe_skipped(job.title, missed, next_at)
 
-        return self._report(connection, job, None, report, now)
+        return self._reports.report(connection, job, None, report, now)
 
     async def prepare(self) -> None:
         """Load the history's allocator; call it before the first run ends. Raises `StoreError`."""
@@ -286,89 +306,9 @@ class Outcomes:
         """Enqueue deferred messages that are due."""
         return self._notifier.release(connection, now)
 
-    def _note(self, known: Recipients, job: Job, runs: Sequence[Run]) -> str:
-        """Return the notes below a result: that it is late, and that the job works again.
-
-        A deferred message gets the due times when it is released, together with its repeats.
-        """
-        note, run = "", runs[-1]
-        person = known.find_person(job.person_id)
-        is_late = len(runs) > 1 or run.missed or known.now - run.slot_at > _LATE
-        is_held = self._is_held(known, job)
-        with use_language(person.language if person else None):
-            if is_late and not is_held and not is_asked(run):
-                due = [
-                    at for one in runs for at in job_runs.list_due_times(known.connection, run=one)
-                ]
-                zone = self._zone_for(person, job)
-                note = job_results.note_due([show_moment(at, zone) for at in due])
-            if job.failures:
-                note += job_results.describe_recovery(job.failures)
-        return note
-
-    def _is_held(self, known: Recipients, job: Job) -> bool:
-        """Return whether a quiet time defers what a job sends."""
-        person = known.find_person(job.person_id)
-        return person is not None and not job.is_urgent and bool(known.quiet_until(person))
-
     def _describe_failure(self, connection: Connection, job: Job, reason: str) -> str:
-        next_at = self._show_next(connection, job)
+        next_at = self._reports.show_next(connection, job)
         return job_results.describe_failure(job.title, job.id, reason, next_at)
-
-    def _report(
-        self,
-        connection: Connection,
-        job: Job,
-        run: Run | None,
-        report: Callable[[], str],
-        now: int,
-    ) -> Sequence[OutboxRow]:
-        """Send a report on a job to its person, in their language; with buttons if it is paused."""
-        known = self.load_recipients(connection, now)
-        person = known.find_person(job.person_id)
-        with use_language(person.language if person else None):
-            buttons = make_job_buttons(job) if job.state == "paused" and job.is_whole else ()
-            made = Made(words=report(), buttons=buttons)
-        return self._deliver(known, job, run, made)
-
-    def _deliver(
-        self,
-        known: Recipients,
-        job: Job,
-        run: Run | None,
-        made: Made,
-        source: Source | None = None,
-    ) -> Sequence[OutboxRow]:
-        person = known.find_person(job.person_id)
-        if person is None:
-            return ()
-        notification = Notification(
-            person=person,
-            title=job.title,
-            body=made.words,
-            files=made.files,
-            is_urgent=job.is_urgent,
-            run_id=run.id if run else None,
-            turn_id=made.turn_id,
-            source=source,
-            buttons=made.buttons,
-        )
-        return self._notifier.deliver(known, notification, job.targets or _AT_HOME)
-
-    def _show_next(self, connection: Connection, job: Job) -> str:
-        """Return when a job runs next, or an empty text."""
-        waits = next_slot_of(job)
-        if waits is None:
-            return ""
-        person = people.find(connection, person_id=job.person_id) if job.person_id else None
-        return show_moment(waits.at, self._zone_for(person, job))
-
-    def _zone_for(self, person: Person | None, job: Job) -> ZoneInfo:
-        """Return the zone in which to show moments; a new tzdata may have dropped an old zone."""
-        for name in (self.zone_of(person) if person else "", job.zone):
-            with suppress(ValueError):
-                return find_zone(name)
-        return find_zone("UTC")
 
 
 def _lacks_charts(connection: Connection, turn_id: TurnId) -> bool:

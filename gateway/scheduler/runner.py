@@ -25,6 +25,7 @@ from gateway.jobs import (
     Notifier,
     Outcomes,
     RunRefused,
+    compose_message,
     is_asked,
     resume_run,
     shorten_output,
@@ -190,7 +191,7 @@ class JobRunner:
             job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="paused")
             return ()
         if job.kind == "message":
-            made = Made(words=job.body)
+            made = Made(words=compose_message(job, run))
             return self._outcomes.succeed(connection, job, run, made, now)
         if job.kind != "prompt" or _has_gate(job, run):
             started.append((run, job))
@@ -268,7 +269,7 @@ class JobRunner:
                 await self._pass_gate(run, job)
                 return
             try:
-                output, fault = await self._do(job)
+                output, fault = await self._do(run, job)
             except Exception:  # the bulkhead: raised, it would crash the gateway at every start
                 _log.exception("unexpected error in run %d of job %d", run.id, job.id)
                 output, fault = "", _UNEXPECTED
@@ -315,11 +316,15 @@ class JobRunner:
         self._deps.enqueue(rows)
         self._launch(started)
 
-    async def _do(self, job: Job) -> tuple[str, str]:
+    async def _do(self, run: Run, job: Job) -> tuple[str, str]:
         """Run a script or a system task; return its output and its error, or an empty text."""
         if job.kind == "script":
             output = await run_script(
-                job.body, self._deps.folder, self._deps.environ, self._deps.script_limits
+                job.body,
+                self._deps.folder,
+                self._deps.environ,
+                self._deps.script_limits,
+                given=run.input,
             )
             mask = self._deps.secret_mask
             return mask.hide(output.text), mask.hide(output.fault)
@@ -342,9 +347,13 @@ def _merge_waiting(connection: Connection, job: Job, run: Run, now: int) -> bool
 
     Only the newest run counts, unless the job makes up for all of them or a person asked.
     """
-    if job.late == "all" or run.attempts > 1 or is_asked(run):
+    if job.late == "all" or run.attempts > 1 or is_asked(run) or run.is_event:
         return False
-    newer = [one for one in job_runs.list_newer(connection, run=run, now=now) if not is_asked(one)]
+    newer = [
+        one
+        for one in job_runs.list_newer(connection, run=run, now=now)
+        if not (is_asked(one) or one.is_event)
+    ]
     if newer:
         job_runs.merge(connection, run=run, into=newer[0].id, now=now)
     return bool(newer)

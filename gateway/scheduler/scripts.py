@@ -1,7 +1,10 @@
 """Runs the command of a script job with limits on time and output, and kills what it leaves."""
 
 import json
-from collections.abc import Mapping
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,21 +40,26 @@ async def run_script(
     limits: ScriptLimits,
     *,
     longest: float = LONGEST,
+    given: str = "",
 ) -> Output:
     """Run a command line (a JSON list of words) in a folder, and wait for its end.
+
+    It reads what is `given` from its standard input.
 
     Processes that it leaves are killed. So are all of them beyond a limit, after `longest`
     seconds, on cancellation, and when this process dies.
     """
     words = json.loads(body)
     try:
-        ended = await run_reaped(
-            words,
-            limits,
-            Bounds(seconds=longest, output=MOST_OUTPUT),
-            environ={name: environ[name] for name in _INHERITED if name in environ},
-            folder=folder,
-        )
+        with _open_input(given) as source:
+            ended = await run_reaped(
+                words,
+                limits,
+                Bounds(seconds=longest, output=MOST_OUTPUT),
+                environ={name: environ[name] for name in _INHERITED if name in environ},
+                folder=folder,
+                source=source,
+            )
     except TimeoutError:
         return Output(text="", fault=f"it was stopped after {longest:g} s.")
     except OutputTooLong:
@@ -67,3 +75,15 @@ async def run_script(
         fault = f"it ended with status {ended.status}. {shown}"
         return Output(text="", fault=fault, status=ended.status)
     return Output(text=clean_output(ended.output.decode(errors="replace")))
+
+
+@contextmanager
+def _open_input(given: str) -> Iterator[str]:
+    """Yield the path of a file with a command's input. Raises `OSError`."""
+    if not given:
+        yield os.devnull
+        return
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(given.encode(errors="replace"))
+        file.flush()
+        yield file.name

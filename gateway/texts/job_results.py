@@ -1,4 +1,4 @@
-"""Sentences about the results of jobs: late, failed, paused or deferred."""
+"""Sentences about the runs of jobs: the events that start them, results, failures and delays."""
 
 from collections.abc import Sequence
 
@@ -70,6 +70,23 @@ _CHART_MISSING = Text(
     " install it."
 )
 _LONGEST_REASON = 300
+_ENDED = {
+    "done": Text("Job {number} “{title}” is done."),
+    "failed": Text("Job {number} “{title}” failed."),
+}
+_MESSAGE = Text("{name} wrote: {words}")
+_ITEM = Text("New: {title}")
+_FILE = Text("A file arrived: {name} ({size:,} bytes)")
+NEXT_EVENT = Text("when it happens again")
+_CALLED = Text("Its web address was called.")
+_CROWDED = Text(
+    "**{title}** was started more than {count} times in an hour, so I skip further events of this"
+    " hour. /jobs shows your jobs."
+)
+_FEED_FAILS = Text(
+    "**{title}** (job {number}) hasn't been able to read its feed for a day ({reason}). I keep"
+    " trying."
+)
 
 
 def title_body(title: str, body: str) -> str:
@@ -168,3 +185,38 @@ def _shorten(reason: str) -> str:
     line = " ".join(reason.split())
     line = line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
+
+
+def describe_ended_job(title: str, number: int, ending: str) -> str:
+    """Describe the end of a run, "done" or "failed", to the job that comes after it."""
+    return _ENDED[ending](title=title, number=number)
+
+
+def describe_heard_message(name: str, words: str) -> str:
+    """Describe a message; `words` are its quoted beginning."""
+    return _MESSAGE(name=name, words=words)
+
+
+def describe_feed_item(title: str) -> str:
+    """Describe a new item of a feed."""
+    return _ITEM(title=title)
+
+
+def describe_arrived_file(name: str, size: int) -> str:
+    """Describe a file that arrived or changed; its size in bytes."""
+    return _FILE(name=name, size=size)
+
+
+def describe_web_request() -> str:
+    """Describe a request to a webhook."""
+    return _CALLED()
+
+
+def describe_crowd(title: str, count: int) -> str:
+    """Report that events start a job too often."""
+    return _CROWDED(title=title, count=count)
+
+
+def describe_feed_failure(title: str, number: int, reason: str) -> str:
+    """Report a feed that could not be read for a day."""
+    return _FEED_FAILS(title=title, number=number, reason=reason)

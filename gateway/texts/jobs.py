@@ -12,6 +12,7 @@ from agent_core.schedule import (
     describe_next,
     describe_timing,
     find_zone,
+    is_event,
     list_ways,
     load_timing,
     next_slot_of,
@@ -106,6 +107,17 @@ _BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
 _BUSY = Text("{job} is already running.")
 _ASK_DROP = Text("Delete {job} permanently?")
 _DROPPED = Text("I've deleted {job}.")
+ADDRESS_IN_DIRECT = Text(
+    "Whoever knows the address can start the job, so I show it in a direct message only."
+)
+NO_ADDRESSES = Text(
+    "Web addresses need the HTTP server, which is off. An owner can set `http.port`, and"
+    " `http.public_url` if a proxy passes requests on."
+)
+_ADDRESS = Text(
+    "A POST request to this address starts {job}:\n\n`{address}`\n\nKeep it secret. I don't show it"
+    " again; the same command makes a new one, and this one ends then."
+)
 _NOT_CHANGED = Text("I didn't change anything: {reason}.")
 _STATE_PAUSED = Text("Paused.")
 _STATE_PAUSED_FOR = Text("Paused: {reason}.")
@@ -149,7 +161,7 @@ def list_held(held: Sequence[tuple[str, int]], reader: str) -> str:
 def describe_line(job: Job, reader: str) -> str:
     """Describe one job in a line."""
     timing, state = describe_meaning(job, reader), _describe_state(job, reader)
-    return _LINE(job=name_job(job), timing=timing, state=state)
+    return _LINE(job=name_job(job), timing=timing, state=state).rstrip()
 
 
 def name_job(job: Job) -> str:
@@ -236,7 +248,8 @@ def name_group(title: str, platform: str, *, is_thread: bool) -> str:
 
 def describe_ways(job: Job) -> list[str]:
     """Describe how a job treats missed runs, and its unusual options."""
-    return [describe_late(job), *list_ways(job)]
+    late = [] if is_event(job.timing) else [describe_late(job)]
+    return [*late, *list_ways(job)]
 
 
 def describe_runs(runs: Sequence[Run], reader: str) -> list[str]:
@@ -279,7 +292,7 @@ def describe_paused(job: Job) -> str:
 
 def describe_resumed(job: Job, reader: str) -> str:
     """Confirm that a job is active again."""
-    return _RESUMED(job=name_job(job), state=_describe_state(job, reader))
+    return _RESUMED(job=name_job(job), state=_describe_state(job, reader)).rstrip()
 
 
 def describe_begun(job: Job) -> str:
@@ -307,6 +320,11 @@ def describe_dropped(job: Job) -> str:
     return _DROPPED(job=name_job(job))
 
 
+def describe_address(job: Job, address: str) -> str:
+    """Show the new web address of a job."""
+    return _ADDRESS(job=name_job(job), address=address)
+
+
 def describe_unfit(reason: str) -> str:
     """Say why a job was not changed; `reason` is a clause."""
     return _NOT_CHANGED(reason=reason)
@@ -316,7 +334,7 @@ def _describe_state(job: Job, reader: str) -> str:
     if job.state == "paused":
         return _STATE_PAUSED_FOR(reason=job.reason) if job.reason else _STATE_PAUSED()
     if job.next_slot is None:
-        return _STATE_OVER()
+        return "" if is_event(job.timing) else _STATE_OVER()
     return _STATE_NEXT(moment=show_moment(job.next_slot[1], find_zone(reader)))
 
 

@@ -18,17 +18,18 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
 from tests.emulators.streaming import Reply, text_answer
 from tests.faults.deployment import Deployment
+from tests.faults.happenings import MARK, Happenings
 from tests.faults.script import is_turn
 
 MINUTE = 60_000
 _EACH_MINUTE = Rule(days=read_days("FREQ=DAILY"), times=read_times(["00:00-23:59/1"]), start=ALWAYS)
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
-_MARK = re.compile(r"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!")
+_MARK = re.compile(rf"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!|{MARK.pattern}")
 _DUE = re.compile(r"This was due (?:(\d+) times)?[^\n]*")
 _CLOCK = re.compile(r"\d\d:\d\d")
 _OPEN = (
     "SELECT 'run', id, state, reason FROM job_runs WHERE state NOT IN ('done', 'failed')",
-    "SELECT 'job', id, state, reason FROM jobs WHERE kind <> 'system' AND state = 'active'",
+    "SELECT 'job', id, state, reason FROM jobs WHERE next_at > 0 AND kind <> 'system'",
     "SELECT 'outbox', id, state, reason FROM outbox WHERE state <> 'sent'",
     "SELECT 'turn', id, state, reason FROM turns WHERE state <> 'answered'",
     "SELECT 'inbox', id, state, reason FROM inbox WHERE state <> 'done'",
@@ -47,6 +48,7 @@ class Calendar:
     """The jobs. Each mark that a run makes has to be seen once."""
 
     deployment: Deployment
+    happenings: Happenings
     marks: list[str] = field(default_factory=list)
     ticking: list[Job] = field(default_factory=list)
     thinking: list[Job] = field(default_factory=list)
@@ -55,6 +57,8 @@ class Calendar:
 
     def answer(self, body: dict[str, Any]) -> Reply:
         """What the model says: which run it was asked for."""
+        if is_turn(body) and (called := self.happenings.answer(body)):
+            return called
         found = _SCHEDULED.findall(json.dumps(body["messages"])) if is_turn(body) else ()
         return (
             text_answer(f"ran {' '.join(found[-1])}!")
@@ -110,7 +114,8 @@ class Calendar:
     def list_open(self) -> list[str]:
         """What is still to be done, or did not work."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
-            return [str(row) for query in _OPEN for row in connection.execute(query)]
+            found = [str(row) for query in _OPEN for row in connection.execute(query)]
+            return found + self.happenings.list_open(connection)
 
     def count_runs(self) -> int:
         """Slots of people's jobs that were taken."""
@@ -131,7 +136,7 @@ class Calendar:
         return sorted((wanted - seen).elements()), sorted((seen - wanted).elements())
 
     def _expect(self) -> Counter[str]:
-        wanted = Counter(self.marks)
+        wanted = Counter(self.marks) + self.happenings.marks
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             for (body,) in connection.execute(_GIVEN_UP):
                 del wanted[json.loads(body)[-1]]

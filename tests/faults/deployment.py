@@ -114,7 +114,7 @@ class Deployment:
         """The processes that ended by themselves under `supervise`."""
         self.speed, self.epoch = 1, 0
         self._spawner = spawner
-        self._settings = settings
+        self.settings = settings
         self._numbers: defaultdict[int, int] = defaultdict(int)
         self._channels = AsyncExitStack()
 
@@ -140,7 +140,7 @@ class Deployment:
             "TALARIA_ACCESS__GREET": "false",
             "TALARIA_PEOPLE__TIME_ZONE": "UTC",
             "TALARIA_LOG__FILE": "false",
-            **self._settings,
+            **self.settings,
         }
         for driver in self.drivers:
             environ |= driver.environ()

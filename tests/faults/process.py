@@ -17,7 +17,10 @@ from agent_core.transcript import ToolSpec
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.bootstrap.timings import Timings
 from gateway.config import load, now
+from gateway.interfaces.http.server import serving_page
+from gateway.scheduler import WATCH
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"
@@ -124,10 +127,20 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
     def hurried() -> int:
         return order.epoch + (now() - order.epoch) * order.speed
 
+    async def serve(gateway: Gateway) -> None:
+        if "TALARIA_HTTP__PORT" in order.environ:
+            async with serving_page(gateway):
+                await stop.wait()
+
     ring = RingTool(killer, Path(order.home) / EFFECTS)
     await app.run(
         load(order.environ, home=Path(order.home)),
         stop=stop,
-        companions=(announce, nudge),
-        extensions=Extensions(tools=(ring, CollapseTool()), observe=killer.observe, now=hurried),
+        companions=(announce, nudge, serve),
+        extensions=Extensions(
+            tools=(ring, CollapseTool()),
+            observe=killer.observe,
+            now=hurried,
+            timings=Timings(watch=_NUDGE if order.speed > 1 else WATCH),
+        ),
     )

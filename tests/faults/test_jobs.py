@@ -10,10 +10,12 @@ import pytest
 
 from tests.faults.agenda import Calendar
 from tests.faults.deployment import Deployment
+from tests.faults.happenings import Happenings
 from tests.faults.population import lose_power
 from tests.faults.report import RESULTS, take_seed
 
 POINTS = ("jobs.take", "runs.begin", "runs.end", "turns.begin", "turns.settle", "outbox.sent")
+EVENT_POINTS = ("jobs.hear", "jobs.call", "jobs.sources")
 PHASES = ("begin", "committed")
 FIRST = (("begin", "jobs.take"), ("committed", "jobs.take"), ("committed", "runs.end"))
 """Deaths of every run: a slot is not taken yet, taken and nothing begun, done and not delivered."""
@@ -48,7 +50,7 @@ def _list_deaths() -> list[object]:
 
 async def _meet(deployment: Deployment) -> Calendar:
     """Somebody is known, and the house is dead."""
-    calendar = Calendar(deployment)
+    calendar = Calendar(deployment, Happenings(deployment))
     deployment.anthropic.answer = calendar.answer
     await deployment.open_process()
     await deployment.all_seen([await deployment.says(1)])
@@ -105,6 +107,23 @@ async def test_what_was_held_survives_a_kill_as_it_is_let_go(
     await _finish(deployment, calendar)
 
 
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("name", EVENT_POINTS)
+async def test_events_survive_a_kill_at_a_commit(
+    deployment: Deployment, phase: str, name: str
+) -> None:
+    calendar = await _meet(deployment)
+    calendar.enter(ticking=0, thinking=0, once=2, minutes=1)
+    calendar.happenings.enter(followed=2)
+    for _ in EVENT_POINTS:
+        await calendar.happenings.happen()
+    posting = asyncio.create_task(calendar.happenings.post())
+    process = await deployment.open_process(f"{phase}:{name}:1")
+    await process.died()
+    await _finish(deployment, calendar)
+    posting.cancel()
+
+
 async def _rage(deployment: Deployment, plan: Plan, name: str) -> None:
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
@@ -113,10 +132,15 @@ async def _rage(deployment: Deployment, plan: Plan, name: str) -> None:
     calendar.enter(
         ticking=plan.ticking, thinking=plan.thinking, once=plan.once, minutes=plan.minutes
     )
-    for _ in range(plan.kills):
+    calendar.happenings.enter(followed=plan.once // 2)
+    posting = asyncio.create_task(calendar.happenings.post())
+    for number in range(plan.kills):
         points = []
+        if number % 4 == 0:
+            await calendar.happenings.happen()
         if chance.random() < 0.5:
-            points = [f"{chance.choice(PHASES)}:{chance.choice(POINTS)}:{chance.choice((1, 2))}"]
+            name_of = chance.choice((*POINTS, *EVENT_POINTS))
+            points = [f"{chance.choice(PHASES)}:{name_of}:{chance.choice((1, 2))}"]
         process = await deployment.open_process(*points)
         deployment.drivers[0].mend()  # mishaps that no house lived to meet do not pile up
         if chance.random() < 0.2:
@@ -129,6 +153,7 @@ async def _rage(deployment: Deployment, plan: Plan, name: str) -> None:
             await process.died()
         calendar.note_death()
     await _finish(deployment, calendar)
+    posting.cancel()
     took, runs = round(time.monotonic() - began), calendar.count_runs()
     line = (
         f"{name}: seed {seed}, kills {plan.kills}, of them with something under way"

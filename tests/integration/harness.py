@@ -55,6 +55,7 @@ def quick(*, store_retry: float = 0.01, **display: float) -> Timings:
     """Retries without long pauses, and the given timings of what a turn shows."""
     return Timings(
         store_retry=store_retry,
+        watch=0.02,
         delivery=DeliveryTimings(first_pause=0.01, finish=0.01, indicator_pause=0.01),
         display=PresenterTimings(**{"first_length": 0, **display}),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
-from agent_core.schedule.triggers import Timing, read_cron, read_every, read_once
+from agent_core.schedule.triggers import Timing, read_cron, read_event, read_every, read_once
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -41,7 +41,9 @@ def ana(connection: Connection, user_id: str = "1") -> PersonId:
 
 
 def read_timing(text: str, anchor: int) -> Timing:
-    """`every SECONDS`, a moment, or a cron expression."""
+    """`every SECONDS`, `on EVENT`, a moment, or a cron expression."""
+    if text.startswith("on "):
+        return read_event(text.removeprefix("on "))
     if text.startswith("every "):
         return read_every(int(text.removeprefix("every ")), anchor)
     return read_once(text) if "T" in text and "*" not in text else read_cron(text)

@@ -46,6 +46,7 @@ def _read_entry(entry: feedparser.FeedParserDict) -> dict[str, object]:
     return {
         "title": strip(str(entry.get("title", "")))[:_LONGEST_TITLE],
         "link": str(entry.get("link", "")),
+        "id": str(entry.get("id", ""))[:_LONGEST_TITLE],
         "at": calendar.timegm(at) * 1000 if at else None,
         "text": strip(str(text)[:_LONGEST_MARKUP])[:_LONGEST_TEXT],
     }

@@ -50,7 +50,7 @@ class Found:
     questions: tuple[QuestionId, ...] = ()
     given: tuple[int, ...] = ()
     jobs: tuple[JobId, ...] = ()
-    failures: tuple[RunId, ...] = ()
+    runs: tuple[RunId, ...] = ()
     withheld: tuple[int, ...] = ()
     tasks: tuple[Task, ...] = ()
     keys: tuple[str, ...] = ()
@@ -141,10 +141,10 @@ def find_in_conversations(
         ),
         given=tuple(row_id for row_id, _ in given),
         jobs=tuple(find_jobs(connection, subject, matcher)),
-        failures=tuple(
+        runs=tuple(
             run_id
-            for run_id, reason in person_data.walk_failures(connection, subject=subject)
-            if matcher.is_in(reason)
+            for run_id, words in person_data.walk_runs(connection, subject=subject)
+            if matcher.is_in(words)
         ),
         withheld=tuple(row_id for row_id, _ in withheld),
         tasks=tuple(

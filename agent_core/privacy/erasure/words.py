@@ -292,8 +292,8 @@ def _redact_rows(connection: Connection, found: Found) -> bool:
         redact.drop_turn_file(connection, turn_file_id=turn_file_id)
     for job_id in found.jobs:
         scrub.note_loose_files(connection, redact.drop_job(connection, job_id=job_id))
-    for run_id in found.failures:
-        redact.drop_reason(connection, run_id=run_id)
+    for run_id in found.runs:
+        redact.drop_run_texts(connection, run_id=run_id)
     deferred_messages.drop(connection, ids=found.withheld)
     for table, row_id in found.tasks:
         if table == "tasks":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from agent_core.ids import JobId, PersonId, RunId, TurnId
+from agent_core.ids import InboxId, JobId, PersonId, RunId, TurnId
 from agent_core.state.engine.database import Connection
 
 RunState = Literal["waiting", "running", "done", "failed", "skipped"]
@@ -13,12 +13,17 @@ MISSED, MERGED = "missed", "merged"
 """Reasons of skipped runs: due while the gateway was off, or superseded by a newer run."""
 GATED = "the gate was closed"
 """Reason of a run that its gate kept from calling the model."""
+EVENT = "on:"
+"""The prefix of slots that events have claimed."""
+CROWDED = "too many events in an hour"
+"""Reason of skipped runs whose job was started too often."""
 _IS_OPEN = "state IN ('waiting', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 _IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"
 """Excludes jobs with a running run: each run sees the cost and result of the ones before it."""
 _COLUMNS = (
-    "id, job_id, slot, slot_at, due_at, state, missed, attempts, reason, started_at, ended_at"
+    "id, job_id, slot, slot_at, due_at, state, missed, attempts, reason, started_at, ended_at,"
+    " input"
 )
 
 
@@ -27,7 +32,8 @@ class Run:
     """A slot of a job and its state; times in milliseconds.
 
     `slot_at` is the time of the slot, `due_at` the time to start or retry it. `missed` counts the
-    slots skipped before it.
+    slots skipped before it. `input` tells of the event that started the run: a short line, then the
+    details; "" for a slot in time, and once the run has ended.
     """
 
     id: RunId
@@ -41,8 +47,14 @@ class Run:
     reason: str
     started_at: int | None
     ended_at: int | None
+    input: str = ""
     is_whole: bool = True
     """False if the row is damaged; only its owner is then reliable."""
+
+    @property
+    def is_event(self) -> bool:
+        """Whether an event started it."""
+        return self.slot.startswith(EVENT)
 
 
 def claim(
@@ -62,6 +74,27 @@ def claim(
         {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "due_at": due_at, "missed": missed},
     ).fetchone()
     return RunId(row[0]) if row else _reclaim(connection, job_id, slot[0], "waiting", now)
+
+
+def claim_event(
+    connection: Connection, *, job_id: JobId, key: str, text: str, now: int
+) -> RunId | None:
+    """Claim the run that an event starts; None if it has started the job before.
+
+    `key` names the event, and `text` is what the run is told of it.
+    """
+    row = connection.execute(
+        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, input)"
+        " VALUES (:job_id, :slot, :now, :now, 'waiting', :text)"
+        " ON CONFLICT (job_id, slot) DO NOTHING RETURNING id",
+        {"job_id": job_id, "slot": f"{EVENT}{key}", "text": text, "now": now},
+    ).fetchone()
+    return RunId(row[0]) if row else None
+
+
+def message_key(inbox_id: InboxId) -> str:
+    """Return the key of a message as an event."""
+    return f"message:{inbox_id}"
 
 
 def _reclaim(
@@ -190,6 +223,24 @@ def list_running(connection: Connection) -> list[Run]:
     return [_run(row) for row in rows]
 
 
+def drop_message_event(connection: Connection, *, inbox_id: InboxId) -> None:
+    """Clear what open runs are told of a message that was forgotten."""
+    connection.execute(
+        f"UPDATE job_runs SET input = '' WHERE {_IS_OPEN} AND slot = :slot",
+        {"slot": f"{EVENT}{message_key(inbox_id)}"},
+    )
+
+
+def count_events(connection: Connection, *, job_id: JobId, since: int) -> int:
+    """Count the runs of a job that events have started since a moment, without skipped ones."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM job_runs WHERE job_id = :job_id AND slot_at >= :since"
+        " AND slot GLOB :events AND state != 'skipped'",
+        {"job_id": job_id, "since": since, "events": f"{EVENT}*"},
+    ).fetchone()
+    return int(row[0])
+
+
 def count_outages(connection: Connection) -> int:
     """Count the running runs whose turn waits for a model that does not answer."""
     row = connection.execute(
@@ -239,9 +290,9 @@ def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
 def end(
     connection: Connection, *, run_id: RunId, state: RunState, now: int, reason: str = ""
 ) -> bool:
-    """End a run; False if it has ended before."""
+    """End a run and forget its event; False if it has ended before."""
     row = connection.execute(
-        "UPDATE job_runs SET state = :state, reason = :reason, ended_at = :now"
+        "UPDATE job_runs SET state = :state, reason = :reason, ended_at = :now, input = ''"
         f" WHERE id = :run_id AND {_IS_OPEN} RETURNING id",
         {"run_id": run_id, "state": state, "reason": reason, "now": now},
     ).fetchone()
@@ -317,9 +368,10 @@ def _run(row: tuple[object, ...]) -> Run:
         and all(isinstance(fields[name], int | None) for name in _MOMENTS)
         and isinstance(fields["slot"], str)
         and isinstance(fields["reason"], str)
+        and isinstance(fields["input"], str)
         and fields["state"] in get_args(RunState)
     )
     if not is_whole:
         fields |= {**dict.fromkeys(_NUMBERS, 0), **dict.fromkeys(_MOMENTS)}
-        fields |= {"slot": "", "reason": "damaged", "state": "failed"}
+        fields |= {"slot": "", "reason": "damaged", "state": "failed", "input": ""}
     return Run(**fields, is_whole=is_whole)  # type: ignore[arg-type]

@@ -25,6 +25,8 @@ _NEVER = "once 1970-01-01T00:00"
 
 _IS_DUE = "state = 'active' AND next_at IS NOT NULL"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
+_IS_ON_EVENT = "state = 'active' AND timing GLOB 'on *'"
+"""The condition of another one: jobs that an event starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,13 +202,15 @@ def redact(connection: Connection, *, job_id: JobId) -> None:
         " (SELECT id FROM job_runs WHERE job_id = :job_id)",
         values,
     )
+    connection.execute("DELETE FROM job_marks WHERE job_id = :job_id", values)
     connection.execute(
         "DELETE FROM job_runs WHERE job_id = :job_id AND id < (SELECT MAX(id) FROM job_runs)",
         values,
     )
     connection.execute(
         "UPDATE job_runs SET slot = '', slot_at = 0, due_at = 0, state = 'skipped', missed = 0,"
-        " attempts = 0, reason = '', started_at = NULL, ended_at = 0 WHERE job_id = :job_id",
+        " attempts = 0, reason = '', started_at = NULL, ended_at = 0, input = ''"
+        " WHERE job_id = :job_id",
         values,
     )
     connection.execute(
@@ -286,6 +290,19 @@ def list_waiting(connection: Connection, *, after: int) -> list[Job]:
         {"after": after},
     ).fetchall()
     return [_job(row) for row in rows]
+
+
+def list_on_event(
+    connection: Connection, *, person_id: PersonId | None = None, room_id: RoomId | None = None
+) -> list[Job]:
+    """List the active jobs that events start: of a room, of a person in no room, or all."""
+    owner = "room_id = :room_id" if room_id else "person_id = :person_id AND room_id IS NULL"
+    owner = owner if room_id or person_id else "TRUE"
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_ON_EVENT} AND {owner} ORDER BY id",
+        {"person_id": person_id, "room_id": room_id},
+    ).fetchall()
+    return [job for job in map(_job, rows) if job.is_whole]
 
 
 def find_next_at(connection: Connection) -> int | None:

@@ -268,16 +268,17 @@ def walk_audit(
 def walk_jobs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[JobId, str]]:
     """Yield (id, text) of a person's jobs, finished ones included."""
     yield from connection.execute(
-        f"SELECT id, title || char(10) || body FROM jobs WHERE person_id IN {_PEOPLE}",
+        "SELECT id, title || char(10) || body || char(10) || timing FROM jobs"
+        f" WHERE person_id IN {_PEOPLE}",
         subject.values,
     )
 
 
-def walk_failures(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[RunId, str]]:
-    """Yield (id, text) of the failed runs of a person's jobs."""
+def walk_runs(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[RunId, str]]:
+    """Yield (id, text) of failed and of event-driven runs of a person's jobs."""
     yield from connection.execute(
-        "SELECT id, reason FROM job_runs WHERE job_id IN"
-        f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) AND reason <> ''",
+        "SELECT id, reason || char(10) || input FROM job_runs WHERE job_id IN"
+        f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) AND (reason <> '' OR input <> '')",
         subject.values,
     )
 

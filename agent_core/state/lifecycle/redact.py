@@ -18,7 +18,7 @@ from agent_core.ids import (
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import list_entries
-from agent_core.state.jobs import jobs
+from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import search
 from agent_core.transcript import Message, dump_parts, load_parts
@@ -113,12 +113,14 @@ def drop_outcome(connection: Connection, *, step_id: int) -> None:
 
 
 def drop_event(connection: Connection, *, inbox_id: InboxId) -> bool:
-    """Clear the payload of an event; False if it still has to be processed."""
+    """Clear an event and what jobs are told of it; False if it still has to be processed."""
     row = connection.execute(
         "UPDATE inbox SET payload = '', reason = CASE WHEN state = 'dead' THEN '' ELSE reason END"
         " WHERE id = :inbox_id AND state IN ('done', 'dead') RETURNING id",
         {"inbox_id": inbox_id},
     ).fetchone()
+    if row:
+        job_runs.drop_message_event(connection, inbox_id=inbox_id)
     return row is not None
 
 
@@ -248,9 +250,11 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
     return [row[0] for row in held if row[0]]
 
 
-def drop_reason(connection: Connection, *, run_id: RunId) -> None:
-    """Clear the reason of a failed run."""
-    connection.execute("UPDATE job_runs SET reason = '' WHERE id = :run_id", {"run_id": run_id})
+def drop_run_texts(connection: Connection, *, run_id: RunId) -> None:
+    """Clear the reason of a failed run, and what an open one is told of its event."""
+    connection.execute(
+        "UPDATE job_runs SET reason = '', input = '' WHERE id = :run_id", {"run_id": run_id}
+    )
 
 
 def _list_entries(connection: Connection, message_id: MessageId) -> list[str]:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
-from agent_core.schedule import find_zone, read_cron, read_once, show_moment
+from agent_core.schedule import find_zone, read_cron, read_event, read_once, show_moment
 from agent_core.state.jobs.jobs import Late
 from gateway.bootstrap import plugins
 from gateway.config import load
@@ -18,6 +18,7 @@ _CHANGES = {
     "resume": ("resume a paused job", "on again"),
     "run": ("run a job once, outside its schedule", "run now, or as soon as Talaria runs"),
     "drop": ("delete a job", "deleted"),
+    "webhook": ("give a job a new web address that starts it", "waiting for requests"),
 }
 _ALIASES = {"drop": ("rm", "delete")}
 _EPILOG = (
@@ -32,6 +33,7 @@ _EXAMPLES_OF_ADD = (
     "talaria jobs add --person ada --cron '0 8 * * 1-5' --message 'Take the pills.'",
     "talaria jobs add --person ada --times 8:00 --skip holidays --message 'Take the pills.'",
     "talaria jobs add --person ada --at 2026-11-23T08:00 --prompt 'What is new in the feeds?'",
+    "talaria jobs add --person ada --on 'after 3' --prompt 'Sum up what job 3 found.'",
     "talaria jobs add --person ada --every 60 --script -- df -h",
 )
 
@@ -113,6 +115,13 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
         metavar="TIMES",
         type=_split,
         help="comma-separated: 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30",
+    )
+    when.add_argument(
+        "--on",
+        metavar="EVENT",
+        type=_check(read_event),
+        help='"after JOB", "after JOB failed", "message WORDS", "feed URL", "file *.pdf" or'
+        ' "webhook"',
     )
     parser.add_argument(
         "--rule", metavar="RRULE", help="days of --times; FREQ=DAILY is the default"
@@ -200,6 +209,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         print(f"Job {answer['id']} ({answer['title']}) is {_CHANGES[verb][1]}.")
         if verb == "resume":
             print(f"Next: {answer['coming']}.")
+        if answer.get("note"):
+            print(answer["note"])
+        if verb == "webhook":
+            print(f"A POST request to this address starts it:\n{answer['address']}")
+            print("Keep it secret. It isn't shown again; this command makes a new one.")
     else:
         print("\n".join(_LINES[verb](answer)))
     return 0
@@ -253,6 +267,7 @@ def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
         "cron": arguments.cron,
         "every_minutes": arguments.every,
         "at": arguments.at,
+        "on": arguments.on,
         **{name: getattr(arguments, name) for name in _OF_RULES},
         "zone": arguments.zone,
         "late": arguments.late,

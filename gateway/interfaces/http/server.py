@@ -20,10 +20,11 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.http.connections import BoundedSite
-from gateway.interfaces.http.gate import Gate, load_token, make_guard
+from gateway.interfaces.http.gate import HOOKS, Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.page_data import PageData
+from gateway.interfaces.http.webhooks import GATEWAY, receive
 from gateway.interfaces.operations.contract import OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
 
@@ -186,7 +187,6 @@ async def close_afterwards(request: web.Request, handler: Handler) -> web.Stream
     return response
 
 
-_GATEWAY = web.AppKey("gateway", Gateway)
 _LARGEST_REQUEST = 64 * 1024
 _LAST_ANSWERS = 2.0
 """Seconds that running responses have when the server stops."""
@@ -233,6 +233,7 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
     application = _make_application(gateway, close_afterwards, make_guard(gate, logins))
     application.router.add_get("/console", bridge.join)
+    application.router.add_post(f"{HOOKS}{{secret}}", receive)
     application.on_shutdown.append(bridge.close)
     Pages().add_to(application)
     page_data.add_to(application)
@@ -249,7 +250,7 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
 
 def _make_application(gateway: Gateway, *middlewares: Middleware) -> web.Application:
     application = web.Application(middlewares=middlewares, client_max_size=_LARGEST_REQUEST)
-    application[_GATEWAY] = gateway
+    application[GATEWAY] = gateway
     application.on_response_prepare.append(harden)
     application.router.add_get("/health", _report_health)
     return application
@@ -279,7 +280,7 @@ def _name_host(bind: str) -> str:
 
 
 async def _report_health(request: web.Request) -> web.Response:
-    is_well, report = await examine(request.app[_GATEWAY])
+    is_well, report = await examine(request.app[GATEWAY])
     status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
     return web.json_response(report, status=status)
 
@@ -290,7 +291,7 @@ async def _operate(request: web.Request) -> web.Response:
         return _decline(
             "The running gateway does not know that operation. Restart it after an upgrade."
         )
-    gateway = request.app[_GATEWAY]
+    gateway = request.app[GATEWAY]
     context = OperationContext(
         database=gateway.database,
         now=gateway.now,
@@ -326,7 +327,7 @@ async def _wait_for_quiet(request: web.Request) -> web.Response:
 
     A gateway whose turns all wait for people counts as idle.
     """
-    gateway = request.app[_GATEWAY]
+    gateway = request.app[GATEWAY]
     platform = request.query.get("platform", "")
 
     def is_at_work(connection: Connection) -> bool:

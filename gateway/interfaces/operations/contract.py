@@ -35,6 +35,8 @@ class SchedulingContext:
     """Called after a write that may make a job due earlier."""
     load_platforms: Callable[[], Mapping[str, ChatAdapter]]
     """Returns the enabled platforms by name. Raises `StartError`."""
+    hooks: str
+    """The address of webhooks, to which a secret is added; "" without an HTTP server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,4 +94,5 @@ def scheduling_context(
         calendars=calendars,
         wake=wake,
         load_platforms=load_platforms,
+        hooks=settings.http.hooks if settings else "",
     )

@@ -1,21 +1,20 @@
-"""Operations on jobs: list, show, change, add and preview them."""
+"""Operations on jobs: list, show, change and add them."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
-from adapters.abilities import CanPreview, CanSendFiles
-from adapters.contract import ChatAdapter
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import JobId, PersonId, RoomId, TurnId
+from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.schedule import (
     Calendar,
     InvalidJob,
     JobAlreadyRunning,
     JobOwner,
+    change_job,
     create_job,
     default_options,
+    describe_followers,
     describe_next,
     describe_timing,
     draft_job,
@@ -27,10 +26,10 @@ from agent_core.schedule import (
     read_calendars,
     read_request,
     redraft_job,
+    renew_webhook,
     resume_job,
     run_job_now,
 )
-from agent_core.state.conversations import files, messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, Late, Target
@@ -38,42 +37,20 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
-from gateway.jobs import SILENCE, name_places
-from gateway.texts import general
+from gateway.jobs import name_places
 from gateway.texts import jobs as jobs_texts
-from gateway.texts.job_results import sign_body, title_body
 
 _RUNS = 100
 """Newest runs that are looked through; many of them may share a line."""
-_LOOKED_THROUGH = 30
-"""Newest runs searched for one with a result."""
 _AS_ASKED = "from the command line"
 _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
 _OPTIONS = (
-    *("cron", "every_minutes", "at", "zone", "to", "late", "urgent"),
+    *("cron", "every_minutes", "at", "on", "zone", "to", "late", "urgent"),
     *("times", "rule", "skip", "starts", "until", "count", "place"),
     *("model", "tools", "skills", "aware", "day_usd", "pause_after", "gate"),
 )
 """The options of a job, with the names of the `schedule` tool."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    """A file of a result, with its size in bytes."""
-
-    name: str
-    media_type: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
-    """The result of a job: words and files; a sample before the first run."""
-
-    text: str
-    files: tuple[_File, ...] = ()
-    is_sample: bool = False
 
 
 async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
@@ -85,7 +62,7 @@ async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
         slug = asked.get("person")
         whom = [_find_person(connection, slug)] if slug else people.list_all(connection)
         return [
-            _outline(connection, job)
+            outline(connection, job)
             for person in whom
             for job in jobs.list_of_person(connection, person_id=person.id)
         ]
@@ -95,12 +72,12 @@ async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
 
 async def show_job(context: OperationContext, asked: Answer) -> Answer:
     """Show one job with its runs, even if it is over. Raises `Declined`."""
-    number = _number(asked)
+    number = read_number(asked)
 
     def look(connection: Connection) -> dict[str, Any]:
-        job = _find_any(connection, number)
+        job = find_any(connection, number)
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
-        return _outline(connection, job) | {
+        return outline(connection, job) | {
             "does": jobs_texts.show_body(job),
             "runs": jobs_texts.describe_runs(runs, job.zone),
         }
@@ -111,6 +88,20 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 async def pause(context: OperationContext, asked: Answer) -> Answer:
     """Pause a job until it is resumed. Raises `Declined`."""
     return await _change(context, asked, lambda c, job: pause_job(c, job, _AS_ASKED))
+
+
+async def renew_address(context: OperationContext, asked: Answer) -> Answer:
+    """Give a job a new web address. Raises `Declined`, and `Mistaken` if it waits for none."""
+    if not context.scheduling.hooks:
+        raise Declined("Web addresses need the HTTP server; set http.port in config.toml.")
+    secrets = []
+
+    def work(connection: Connection, job: Job) -> Job:
+        secrets.append(renew_webhook(connection, job))
+        return job
+
+    done = await _change(context, asked, work)
+    return {**done, "address": context.scheduling.hooks + secrets[-1]}
 
 
 async def resume(context: OperationContext, asked: Answer) -> Answer:
@@ -162,7 +153,7 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
         whose = JobOwner(person_id=person.id, room_id=None, actor="house")
         new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
         made = create_job(connection, new, rules=scheduling.rules, now=now)
-        return _outline(connection, made)
+        return outline(connection, made)
 
     try:
         made = await context.database.write("jobs.add", work)
@@ -175,8 +166,8 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
 async def change(context: OperationContext, asked: Answer) -> Answer:
     """Change a job. Raises `Declined`, `Mistaken`."""
     scheduling, now = context.scheduling, context.now()
-    number = _number(asked)
-    named = await context.database.read(lambda c: _find_any(c, number))
+    number = read_number(asked)
+    named = await context.database.read(lambda c: find_any(c, number))
     calendars = await _read_calendars(context, asked, named.person_id, named.room_id)
 
     def work(connection: Connection, job: Job) -> Job:
@@ -190,28 +181,9 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
-        jobs.change(connection, changed)
-        return changed
+        return change_job(connection, changed)
 
     return await _change(context, asked, work)
-
-
-async def preview(context: OperationContext, asked: Answer) -> Answer:
-    """Preview a job's latest result, or a sample of it, on each platform. Raises `Declined`."""
-    number = _number(asked)
-
-    def look(connection: Connection) -> tuple[dict[str, Any], _Result]:
-        job = _find_any(connection, number)
-        return _outline(connection, job), _find_made(connection, job)
-
-    outline, made = await context.database.read(look)
-    shown = context.scheduling.load_platforms()
-    return outline | {
-        "is_sample": made.is_sample,
-        "platforms": [
-            {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
-        ],
-    }
 
 
 JOB_OPERATIONS: Mapping[str, Operation] = {
@@ -223,20 +195,23 @@ JOB_OPERATIONS: Mapping[str, Operation] = {
     "jobs.run": run_now,
     "jobs.add": add,
     "jobs.change": change,
-    "jobs.preview": preview,
+    "jobs.webhook": renew_address,
 }
 
 
 async def _change(
     context: OperationContext, asked: Answer, work: Callable[[Connection, Job], Job]
 ) -> Answer:
-    number = _number(asked)
+    number = read_number(asked)
 
     def change(connection: Connection) -> dict[str, Any]:
-        job = _find_any(connection, number)
+        job = find_any(connection, number)
         if job.state not in ("active", "paused"):
             raise Declined(f"Job {job.id} is {job.state} and can't be changed.")
-        return _outline(connection, work(connection, job))
+        changed = work(connection, job)
+        is_waited_for = changed.state in ("paused", "dropped")
+        note = describe_followers(connection, changed).strip() if is_waited_for else ""
+        return outline(connection, changed) | {"note": note}
 
     try:
         done = await context.database.write("jobs.change", change)
@@ -310,47 +285,8 @@ def _read_options(asked: Answer) -> dict[str, object]:
     return {name: asked[name] for name in _OPTIONS if asked.get(name) is not None}
 
 
-def _find_made(connection: Connection, job: Job) -> _Result:
-    """Return a job's latest result, or a sample. Raises `Declined` for a system job."""
-    if job.kind == "message":
-        return _Result(text=job.body)
-    if job.person_id is None:
-        raise Declined(f"Job {job.id} is a system job: it sends nothing.")
-    for run in job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH):
-        turn = job_runs.find_turn(connection, run_id=run.id)
-        if run.state != "done" or turn is None:
-            continue
-        words = messages.answer_of_turn(connection, turn_id=turn[0], person_id=job.person_id)
-        given = tuple(_list_files(connection, turn[0]))
-        if given or words.strip() not in ("", SILENCE):
-            words = "" if words.strip() == SILENCE else words
-            # The words of a command are recorded as they were sent, with the title.
-            text = sign_body(job.title, job.id, words) if job.kind == "prompt" else words
-            return _Result(text=text, files=given)
-    sample = jobs_texts.describe_sample(job)
-    if job.kind == "script":
-        return _Result(text=title_body(job.title, sample), is_sample=True)
-    return _Result(text=sign_body(job.title, job.id, sample), is_sample=True)
-
-
-def _list_files(connection: Connection, turn_id: TurnId) -> Iterator[_File]:
-    for file in files.list_of_turn(connection, turn_id=turn_id):
-        stored = files.find(connection, key=file.key)
-        if stored:
-            yield _File(name=file.name, media_type=stored.media_type, size=len(stored.data))
-
-
-def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, Any]:
-    """Return the messages as a platform shows them, and their files."""
-    text, given = made.text, list(made.files)
-    if given and not isinstance(adapter, CanSendFiles):
-        names = general.describe_unsent_files([file.name for file in given])
-        text, given = f"{text}\n\n{names}", []
-    parts = adapter.preview(text) if isinstance(adapter, CanPreview) else list(adapter.split(text))
-    return {"messages": parts, "files": [asdict(file) for file in given]}
-
-
-def _outline(connection: Connection, job: Job) -> dict[str, Any]:
+def outline(connection: Connection, job: Job) -> dict[str, Any]:
+    """Describe a job, as its operations answer."""
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
     timing, zone = load_timing(job.timing), find_zone(job.zone)
@@ -375,10 +311,11 @@ def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
     """Describe a system job with the report of its latest run."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
     last = jobs_texts.describe_run(runs[0], job.zone) if runs else "not run yet"
-    return _outline(connection, job) | {"last": last}
+    return outline(connection, job) | {"last": last}
 
 
-def _find_any(connection: Connection, number: JobId) -> Job:
+def find_any(connection: Connection, number: JobId) -> Job:
+    """Find a job of anyone. Raises `Declined`."""
     job = jobs.find(connection, job_id=number)
     if job is None:
         raise Declined(f"There is no job {number}; `talaria jobs` lists all jobs.")
@@ -392,7 +329,8 @@ def _find_person(connection: Connection, slug: object) -> Person:
     return found
 
 
-def _number(asked: Answer) -> JobId:
+def read_number(asked: Answer) -> JobId:
+    """Read the number of a job. Raises `Mistaken`."""
     number = asked.get("id")
     if not isinstance(number, int) or not 0 < number < 1 << 63:
         raise Mistaken("Give the number of a job; `talaria jobs` lists all jobs.")

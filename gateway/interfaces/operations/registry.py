@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
+from gateway.interfaces.operations.job_previews import preview
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
 from gateway.interfaces.operations.logins import LOGIN_OPERATIONS
 from gateway.interfaces.operations.memory import MEMORY_OPERATIONS
@@ -32,6 +33,7 @@ OPERATIONS: Mapping[str, Operation] = {
     **MEMORY_OPERATIONS,
     **TURN_OPERATIONS,
     **JOB_OPERATIONS,
+    "jobs.preview": preview,
     **SKILL_OPERATIONS,
 }
 """By the names of the control socket."""

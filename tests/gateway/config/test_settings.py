@@ -73,6 +73,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "prices": "m in=1 out=2 date=2026-11-01",
             "bind": "::1",
             "http_bind": "::1",
+            "public_url": "https://talaria.example.org",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
             "github_url": "https://github.example/api/v3",

@@ -457,6 +457,6 @@ async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
 
 async def test_both_are_in_the_menu(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, _, _):
-        handled = JobCommands(harness.gateway.database).handlers()
+        handled = JobCommands(harness.gateway.database, "").handlers()
     assert list(handled) == ["jobs", "sethome"]
     assert [spec.name for spec in COMMANDS if spec.name in handled] == ["jobs", "sethome"]

@@ -1,6 +1,7 @@
 """`talaria jobs`: listed, changed, made and looked at beforehand, in a house and beside it."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -207,6 +208,30 @@ async def test_one_is_paused_resumed_run_and_dropped(home: Path, how: str) -> No
         assert "the number of a job" in await refused(at.ask("show", id="x"), is_mistake=True)
 
 
+@HOW
+async def test_jobs_that_wait_for_the_one_that_stops_are_named(home: Path, how: str) -> None:
+    async with desk(home, how, settle_in) as at:
+        asked = {"person": "ann", "kind": "message", "text": "Next.", "on": "after 1"}
+        follower = await at.ask("add", **asked)
+        said = f"Job {follower['id']} “Next.” comes after it, and won't start without it."
+        assert (await at.ask("pause", id=1))["note"] == said
+        assert (await at.ask("resume", id=1))["note"] == ""
+        assert (await at.ask("drop", id=1))["note"] == said
+
+
+@HOW
+async def test_a_job_gets_a_new_web_address(home: Path, how: str) -> None:
+    async with desk(home, how, settle_in) as at:
+        asked = {"person": "ann", "kind": "message", "text": "Deployed.", "on": "webhook"}
+        made = await at.ask("add", **asked)
+        first, second = [(await at.ask("webhook", id=made["id"]))["address"] for _ in range(2)]
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/hooks/[\w-]{43}", first)
+        assert first != second
+        assert "doesn't wait for a request" in await refused(
+            at.ask("webhook", id=1), is_mistake=True
+        )
+
+
 async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: Path) -> None:
     async with desk(home, "beside", with_tea) as at:
         await at.ask("run", id=2)
@@ -382,7 +407,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     [
         (
             ("add", "--person", "ann"),
-            "One of the arguments --cron --every --at --times is required.",
+            "One of the arguments --cron --every --at --times --on is required.",
         ),
         (("add", "--person", "ann", "--cron", "1 2", "--message", "x"), "five fields"),
         (("add", "--person", "ann", "--at", "soon", "--message", "x"), "is not a time"),

@@ -150,7 +150,7 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
         ({"cron": "0 8 31 2 *"}, "never occurs"),
         ({"cron": "61 * * * *"}, "minute 0-59"),
         ({"cron": "every monday"}, "has five fields"),
-        ({"cron": None}, "say when: a cron expression, an interval or a time."),
+        ({"cron": None}, "say when: a cron expression, an interval, a time or an event."),
         ({"cron": None, "at": "2020-01-01T08:00"}, "that time is past."),
         ({"cron": None, "in_minutes": 0}, "`in_minutes` is at least 1 and"),
         (

@@ -53,6 +53,10 @@ async def plant_jobs(harness: Harness, side: Side, word: str) -> None:
         ]
         assert runs[1]
         job_runs.end(connection, run_id=runs[1], state="failed", now=1, reason=f"No {word} there")
+        heard = job_runs.claim_event(
+            connection, job_id=failed.id, key=f"message:{person.id}", text=f"A {word} came", now=1
+        )
+        connection.execute("UPDATE job_runs SET due_at = ? WHERE id = ?", (YEAR * 99, heard))
         for body, run_id in ((f"Fed the {word}", runs[0]), (f"Also {word}", None), ("Good", None)):
             kept = NewDeferredMessage(
                 person_id=person.id,
@@ -84,7 +88,7 @@ async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> 
         assert "- Jobs: 1\n" in await forget(ana, "bluefish")
         assert await count(harness, "jobs", "kind = 'message'") == 3
         assert await count(harness, "deferred_messages") == 4
-        assert await count(harness, "job_runs", "job_id IN (SELECT id FROM jobs)") == 3
+        assert await count(harness, "job_runs", "job_id IN (SELECT id FROM jobs)") == 5
     assert search(tmp_path, "bluefish") == []
     assert search(tmp_path, "redfish") != []
 

@@ -45,7 +45,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
-from agent_core.state.jobs import job_history, job_owners, job_runs, jobs
+from agent_core.state.jobs import job_history, job_marks, job_owners, job_runs, jobs
 from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Options
@@ -134,6 +134,7 @@ ROOMS = (
     delivery_targets,
     history,
     inbox,
+    job_marks,
     job_owners,
     job_runs,
     job_history,
@@ -191,6 +192,7 @@ WHOSE = DataSubject(person_ids=(PersonId(1),), accounts=(("p", "u"),), chats=(("
 VALUES: dict[str, Any] = {
     "subject": WHOSE,
     "span": Span(after=0, until=1, before=1),
+    "marks": {"key": "value"},
     "index": "message_search",
     "pages": 1,
     "redacted": Message(role="user", parts=()),

@@ -1,0 +1,131 @@
+"""What people read of a job: its result with notes, and reports on a run that went wrong."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from agent_core.ids import TurnId
+from agent_core.localization import use_language
+from agent_core.schedule import find_zone, is_event, next_slot_of, show_moment
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.jobs.buttons import make_job_buttons
+from gateway.jobs.history import Source
+from gateway.jobs.notifier import Notification, Notifier, is_asked
+from gateway.jobs.recipients import Recipients
+from gateway.texts import job_results
+
+_LATE = 300_000
+"""Milliseconds after which a message says that it is late."""
+_AT_HOME = (Target(kind="home"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """The result of a run. A `message` is sent as it is; any other result below its title.
+
+    `whole` is the full output if `words` are only its beginning and end, else an empty text.
+    """
+
+    words: str
+    files: tuple[tuple[str, str], ...] = ()
+    turn_id: TurnId | None = None
+    whole: str = ""
+    buttons: tuple[Choice, ...] = ()
+
+
+class JobReports:
+    """Delivers results and reports, in the transactions of their callers."""
+
+    def __init__(self, notifier: Notifier, zone_of: Callable[[Person], str]) -> None:
+        """`zone_of` returns the IANA time zone of a person."""
+        self._notifier = notifier
+        self._zone_of = zone_of
+
+    def note(self, known: Recipients, job: Job, runs: Sequence[Run]) -> str:
+        """Return the notes below a result: that it is late, and that the job works again.
+
+        A deferred message gets the due times when it is released, together with its repeats.
+        """
+        note, run = "", runs[-1]
+        person = known.find_person(job.person_id)
+        is_late = len(runs) > 1 or run.missed or known.now - run.slot_at > _LATE
+        is_held = self.is_held(known, job)
+        with use_language(person.language if person else None):
+            if is_late and not is_held and not is_asked(run):
+                due = [
+                    at for one in runs for at in job_runs.list_due_times(known.connection, run=one)
+                ]
+                zone = self.zone_for(person, job)
+                note = job_results.note_due([show_moment(at, zone) for at in due])
+            if job.failures:
+                note += job_results.describe_recovery(job.failures)
+        return note
+
+    def is_held(self, known: Recipients, job: Job) -> bool:
+        """Return whether a quiet time defers what a job sends."""
+        person = known.find_person(job.person_id)
+        return person is not None and not job.is_urgent and bool(known.quiet_until(person))
+
+    def report(
+        self,
+        connection: Connection,
+        job: Job,
+        run: Run | None,
+        report: Callable[[], str],
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        """Send a report on a job to its person, in their language; with buttons if it is paused."""
+        known = self._notifier.load_recipients(connection, now)
+        person = known.find_person(job.person_id)
+        with use_language(person.language if person else None):
+            buttons = make_job_buttons(job) if job.state == "paused" and job.is_whole else ()
+            made = Made(words=report(), buttons=buttons)
+        return self.deliver(known, job, run, made)
+
+    def deliver(
+        self,
+        known: Recipients,
+        job: Job,
+        run: Run | None,
+        made: Made,
+        source: Source | None = None,
+    ) -> Sequence[OutboxRow]:
+        """Send a result to the targets of its job; `source` has all of it."""
+        person = known.find_person(job.person_id)
+        if person is None:
+            return ()
+        notification = Notification(
+            person=person,
+            title=job.title,
+            body=made.words,
+            files=made.files,
+            is_urgent=job.is_urgent,
+            run_id=run.id if run else None,
+            turn_id=made.turn_id,
+            source=source,
+            buttons=made.buttons,
+        )
+        return self._notifier.deliver(known, notification, job.targets or _AT_HOME)
+
+    def show_next(self, connection: Connection, job: Job) -> str:
+        """Return when a job runs next, or an empty text."""
+        waits = next_slot_of(job)
+        if waits is None:
+            return job_results.NEXT_EVENT() if is_event(job.timing) else ""
+        person = people.find(connection, person_id=job.person_id) if job.person_id else None
+        return show_moment(waits.at, self.zone_for(person, job))
+
+    def zone_for(self, person: Person | None, job: Job) -> ZoneInfo:
+        """Return the zone in which to show moments; a new tzdata may have dropped an old zone."""
+        for name in (self._zone_of(person) if person else "", job.zone):
+            with suppress(ValueError):
+                return find_zone(name)
+        return find_zone("UTC")

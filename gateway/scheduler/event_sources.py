@@ -1,0 +1,248 @@
+"""Watches the feeds and folders that jobs wait for."""
+
+import asyncio
+import fnmatch
+import hashlib
+import logging
+import os
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from agent_core.digest import (
+    SOURCES,
+    DigestOptions,
+    FeedItem,
+    SourceFailed,
+    list_items,
+    open_web,
+    own_folder,
+)
+from agent_core.ids import JobId
+from agent_core.schedule import OnEvent, load_timing
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_marks, jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import people, rooms
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools import flatten
+from gateway.jobs import JobEvent, Outcomes
+from gateway.texts import job_results
+
+_log = logging.getLogger(__name__)
+
+WATCH = 2.0
+"""Seconds between two looks at the folders. A file that is alike in both is whole."""
+_FEED_POLL = 900_000
+"""Milliseconds between two looks at a feed."""
+_FEED_SECONDS = 30.0
+_MOST_ITEMS = 20
+"""Items or files of one look; the next one takes the rest."""
+_MOST_MARKS = 2000
+_MOST_FILES = 5000
+"""Files of a folder that are watched."""
+_DAY = 86_400_000
+_FAILING, _TOLD = "failing", "told"
+"""The mark of a feed that can't be read: since when, in milliseconds, or that this was told."""
+_LONGEST_TEXT = 64_000
+_LONGEST_NAME = 200
+_Marks = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting:
+    """A job that waits for a feed or a file, and the folders of its owner."""
+
+    job: Job
+    event: OnEvent
+    folders: tuple[Path, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Look:
+    """What one look has found: the events, what was seen by now, and a report to send."""
+
+    events: list[JobEvent] = field(default_factory=list)
+    marks: _Marks
+    failure: str = ""
+
+
+class EventSources:
+    """Starts jobs for new items of feeds, and for files that arrive or change.
+
+    What is there at the first look is not new. A look's events and its marks are written together,
+    so that each item starts a job once.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        digest: DigestOptions,
+        outcomes: Outcomes,
+        *,
+        enqueue: Callable[[Sequence[OutboxRow]], None],
+        now: Callable[[], int],
+        pause: float = WATCH,
+    ) -> None:
+        """`pause` is between two looks, in seconds."""
+        self._database = database
+        self._digest = digest
+        self._outcomes = outcomes
+        self._enqueue = enqueue
+        self._now = now
+        self._pause = pause
+        self._feeds_due: dict[JobId, int] = {}
+        self._sizes: dict[JobId, _Marks] = {}
+        """The files of each folder as the last look saw them."""
+
+    async def run(self) -> None:
+        """Watch until cancelled. Raises `StoreDamaged`."""
+        while True:
+            await self._database.retry_while_unavailable(self._look, "feeds and folders")
+            await asyncio.sleep(self._pause)
+
+    async def _look(self) -> None:
+        waiting = await self._database.read(partial(_list_waiting, home=self._digest.home))
+        for one in waiting:
+            if one.event.kind == "file":
+                await self._look_at_files(one)
+            elif self._now() >= self._feeds_due.get(one.job.id, 0):
+                self._feeds_due[one.job.id] = self._now() + _FEED_POLL
+                await self._look_at_feed(one)
+
+    async def _look_at_files(self, one: _Waiting) -> None:
+        seen = await self._database.read(lambda c: job_marks.load(c, job_id=one.job.id))
+        sizes = await asyncio.to_thread(_list_sizes, one.folders, one.event.value)
+        before = self._sizes.get(one.job.id)
+        self._sizes[one.job.id] = sizes
+        marks = {_hash(path): size for path, size in sizes.items()}
+        if seen is None:
+            await self._store(one, _Look(marks=marks))
+            return
+        whole = {path for path, size in sizes.items() if before and before.get(path) == size}
+        new = sorted(path for path in whole if seen.get(_hash(path)) != sizes[path])[:_MOST_ITEMS]
+        kept = {key: size for key, size in seen.items() if key in marks}
+        look = _Look(marks=kept | {_hash(path): sizes[path] for path in new})
+        for path in new:
+            look.events.append(await asyncio.to_thread(_read_file, Path(path), sizes[path]))
+        if look.events or look.marks != seen:
+            await self._store(one, look)
+
+    async def _look_at_feed(self, one: _Waiting) -> None:
+        seen = await self._database.read(lambda c: job_marks.load(c, job_id=one.job.id))
+        marks = dict(seen or {})
+        try:
+            async with asyncio.timeout(_FEED_SECONDS):
+                items = await list_items(open_web(self._digest), one.event.value)
+        except (SourceFailed, TimeoutError) as error:
+            reason = str(error) or f"it took longer than {_FEED_SECONDS:g} s"
+            if seen is not None:
+                await self._store(one, self._note_failure(one.job, marks, reason))
+            return
+        marks.pop(_FAILING, None)
+        new = [] if seen is None else [item for item in items if item.key not in marks]
+        taken = new[::-1][:_MOST_ITEMS]  # the oldest first
+        left = {item.key for item in new} - {item.key for item in taken}
+        current = {item.key: "" for item in items if item.key not in left}
+        old = [key for key in marks if key not in current][-_MOST_MARKS:]
+        look = _Look(
+            events=[_describe_item(item) for item in taken], marks=dict.fromkeys(old, "") | current
+        )
+        if look.marks != seen:
+            await self._store(one, look)
+
+    def _note_failure(self, job: Job, marks: _Marks, reason: str) -> _Look:
+        """Note since when a feed can't be read; after a day, its person is told once."""
+        _log.warning("the feed of job %d can't be read: %s", job.id, reason)
+        since = marks.setdefault(_FAILING, str(self._now()))
+        if since != _TOLD and self._now() - int(since) > _DAY:
+            return _Look(marks=marks | {_FAILING: _TOLD}, failure=reason)
+        return _Look(marks=marks)
+
+    async def _store(self, one: _Waiting, look: _Look) -> None:
+        """Start the job for each event, and store what was seen."""
+        now = self._now()
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            job = jobs.find(connection, job_id=one.job.id)
+            if job is None or job.timing != one.job.timing or job.state != "active":
+                return []
+            rows = [
+                row
+                for event in look.events
+                for row in self._outcomes.take_event(connection, job, event, now)
+            ]
+            if look.failure:
+                report = partial(job_results.describe_feed_failure, job.title, job.id, look.failure)
+                rows += self._outcomes.tell(connection, job, report, now)
+            job_marks.store(connection, job_id=job.id, marks=look.marks)
+            return rows
+
+        self._enqueue(await self._database.write("jobs.sources", work))
+        if look.events:
+            self._outcomes.wakeup.set()
+
+
+def _list_waiting(connection: Connection, *, home: Path) -> list[_Waiting]:
+    """List the jobs that wait for a feed or a file."""
+    found = []
+    for job in jobs.list_on_event(connection):
+        event = load_timing(job.timing)
+        if not isinstance(event, OnEvent) or event.kind not in ("feed", "file"):
+            continue
+        person = people.find(connection, person_id=job.person_id) if job.person_id else None
+        room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
+        if person is None:
+            continue
+        common = home / SOURCES
+        own = own_folder(common, "rooms", room.slug) if room else None
+        own = own or own_folder(common, "people", person.slug)
+        found.append(_Waiting(job=job, event=event, folders=(own, common)))
+    return found
+
+
+def _list_sizes(folders: Sequence[Path], pattern: str) -> _Marks:
+    """List the size and the time of each file that a pattern names, by path. Follows no links."""
+    found: _Marks = {}
+    for folder in folders:
+        try:
+            paths = [] if folder.is_symlink() else sorted(folder.iterdir())
+        except OSError:
+            continue  # there is no such folder yet
+        for path in paths[:_MOST_FILES]:
+            name = path.name.casefold()
+            if name.startswith(".") or not fnmatch.fnmatchcase(name, pattern.casefold()):
+                continue
+            try:
+                status = path.lstat()
+            except OSError:
+                continue  # it has gone meanwhile
+            if stat.S_ISREG(status.st_mode):
+                found[str(path)] = f"{status.st_size}:{status.st_mtime_ns}"
+    return found
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _read_file(path: Path, size: str) -> JobEvent:
+    """Read the text of a file; of any other, only its name and size are told."""
+    count = int(size.partition(":")[0])
+    text = ""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(handle, "rb") as file:  # noqa: PTH123 - it was opened without following links
+            data = file.read(_LONGEST_TEXT * 4)
+        text = "" if b"\0" in data else data.decode()[:_LONGEST_TEXT]
+    except (OSError, UnicodeDecodeError):
+        pass  # it has gone, or is no text: the line names it
+    line = partial(job_results.describe_arrived_file, flatten(path.name, _LONGEST_NAME), count)
+    return JobEvent(key="file:" + _hash(f"{path}:{size}"), line=line, details=text)
+
+
+def _describe_item(item: FeedItem) -> JobEvent:
+    line = partial(job_results.describe_feed_item, item.title)
+    return JobEvent(key=f"item:{item.key}", line=line, details=item.text)
