@@ -30,6 +30,8 @@ from gateway.jobs import make_job_buttons, name_places
 from gateway.outbound import stand_for
 from gateway.texts import jobs as job_texts
 
+_EXAMPLE = 3
+"""The number in what shows how the command is used."""
 _BUTTONED = 5
 """Listed jobs with buttons: three each, and no platform shows more than 25."""
 _RUNS = 100
@@ -81,7 +83,7 @@ class JobCommands:
             return self._move(call, words[1])
         order = _read_order(words)
         if order is None:
-            return Reply(text=job_texts.USAGE())
+            return Reply(text=job_texts.USAGE(number=_EXAMPLE))
         return await self._change(call, order)
 
     def _move(self, call: Call, named: str) -> Reply:

@@ -23,8 +23,8 @@ from agent_core.state.jobs.jobs import Job, JobKind
 from gateway.texts.general import name_platform
 
 USAGE = Text(
-    "/jobs 3 shows job 3. To change it: /jobs pause 3, /jobs resume 3, /jobs run 3, /jobs drop 3."
-    " For anything else, or a new job, just ask me."
+    "/jobs {number} shows job {number}. To change it: /jobs pause {number}, /jobs resume {number},"
+    " /jobs run {number}, /jobs drop {number}. For anything else, or a new job, just ask me."
 )
 NONE = Text("You have no jobs. Tell me what to do and when, and I'll make one.")
 NONE_HERE = Text("This group has no jobs. An owner can tell me here what to do and when.")
@@ -142,7 +142,7 @@ def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
             lines.append(_MORE(count=len(found) - number, job_id=job.id))
             break
         lines.append(line)
-    return "\n".join([*lines, "", USAGE()])
+    return "\n".join([*lines, "", USAGE(number=found[0].id)])
 
 
 def list_held(held: Sequence[tuple[str, int]], reader: str) -> str:

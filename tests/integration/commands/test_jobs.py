@@ -107,7 +107,7 @@ async def test_there_are_none_at_first(tmp_path: Path) -> None:
 async def test_what_is_not_understood_is_answered_with_how(tmp_path: Path, said: str) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         await add(harness, clock)
-        assert await ana.says(f"/jobs {said}") == jobs_texts.USAGE()
+        assert await ana.says(f"/jobs {said}") == jobs_texts.USAGE(number=3)
 
 
 async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: Path) -> None:
