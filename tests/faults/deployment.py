@@ -285,9 +285,9 @@ class Deployment:
             while self.anthropic.calls["POST /v1/messages"] < number:
                 await asyncio.sleep(_POLL)
 
-    async def all_taken(self) -> None:
-        """Return when the house has confirmed all that people wrote."""
-        await self.telegram.wait_for(lambda: not self.telegram.pending, PATIENCE)
+    async def steered(self) -> None:
+        """Return when the house has shown on Telegram that a message steers a turn."""
+        await self.telegram.wait_for(lambda: bool(self.telegram.world.reactions), PATIENCE)
 
     async def says(self, chat: int, verb: Verb = "say") -> Saying:
         """Somebody writes their next message."""

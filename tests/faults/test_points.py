@@ -167,7 +167,7 @@ async def test_a_steer_that_was_taken_survives_a_kill(
     await deployment.says(1)
     await deployment.model_called()
     await deployment.says(1)
-    await deployment.all_taken()
+    await deployment.steered()
     released.set()
     await process.died()
     deployment.hurry()
