@@ -203,9 +203,8 @@ class InboundRouter:
         await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
         command = split_command(message)
         if command and command[0] == "claim":
-            self._enqueue(
-                await self._deps.identity.claim(row.platform, message, row.id, command[1])
-            )
+            outgoing = await self._deps.identity.claim(row.platform, message, row.id, command[1])
+            self._enqueue(outgoing)
             return
         person = await self._deps.identity.identify(row.platform, message.sender)
         if person is None:
