@@ -12,7 +12,7 @@ from agent_core.schedule.occurrences import Slot, find_zone, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
 from agent_core.schedule.triggers import Every, Once, OnEvent, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs import job_marks, job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind, Late, NewJob, Options, Target
 
 LONGEST_TITLE = 80
@@ -153,6 +153,9 @@ def create_job(connection: Connection, job: NewJob, *, rules: JobRules, now: int
 def change_job(connection: Connection, job: Job) -> Job:
     """Store a redrafted job. Raises `InvalidJob` as `check_event` does."""
     check_event(connection, job)
+    before = jobs.find(connection, job_id=job.id)
+    if before and before.timing != job.timing:
+        job_marks.clear(connection, job_id=job.id)
     jobs.change(connection, job)
     return job
 
@@ -240,6 +243,8 @@ def resume_job(connection: Connection, job: Job, now: int) -> Job:
         raise InvalidJob("its time is past; change the schedule")
     slot = (waits.name, waits.at) if waits else None
     resumed = replace(job, state="active", reason="", failures=0, next_slot=slot)
+    if job.state == "paused":
+        job_marks.clear(connection, job_id=job.id)  # what came meanwhile is not caught up
     jobs.change(connection, resumed)
     return resumed
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -58,6 +58,11 @@ def compose_message(job: Job, run: Run) -> str:
 def is_crowded(connection: Connection, job: Job, now: int) -> bool:
     """Return whether events have started a job as often as they may in an hour."""
     return job_runs.count_events(connection, job_id=job.id, since=now - _HOUR) >= MOST_AN_HOUR
+
+
+def name_crowd(event: JobEvent, now: int) -> JobEvent:
+    """Name an event that is one too many: all of an hour share a key."""
+    return replace(event, key=f"crowd:{now // _HOUR}")
 
 
 def find_followers(

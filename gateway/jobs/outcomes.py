@@ -26,6 +26,7 @@ from gateway.jobs.events import (
     claim_event,
     find_followers,
     is_crowded,
+    name_crowd,
 )
 from gateway.jobs.history import Source
 from gateway.jobs.notifier import Notifier
@@ -110,9 +111,13 @@ class Outcomes:
     def take_event(
         self, connection: Connection, job: Job, event: JobEvent, now: int
     ) -> Sequence[OutboxRow]:
-        """Claim the run that an event starts, once; of too many, skip it and report the first."""
+        """Claim the run that an event starts, once.
+
+        Of too many events in an hour, the first is recorded as a skipped run and reported. None of
+        them counts as taken, so its sender may try again.
+        """
         is_left_out = is_crowded(connection, job, now)
-        run = claim_event(connection, job, event, now)
+        run = claim_event(connection, job, name_crowd(event, now) if is_left_out else event, now)
         if run is None or not is_left_out:
             return ()
 

@@ -93,7 +93,8 @@ class EventSources:
         self._enqueue = enqueue
         self._now = now
         self._pause = pause
-        self._feeds_due: dict[JobId, int] = {}
+        self._feeds_due: dict[tuple[JobId, str], int] = {}
+        """When each feed of a job is looked at next, in milliseconds."""
         self._sizes: dict[JobId, _Marks] = {}
         """The files of each folder as the last look saw them."""
 
@@ -108,8 +109,8 @@ class EventSources:
         for one in waiting:
             if one.event.kind == "file":
                 await self._look_at_files(one)
-            elif self._now() >= self._feeds_due.get(one.job.id, 0):
-                self._feeds_due[one.job.id] = self._now() + _FEED_POLL
+            elif self._now() >= self._feeds_due.get((one.job.id, one.event.value), 0):
+                self._feeds_due[one.job.id, one.event.value] = self._now() + _FEED_POLL
                 await self._look_at_feed(one)
 
     async def _look_at_files(self, one: _Waiting) -> None:

@@ -18,9 +18,14 @@ def load(connection: Connection, *, job_id: JobId) -> dict[str, str] | None:
     return found if found.pop(_READ, None) is not None else None
 
 
+def clear(connection: Connection, *, job_id: JobId) -> None:
+    """Forget what a job has seen: its next look at its source is the first."""
+    connection.execute("DELETE FROM job_marks WHERE job_id = :job_id", {"job_id": job_id})
+
+
 def store(connection: Connection, *, job_id: JobId, marks: Mapping[str, str]) -> None:
     """Replace what a job has seen."""
-    connection.execute("DELETE FROM job_marks WHERE job_id = :job_id", {"job_id": job_id})
+    clear(connection, job_id=job_id)
     connection.executemany(
         "INSERT INTO job_marks (job_id, key, value) VALUES (:job_id, :key, :value)",
         [{"job_id": job_id, "key": key, "value": value} for key, value in marks.items()]
