@@ -96,6 +96,7 @@ class Gateway:
         self.world = world
         self.url = ""
         self.heartbeat_interval = 41.25
+        self.hellos = 0
         self.identifies = 0
         self.resumes = 0
         self.heartbeats = 0
@@ -141,6 +142,7 @@ class Gateway:
             else:
                 beat = {"heartbeat_interval": int(self.heartbeat_interval * 1000)}
                 line.send({"op": HELLO, "d": beat, "s": None, "t": None})
+                self.hellos += 1
             async for frame in socket:
                 if frame.type == WSMsgType.TEXT and not line.is_muted:
                     self._hear(line, frame.data)
