@@ -9,9 +9,7 @@ from functools import partial
 from agent_core.digest import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.schedule import (
-    JobTurn,
-)
+from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
