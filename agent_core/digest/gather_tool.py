@@ -26,7 +26,7 @@ from agent_core.transcript import ToolSpec, UntrustedSource, make_source
 SOURCE_SECONDS = 30.0
 """Seconds per source; the slowest one determines the duration of a call."""
 _ROOM = 18_000
-"""Characters of the whole answer; see `toolbox.RESULT_LIMIT`."""
+"""Characters of the whole answer; see `tools.results.RESULT_LIMIT`."""
 _SHOWN_PLACE = 200
 _NOT_HERE = "personal sources are not available in a room; use a direct chat"
 _NOT_NAMED = (

@@ -6,7 +6,8 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId
-from agent_core.tools.toolbox import Toolbox, compile_schema, read_arguments
+from agent_core.tools.arguments import compile_schema, read_arguments
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart, ToolSpec
 from tests.agent_core.tools.test_toolbox import CONTEXT
 from tests.fakes.tool import FakeTool

@@ -10,7 +10,8 @@ import pytest
 from agent_core.errors import StoreFull, ToolArgumentError
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
-from agent_core.tools.toolbox import RESULT_LIMIT, Toolbox
+from agent_core.tools.results import RESULT_LIMIT
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.fakes.tool import Act, FakeTool
 

@@ -11,7 +11,7 @@ import pytest
 
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.tools.toolbox import PROPOSED
+from agent_core.tools.gate import PROPOSED
 from agent_core.transcript import make_source
 from gateway.texts import proposals
 from tests.fakes.chat import FakeChat
