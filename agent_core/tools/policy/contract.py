@@ -1,0 +1,43 @@
+"""The contract of actions: what a call would do, in the terms that rules and people decide in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from agent_core.tools.contract import ToolContext
+
+ActionKind = Literal[
+    "read", "write", "delete", "run", "fetch", "send", "install", "spend", "change"
+]
+"""Read or write files, delete them, run a program, fetch from the network, send something to
+others, install software, spend money, or change what Talaria keeps.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One effect of a call.
+
+    `target` is exactly what it acts on: a path, a URL, a program with its arguments, a recipient.
+    `place` is where: `workspace`, a host, an MCP server, a chat. `is_outward` means that data may
+    leave this machine for others than the person.
+    """
+
+    kind: ActionKind
+    target: str
+    place: str
+    is_outward: bool = False
+
+
+@runtime_checkable
+class DeclaresActions(Protocol):
+    """A tool whose calls are judged by the policy before they run."""
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return every effect that a call may have; change nothing, and never wait.
+
+        What can't be told must be declared as the worst that it may be. Raises
+        `ToolArgumentError` for arguments that can't be read.
+        """
