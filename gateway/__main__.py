@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from agent_core.errors import StoreError
-from agent_core.subprocesses.process_privacy import hide_process
+from agent_core.execution.subprocesses.process_privacy import hide_process
 from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
 from gateway.interfaces.parser import Parser, end_sentence

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.digest.formatting import ReaderFailed
-from agent_core.subprocesses.program import make_command
-from agent_core.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.program import make_command
+from agent_core.execution.subprocesses.spawning import spawn
 
 _REAP_SECONDS = 5.0
 _PIECE = 65_536

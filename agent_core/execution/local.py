@@ -17,8 +17,8 @@ from agent_core.execution import files
 from agent_core.execution.contract import Command, Exit, FileContent, Limit
 from agent_core.execution.disk import DiskGuard
 from agent_core.execution.sandbox import WORKSPACE, SandboxLimits, prepare
-from agent_core.subprocesses.process_tree import list_below, measure
-from agent_core.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.process_tree import list_below, measure
+from agent_core.execution.subprocesses.spawning import spawn
 
 WORKSPACES = "workspaces"
 """The folder of the home with one workspace per person."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from errno import ENOSYS
 from pathlib import Path
 
-from agent_core.subprocesses import seccomp
-from agent_core.subprocesses.seccomp import Denial
+from agent_core.execution.subprocesses import seccomp
+from agent_core.execution.subprocesses.seccomp import Denial
 
 WORKSPACE = "/workspace"
 """The place of the workspace, as commands see it."""

@@ -5,7 +5,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from agent_core.subprocesses.program import make_command
+from agent_core.execution.subprocesses.program import make_command
 from agent_core.tools import is_hidden
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from adapters.contract import ChatAdapter
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.state.engine.database import Database
-from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.attachments.media_command import MediaCommand
 from gateway.attachments.reader import Limits, Reader
 from gateway.attachments.speech import MOST_AUDIO

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.subprocesses.confinement import ScriptLimits
-from agent_core.subprocesses.reaped_command import (
+from agent_core.execution.subprocesses.confinement import ScriptLimits
+from agent_core.execution.subprocesses.reaped_command import (
     Bounds,
     Ended,
     OutputTooLong,

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 
-from agent_core.subprocesses.confinement import ReaderLimits, confine_reader
+from agent_core.execution.subprocesses.confinement import ReaderLimits, confine_reader
 from gateway.attachments.office_formats import find_format, read_rtf
 from gateway.attachments.package_limits import Member, Package, PackageFault, list_tar, list_zip
 

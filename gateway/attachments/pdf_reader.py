@@ -12,7 +12,7 @@ import sys
 import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError
 
-from agent_core.subprocesses.confinement import ReaderLimits, confine_reader
+from agent_core.execution.subprocesses.confinement import ReaderLimits, confine_reader
 
 _LIMITS = ReaderLimits(memory=1_000_000_000, cpu_seconds=30)
 """Python and pypdf take about 150 MB of address space."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.spawning import spawn
 
 _PIECE = 65_536
 _MOST_COMPLAINT = 2000

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.digest import DigestOptions
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
-from agent_core.subprocesses.confinement import ScriptLimits
 from agent_core.tools import SecretMask
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment

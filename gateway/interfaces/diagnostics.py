@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from agent_core.errors import BackendUnavailable, SkillBroken, StoreError
+from agent_core.execution.subprocesses.confinement import find_protection
+from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
-from agent_core.subprocesses.confinement import find_protection
-from agent_core.subprocesses.landlock import SIGNALS_SINCE
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.plugins import make_backend
 from gateway.config import (

@@ -13,13 +13,13 @@ from agent_core.digest import (
     open_web,
     own_folder,
 )
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.schedule import read_gate
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
-from agent_core.subprocesses.confinement import ScriptLimits
 from agent_core.tools import local_time
 from gateway.scheduler.scripts import run_script
 

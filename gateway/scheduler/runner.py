@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent_core.digest import DigestOptions, GateOutcome
 from agent_core.errors import CoreError
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.ids import ConversationId, RunId
 from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Connection, Database
@@ -15,7 +16,6 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.subprocesses.confinement import ScriptLimits
 from agent_core.tools import SecretMask
 from gateway.conversion import QueuedMessage
 from gateway.jobs import (

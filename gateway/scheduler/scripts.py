@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.subprocesses.confinement import ScriptLimits
-from agent_core.subprocesses.reaped_command import Bounds, OutputTooLong, run_reaped
+from agent_core.execution.subprocesses.confinement import ScriptLimits
+from agent_core.execution.subprocesses.reaped_command import Bounds, OutputTooLong, run_reaped
 from gateway.jobs import clean_output
 
 LONGEST = 300.0

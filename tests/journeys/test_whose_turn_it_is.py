@@ -63,6 +63,7 @@ async def test_only_who_asked_steers_a_turn_and_others_hold_nothing_up(
         await harness.until(lambda: len(deployment.turns) == 1)
         await harness.notes(room.ben.says("coffee for me", room=room.id, thread=under(room, root)))
         await harness.notes(room.anna.says("with milk", room=room.id, thread=under(room, root)))
+        await harness.until(harness.gateway.router.is_idle)
         released.set()
         await harness.at_rest()
         first, steered, other = [heard(body) for body in deployment.turns]

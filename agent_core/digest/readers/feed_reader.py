@@ -10,7 +10,7 @@ import feedparser
 
 from agent_core.digest.readers.limits import LIMITS
 from agent_core.digest.readers.markup import strip
-from agent_core.subprocesses.confinement import confine_reader
+from agent_core.execution.subprocesses.confinement import confine_reader
 
 _LONGEST_TITLE = 300
 _LONGEST_TEXT = 600

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.localization import use_language
-from agent_core.subprocesses.confinement import ScriptLimits
 from gateway.attachments.media_command import CommandFailed, MediaCommand
 from gateway.attachments.speech import select_words, speak
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from gateway.attachments.factory import make_transcriber
 from gateway.attachments.media_command import MediaCommand
 from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber

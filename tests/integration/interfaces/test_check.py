@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from agent_core.execution.subprocesses.confinement import find_protection
+from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
-from agent_core.subprocesses.confinement import find_protection
-from agent_core.subprocesses.landlock import SIGNALS_SINCE
 from gateway.config import load
 from gateway.interfaces import diagnostics
 from tests.agent_core.execution.backends import needs_bubblewrap
@@ -152,7 +152,7 @@ async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
 
 OLD_KERNEL = """
 import sys
-from agent_core.subprocesses.seccomp import Denial, deny
+from agent_core.execution.subprocesses.seccomp import Denial, deny
 from gateway.__main__ import main
 deny([Denial(call="landlock_create_ruleset", error=38)])
 sys.exit(main(["check", "--json"]))
@@ -235,7 +235,7 @@ async def test_a_start_closes_an_open_home_to_others(home: Path) -> None:
 
 UNCHANGEABLE = """
 import sys
-from agent_core.subprocesses.seccomp import Denial, deny
+from agent_core.execution.subprocesses.seccomp import Denial, deny
 from gateway.__main__ import main
 deny([Denial(call="chmod"), Denial(call="fchmodat")])
 sys.exit(main(["run"]))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.subprocesses.confinement import ScriptLimits
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from gateway.scheduler.scripts import MOST_OUTPUT, Output, run_script
 
 RUNAWAY = """
@@ -150,7 +150,7 @@ async def test_a_command_does_not_outlive_the_gateway(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     code = (
         "import asyncio, sys; from pathlib import Path;"
-        " from agent_core.subprocesses.confinement import ScriptLimits;"
+        " from agent_core.execution.subprocesses.confinement import ScriptLimits;"
         " from gateway.scheduler.scripts import run_script;"
         " limits = ScriptLimits(memory=10**9, file=10**6, processes=30);"
         " asyncio.run(run_script(sys.argv[1], Path(sys.argv[2]), {}, limits))"
@@ -199,9 +199,9 @@ async def test_on_an_old_kernel_a_hidden_gateway_keeps_its_environment(tmp_path:
     code = """
 import asyncio, os, sys
 from pathlib import Path
-from agent_core.subprocesses.confinement import ScriptLimits
-from agent_core.subprocesses.process_privacy import hide_process
-from agent_core.subprocesses.seccomp import Denial, deny
+from agent_core.execution.subprocesses.confinement import ScriptLimits
+from agent_core.execution.subprocesses.process_privacy import hide_process
+from agent_core.execution.subprocesses.seccomp import Denial, deny
 from gateway.scheduler.scripts import run_script
 deny([Denial(call="landlock_create_ruleset", error=38)])
 hide_process()

@@ -8,13 +8,13 @@ import pytest
 
 from agent_core.agent.caches import IdAllocator
 from agent_core.digest import DigestOptions
+from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory.external.client import ExternalMemoryStatus, SyncReport
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
-from agent_core.subprocesses.confinement import ScriptLimits
 from agent_core.tools import SecretMask
 from gateway.config import DATABASE
 from gateway.jobs.history import JobHistory

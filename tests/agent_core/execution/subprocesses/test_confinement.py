@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.subprocesses.confinement import find_protection
-from agent_core.subprocesses.program import make_command
-from agent_core.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.confinement import find_protection
+from agent_core.execution.subprocesses.program import make_command
+from agent_core.execution.subprocesses.spawning import spawn
 
 pytestmark = pytest.mark.process
 
@@ -20,7 +20,7 @@ needs_seccomp = pytest.mark.skipif(not FOUND.seccomp, reason="this kernel has no
 
 CONFINED = """
 import socket, subprocess, sys, os, ctypes
-from agent_core.subprocesses.confinement import ReaderLimits, confine_reader
+from agent_core.execution.subprocesses.confinement import ReaderLimits, confine_reader
 found = confine_reader(ReaderLimits(memory=10**9, cpu_seconds=20, file={file}), {folder!r})
 try:
     {attack}
@@ -31,7 +31,7 @@ else:
 """
 OLD_KERNEL = """
 import os, sys
-from agent_core.subprocesses.seccomp import Denial, deny
+from agent_core.execution.subprocesses.seccomp import Denial, deny
 deny([Denial(call={call!r}, equal={values!r}, error={error})])
 os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
 """

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from errno import ENOSYS
 
-from agent_core.subprocesses import landlock, seccomp
-from agent_core.subprocesses.process_privacy import SET_DUMPABLE
-from agent_core.subprocesses.seccomp import Denial
+from agent_core.execution.subprocesses import landlock, seccomp
+from agent_core.execution.subprocesses.process_privacy import SET_DUMPABLE
+from agent_core.execution.subprocesses.seccomp import Denial
 
 _DROP_CAPABILITY = 24
 """`PR_CAPBSET_DROP` (prctl(2))."""

@@ -15,9 +15,9 @@ import sys
 import time
 from contextlib import suppress
 
-from agent_core.subprocesses.confinement import ScriptLimits, confine_script
-from agent_core.subprocesses.process_privacy import hide_process
-from agent_core.subprocesses.process_tree import list_below, measure
+from agent_core.execution.subprocesses.confinement import ScriptLimits, confine_script
+from agent_core.execution.subprocesses.process_privacy import hide_process
+from agent_core.execution.subprocesses.process_tree import list_below, measure
 
 _SET_CHILD_SUBREAPER = 36
 """prctl(2); Linux 3.4."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.subprocesses.confinement import ScriptLimits
-from agent_core.subprocesses.program import make_command
-from agent_core.subprocesses.spawning import spawn
+from agent_core.execution.subprocesses.confinement import ScriptLimits
+from agent_core.execution.subprocesses.program import make_command
+from agent_core.execution.subprocesses.spawning import spawn
 
-_REAPER = "agent_core.subprocesses.process_reaper"
+_REAPER = "agent_core.execution.subprocesses.process_reaper"
 _REAP_SECONDS = 10.0
 """More than the reaper takes to kill every process."""
 

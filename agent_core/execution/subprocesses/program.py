@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _BEGIN = (
     "import runpy, sys, types; root, name = sys.argv[1:3]; sys.path.insert(0, root);"
     " parts = name.split('.');"
