@@ -29,9 +29,9 @@ from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
 from agent_core.ids import CallId, TurnId
+from agent_core.memory.recall import RecallTool
 from agent_core.models import ModelAnswer, ModelRequest, Prices, TextDelta, Usage
 from agent_core.models.anthropic.translate import render_request
-from agent_core.recall import RecallTool
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.engine.database import Connection, Database

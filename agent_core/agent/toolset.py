@@ -2,7 +2,7 @@
 
 from agent_core.execution import Backend
 from agent_core.memory import Approval, ArchiveTool, Inventory, MemoryTool, SharedMemory
-from agent_core.recall import RecallTool
+from agent_core.memory.recall import RecallTool
 from agent_core.state.engine.database import Database
 from agent_core.tools import SendFileTool, Tool
 

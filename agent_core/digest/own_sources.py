@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
-from agent_core.recall import View, format_hits, read_query, search_messages
+from agent_core.memory.recall import View, format_hits, read_query, search_messages
 from agent_core.schedule import (
     find_zone,
     load_timing,

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal, cast
 
 from agent_core.errors import ToolArgumentError
-from agent_core.recall import read_moment
+from agent_core.memory.recall import read_moment
 from agent_core.tools import local_time
 from agent_core.transcript import ToolSpec
 

@@ -17,7 +17,7 @@ from agent_core.memory import (
     search_archive,
     undo_archive_change,
 )
-from agent_core.recall import read_query
+from agent_core.memory.recall import read_query
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter

@@ -8,7 +8,7 @@ from agent_core.digest import ChartTool, GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.ids import PersonId
 from agent_core.memory import ArchiveTool, MemoryTool, ProposeSoulTool
-from agent_core.recall import RecallTool
+from agent_core.memory.recall import RecallTool
 from agent_core.schedule import SCHEDULE_SPEC, JobResources, JobRules
 from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Connection

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from agent_core.ids import ArchiveId, MessageId, PersonId, SessionId
-from agent_core.recall import Clock, Query, Ranking
+from agent_core.memory.recall import Clock, Query, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.index_entries import cut_passages
 from agent_core.state.memory import archive

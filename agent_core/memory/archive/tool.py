@@ -20,8 +20,8 @@ from agent_core.memory.archive.entries import (
 )
 from agent_core.memory.archive.search import Found, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
+from agent_core.memory.recall import Query, excerpt, find_match, read_moment, read_query
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
-from agent_core.recall import Query, excerpt, find_match, read_moment, read_query
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter

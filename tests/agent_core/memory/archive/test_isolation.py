@@ -10,8 +10,8 @@ from agent_core.ids import TurnId
 from agent_core.memory.archive import search as finding
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import Content
-from agent_core.recall import search as recall
-from agent_core.recall.query import read_query
+from agent_core.memory.recall import search as recall
+from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import Origin

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.recall.query import MAX_TERMS, read_query
+from agent_core.memory.recall.query import MAX_TERMS, read_query
 
 
 @given(st.text(max_size=300))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.recall.query import read_query
-from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, search_messages
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.recall.search import MOST_HOLDERS, MOST_READ, Found, search_messages
 from agent_core.state.conversations import messages
 from agent_core.state.search.search import SearchFilter
 from agent_core.transcript import Message, TextPart

@@ -5,14 +5,14 @@ import re
 import pytest
 
 from agent_core.ids import CallId, PersonId, TurnId
-from agent_core.recall.tool import RecallTool
+from agent_core.memory.recall.tool import RecallTool
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.tools.contract import ToolContext
-from tests.agent_core.recall.conftest import Archive, Dialogue
+from tests.agent_core.memory.recall.conftest import Archive, Dialogue
 
 PEOPLE = 20
 ROOMS = ("kitchen", "garden", "attic")

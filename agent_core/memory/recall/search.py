@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from itertools import combinations, product
 
 from agent_core.ids import MessageId, PassageId
-from agent_core.recall.query import Query
-from agent_core.recall.ranking import ABOUT, TIME, Clock, Ranked, Ranking
+from agent_core.memory.recall.query import Query
+from agent_core.memory.recall.ranking import ABOUT, TIME, Clock, Ranked, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.index_entries import PLACES, cut_message
 from agent_core.state.search import passages, search

@@ -10,9 +10,9 @@ from types import FrameType
 import pytest
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.recall.formatting import View, format_hits
-from agent_core.recall.query import read_query
-from agent_core.recall.search import search_messages
+from agent_core.memory.recall.formatting import View, format_hits
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.recall.search import search_messages
 from agent_core.state.search import passages
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import SessionId
-from agent_core.recall.formatting import View, format_hits, format_overviews, format_window
-from agent_core.recall.query import Query, read_moment, read_query
-from agent_core.recall.search import Found, search_messages
+from agent_core.memory.recall.formatting import View, format_hits, format_overviews, format_window
+from agent_core.memory.recall.query import Query, read_moment, read_query
+from agent_core.memory.recall.search import Found, search_messages
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people

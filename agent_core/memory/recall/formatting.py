@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from agent_core.ids import SessionId
-from agent_core.recall.query import Query
-from agent_core.recall.ranking import Ranked
-from agent_core.recall.search import Found
+from agent_core.memory.recall.query import Query
+from agent_core.memory.recall.ranking import Ranked
+from agent_core.memory.recall.search import Found
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import list_runs, normalize
 from agent_core.tools import flatten, local_time, quote

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.recall.query import read_query
-from agent_core.recall.search import search_messages
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.recall.search import search_messages
 from agent_core.state.conversations import messages
 from agent_core.state.index_entries import list_entries
 from agent_core.state.search import search

@@ -10,16 +10,22 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, MessageId, SessionId, TurnId
-from agent_core.recall.formatting import OUTPUT_LIMIT, SNIPPET_LIMIT, View, excerpt, format_hits
-from agent_core.recall.query import read_query
-from agent_core.recall.ranking import Ranked
-from agent_core.recall.search import Found
-from agent_core.recall.tool import RecallTool
+from agent_core.memory.recall.formatting import (
+    OUTPUT_LIMIT,
+    SNIPPET_LIMIT,
+    View,
+    excerpt,
+    format_hits,
+)
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.recall.ranking import Ranked
+from agent_core.memory.recall.search import Found
+from agent_core.memory.recall.tool import RecallTool
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, user_message
-from tests.agent_core.recall.conftest import Archive, Dialogue
+from tests.agent_core.memory.recall.conftest import Archive, Dialogue
 
 BEGIN = datetime(2026, 2, 2, 2, 40)
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from agent_core.ids import MessageId, SessionId
-from agent_core.recall.query import Query
+from agent_core.memory.recall.query import Query
 from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import UNINDEXED, cut, stem

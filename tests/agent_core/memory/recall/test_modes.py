@@ -7,13 +7,13 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, TurnId
-from agent_core.recall.query import read_moment
-from agent_core.recall.tool import RecallTool
+from agent_core.memory.recall.query import read_moment
+from agent_core.memory.recall.tool import RecallTool
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import Message, TextPart, user_message
-from tests.agent_core.recall.conftest import Archive, Dialogue
+from tests.agent_core.memory.recall.conftest import Archive, Dialogue
 
 
 async def recall(

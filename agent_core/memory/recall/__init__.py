@@ -1,0 +1,21 @@
+"""Search over all past messages."""
+
+from agent_core.memory.recall.formatting import View, excerpt, find_match, format_hits
+from agent_core.memory.recall.query import Query, read_moment, read_query
+from agent_core.memory.recall.ranking import Clock, Ranking
+from agent_core.memory.recall.search import search_messages
+from agent_core.memory.recall.tool import RecallTool
+
+__all__ = [
+    "Clock",
+    "Query",
+    "Ranking",
+    "RecallTool",
+    "View",
+    "excerpt",
+    "find_match",
+    "format_hits",
+    "read_moment",
+    "read_query",
+    "search_messages",
+]

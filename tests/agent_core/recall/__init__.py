@@ -1,1 +1,0 @@
-"""Tests of agent_core/recall."""
