@@ -7,6 +7,7 @@ from agent_core.tools.contract import (
     Tool,
     ToolContext,
     ToolResult,
+    ToolSource,
 )
 from agent_core.tools.secret_scan import SecretMask, find_secret
 from agent_core.tools.send_file import SendFileTool
@@ -63,6 +64,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolResult",
+    "ToolSource",
     "Toolbox",
     "UserPrompt",
     "UserPrompter",

@@ -1,6 +1,6 @@
 """The contract of a tool: its spec, the effect of a repeat, and its run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -100,4 +100,17 @@ class Proposable(Protocol):
 
         Return "" for a call that may run at once, because it changes nothing or asks by itself.
         Return a `ToolResult` for a call that can't succeed. Raises what `run` raises.
+        """
+
+
+class ToolSource(Protocol):
+    """Tools that come and go while Talaria runs, such as those of MCP servers.
+
+    They are never part of a frozen prompt, whose tools stay the same.
+    """
+
+    async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
+        """List the tools that a person may use now; the spec of each stays as it is.
+
+        Reads the database at most, and never waits for a server. Names are unique within a source.
         """
