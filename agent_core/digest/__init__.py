@@ -1,7 +1,7 @@
 """Digests: gather calendars, feeds, pages and reminders, and draw charts."""
 
 from agent_core.digest.chart_tool import CHARTS_MISSING, ChartTool
-from agent_core.digest.formatting import SOURCES, SourceFailed, list_files, own_folder
+from agent_core.digest.formatting import SOURCES, list_files, own_folder
 from agent_core.digest.gather_tool import GatherTool
 from agent_core.digest.source_gates import GateOutcome, check_source
 from agent_core.digest.tools import DigestOptions, digest_tools, open_web
@@ -15,7 +15,6 @@ __all__ = [
     "FeedItem",
     "GateOutcome",
     "GatherTool",
-    "SourceFailed",
     "check_source",
     "digest_tools",
     "list_days_off",

@@ -7,12 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
-from agent_core.digest.formatting import ReaderFailed
-from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import Effect, ToolContext, ToolResult, flatten
+from agent_core.tools.web import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.transcript import ToolSpec
 
 MOST_POINTS = 120

@@ -8,23 +8,6 @@ from urllib.parse import urlsplit
 
 from agent_core.tools import is_hidden
 
-
-class SourceFailed(Exception):
-    """A source could not be read; the text ends a sentence."""
-
-
-class FetchFailed(SourceFailed):
-    """A fetch failed. `status` is the HTTP status, 0 without a response."""
-
-    def __init__(self, message: str, *, status: int = 0) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class ReaderFailed(SourceFailed):
-    """A reader process failed."""
-
-
 SOURCES = "sources"
 """The folder of calendar files in the home."""
 

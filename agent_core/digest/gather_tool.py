@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.digest.formatting import SourceFailed, own_folder
+from agent_core.digest.formatting import own_folder
 from agent_core.digest.github import GitHubAccess, read_notifications
 from agent_core.digest.own_sources import Reader, list_due_jobs, list_open_ends
 from agent_core.digest.requests import SPEC, GatherRequest, Source, list_addresses, read_request
@@ -21,6 +21,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import Effect, ToolContext, ToolResult, local_time, quote
+from agent_core.tools.web import SourceFailed
 from agent_core.transcript import ToolSpec, UntrustedSource, make_source
 
 SOURCE_SECONDS = 30.0

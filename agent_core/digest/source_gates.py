@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.digest.fetching import FetchRequest, Page
-from agent_core.digest.formatting import SourceFailed
 from agent_core.digest.web_sources import (
     CalendarFolders,
     WebAccess,
@@ -16,6 +14,7 @@ from agent_core.digest.web_sources import (
     read_text,
 )
 from agent_core.schedule import Gate, passes
+from agent_core.tools.web import FetchRequest, Page, SourceFailed
 
 _DIGEST = 8
 """Characters of a digest; a wrong match only keeps one entry from opening a gate."""

@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_core.digest.chart_tool import ChartTool
-from agent_core.digest.fetching import Fetcher
 from agent_core.digest.formatting import SOURCES
 from agent_core.digest.gather_tool import GatherSources, GatherTool
 from agent_core.digest.github import GitHubAccess
-from agent_core.digest.subprocess_reader import ReaderPool
 from agent_core.digest.web_sources import WebAccess
 from agent_core.state.engine.database import Database
 from agent_core.tools import Tool
+from agent_core.tools.web import Fetcher, ReaderPool
 
 _FONTS = Path("cache") / "fonts"
 

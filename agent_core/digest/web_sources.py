@@ -12,13 +12,22 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import cast
 
-from agent_core.digest.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
-from agent_core.digest.formatting import SourceFailed, count, fit, show_link
+from agent_core.digest.formatting import count, fit, show_link
 from agent_core.digest.requests import GatherRequest, Source
-from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.tools import flatten, local_time, quote
+from agent_core.tools.web import (
+    MOST_BYTES,
+    PAGE_READER,
+    Fetcher,
+    FetchRequest,
+    Page,
+    ReaderCommand,
+    ReaderPool,
+    SourceFailed,
+)
 
-_READERS = "agent_core.digest.readers"
+_CALENDAR_READER = "agent_core.digest.readers.calendar_reader"
+_FEED_READER = "agent_core.digest.readers.feed_reader"
 _READ_SECONDS = 12.0
 _MOST_REPORTED = 1_000_000
 """Bytes of JSON accepted from a reader."""
@@ -75,7 +84,7 @@ async def list_events(
 ) -> list[object]:
     """List the events of a calendar from a day on. Raises `SourceFailed`."""
     data = await _load_calendar(access, folders, at)
-    return _list(await _read(access, "calendar_reader", data, zone, first, str(days)))
+    return _list(await _read(access, _CALENDAR_READER, data, zone, first, str(days)))
 
 
 async def list_days_off(
@@ -85,7 +94,7 @@ async def list_days_off(
     data = await _load_calendar(access, CalendarFolders(folders=tuple(folders)), at)
     last = first + timedelta(days=days - 1)
     options = "UTC", first.isoformat(), str(days), "days-off"
-    found = cast(list[list[str]], _list(await _read(access, "calendar_reader", data, *options)))
+    found = cast(list[list[str]], _list(await _read(access, _CALENDAR_READER, data, *options)))
     spans = [(date.fromisoformat(begin), date.fromisoformat(end)) for begin, end in found]
     if len(spans) > _MOST_DAYS_OFF:
         raise SourceFailed(f"it has more than {_MOST_DAYS_OFF} whole-day events in two years")
@@ -102,7 +111,7 @@ async def _load_calendar(access: WebAccess, folders: CalendarFolders, at: str) -
 
 async def list_entries(access: WebAccess, page: Page) -> list[tuple[str, str]]:
     """List the titles and links of a feed's newest entries. Raises `SourceFailed`."""
-    parsed = await _read(access, "feed_reader", page.body, page.url, "0", str(_MOST_ENTRIES))
+    parsed = await _read(access, _FEED_READER, page.body, page.url, "0", str(_MOST_ENTRIES))
     entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
     found = [_texts(entry) for entry in entries]
     return [(one.get("title", ""), one.get("link", "")) for one in found]
@@ -111,7 +120,7 @@ async def list_entries(access: WebAccess, page: Page) -> list[tuple[str, str]]:
 async def list_items(access: WebAccess, url: str) -> list[FeedItem]:
     """List a feed's newest items, newest first. Raises `SourceFailed`."""
     page = await access.fetcher.fetch(FetchRequest(url=url))
-    parsed = await _read(access, "feed_reader", page.body, page.url, "0", str(_MOST_ENTRIES))
+    parsed = await _read(access, _FEED_READER, page.body, page.url, "0", str(_MOST_ENTRIES))
     entries = _list(parsed.get("entries")) if isinstance(parsed, dict) else []
     return [_read_item(_texts(entry)) for entry in entries]
 
@@ -130,7 +139,7 @@ async def read_text(access: WebAccess, page: Page) -> str:
     """Return the readable text of a page. Raises `SourceFailed`."""
     if not (page.media_type.startswith("text/") or "xml" in page.media_type):
         raise SourceFailed(f"it is {page.media_type}, not a readable page")
-    parsed = await _read(access, "page_reader", page.body, page.media_type, str(_LONGEST_PAGE))
+    parsed = await _read(access, PAGE_READER, page.body, page.media_type, str(_LONGEST_PAGE))
     return _texts(parsed).get("text", "")
 
 
@@ -138,7 +147,7 @@ async def read_feed(access: WebAccess, source: Source, wanted: GatherRequest) ->
     """Format the newest entries since a moment. Raises `SourceFailed`."""
     page = await access.fetcher.fetch(FetchRequest(url=source.at))
     parsed = await _read(
-        access, "feed_reader", page.body, page.url, str(wanted.since), str(_MOST_ENTRIES)
+        access, _FEED_READER, page.body, page.url, str(wanted.since), str(_MOST_ENTRIES)
     )
     if not isinstance(parsed, dict):
         raise SourceFailed("it is unreadable")
@@ -154,7 +163,7 @@ async def read_page(access: WebAccess, source: Source, wanted: GatherRequest) ->
     page: Page = await access.fetcher.fetch(FetchRequest(url=source.at))
     if not (page.media_type.startswith("text/") or "xml" in page.media_type):
         raise SourceFailed(f"it is {page.media_type}, not a readable page")
-    parsed = await _read(access, "page_reader", page.body, page.media_type, str(wanted.room))
+    parsed = await _read(access, PAGE_READER, page.body, page.media_type, str(wanted.room))
     found = _texts(parsed)
     title = quote(found.get("title", ""), _LONGEST_TITLE)
     return f"{title}{show_link(page.url)}\n{quote(found.get('text', ''), wanted.room - 800)}"
@@ -187,7 +196,7 @@ async def _read(access: WebAccess, reader: str, data: bytes, *arguments: str) ->
     """Run a reader and parse its JSON. Raises `SourceFailed`."""
     said = await access.readers.run(
         ReaderCommand(
-            program=f"{_READERS}.{reader}",
+            program=reader,
             arguments=arguments,
             data=data,
             seconds=_READ_SECONDS,

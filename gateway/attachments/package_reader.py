@@ -1,7 +1,7 @@
 """A separate program that reads an Office file or an archive and writes its text as JSON.
 
-It is confined as `pdf_reader` is, and unpacks in memory only. It exits with a code other than 0
-if it can't read the file. Import it nowhere.
+It is confined as the reader of PDF files is, and unpacks in memory only. It exits with a code
+other than 0 if it can't read the file. Import it nowhere.
 """
 
 import json

@@ -9,7 +9,6 @@ from datetime import timedelta
 from agent_core.digest import (
     SOURCES,
     DigestOptions,
-    SourceFailed,
     list_days_off,
     open_web,
     own_folder,
@@ -32,6 +31,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.tools import local_time
+from agent_core.tools.web import SourceFailed
 from gateway.scheduler.system_jobs import CALENDARS, ensure_system_jobs
 from gateway.texts.system_jobs import describe_calendars
 

@@ -15,7 +15,6 @@ from agent_core.digest import (
     SOURCES,
     DigestOptions,
     FeedItem,
-    SourceFailed,
     list_items,
     open_web,
     own_folder,
@@ -28,6 +27,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import flatten
+from agent_core.tools.web import SourceFailed
 from gateway.jobs import JobEvent, Outcomes
 from gateway.texts import job_results
 

@@ -8,7 +8,6 @@ from agent_core.digest import (
     SOURCES,
     DigestOptions,
     GateOutcome,
-    SourceFailed,
     check_source,
     open_web,
     own_folder,
@@ -21,6 +20,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.tools import local_time
+from agent_core.tools.web import SourceFailed
 from gateway.scheduler.scripts import run_script
 
 _CLOSED = 1

@@ -10,8 +10,8 @@ import icalendar
 import recurring_ical_events
 from icalendar.cal.component import Component
 
-from agent_core.digest.readers.limits import LIMITS
 from agent_core.execution.subprocesses.confinement import confine_reader
+from agent_core.tools.web.readers.limits import LIMITS
 
 _LONGEST = 300
 """Characters of a title or a place."""

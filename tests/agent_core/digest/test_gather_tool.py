@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.digest.formatting import ReaderFailed
 from agent_core.digest.requests import list_addresses
-from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.ids import PersonId
 from agent_core.schedule.triggers import dump_timing, read_cron, read_once
 from agent_core.state.conversations import messages, sessions
@@ -16,6 +14,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.people import people
 from agent_core.tools.contract import MemoryOwner
+from agent_core.tools.web import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.digest.conftest import NOW, Desk
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn

@@ -129,10 +129,10 @@ async def test_without_seccomp_a_reader_still_opens_no_file() -> None:
 
 
 PROGRAMS = (
-    ("gateway.attachments.pdf_reader", ("1000",)),
+    ("agent_core.tools.web.readers.pdf_reader", ("1000",)),
     ("agent_core.digest.readers.calendar_reader", ("Europe/Berlin", "2026-01-01", "1")),
     ("agent_core.digest.readers.feed_reader", ("10",)),
-    ("agent_core.digest.readers.page_reader", ("10",)),
+    ("agent_core.tools.web.readers.page_reader", ("10",)),
     ("agent_core.digest.readers.chart_drawer", ()),
 )
 

@@ -4,9 +4,9 @@ import json
 import re
 import sys
 
-from agent_core.digest.readers.limits import LIMITS
-from agent_core.digest.readers.markup import read_page
 from agent_core.execution.subprocesses.confinement import confine_reader
+from agent_core.tools.web.readers.limits import LIMITS
+from agent_core.tools.web.readers.markup import read_page
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))

@@ -9,17 +9,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 import pytest
 
-from agent_core.digest import fetching
-from agent_core.digest.fetching import (
-    MOST_BYTES,
-    Fetcher,
-    FetchRequest,
-    ForbiddenAddress,
-    Resolve,
-    check_address,
-    check_url,
-)
-from agent_core.digest.formatting import FetchFailed
+from agent_core.tools.web import fetching
+from agent_core.tools.web.addresses import ForbiddenAddress, check_address, check_url
+from agent_core.tools.web.faults import FetchFailed
+from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Resolve
 from tests.emulators.sources import Served, Sources
 
 HERE = ("127.0.0.1", "name.test")

@@ -1,83 +1,18 @@
 """HTTP fetches from public addresses only, limited in size and time."""
 
 import asyncio
-import ipaddress
 import socket
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from agent_core.digest.formatting import FetchFailed
-from agent_core.tools import is_hidden
-
-_LONGEST = 2000
-"""Characters of a URL; browsers and servers accept no more either."""
-_GLOBAL_6 = ipaddress.ip_network("2000::/3")
-"""The assigned part of IPv6 (RFC 4291, 2.4); the NAT64 range that maps IPv4 lies outside it."""
-_RELAYS = (
-    ipaddress.ip_network("192.88.99.0/24"),  # 6to4 relays, RFC 7526
-    ipaddress.ip_network("2001::/32"),  # Teredo, which carries IPv4
-    ipaddress.ip_network("2002::/16"),  # 6to4, which carries IPv4
-)
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-
-class ForbiddenAddress(Exception):
-    """A URL or address that must not be fetched; the text ends a sentence."""
-
-
-def check_url(url: str) -> SplitResult:
-    """Split a URL and check its form. Raises `ForbiddenAddress`."""
-    if len(url) > _LONGEST:
-        raise ForbiddenAddress(f"its address is longer than {_LONGEST} characters")
-    if any(sign.isspace() or is_hidden(sign) or sign == "\\" for sign in url):
-        raise ForbiddenAddress("its address contains invalid characters")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise ForbiddenAddress("its address is invalid") from error
-    if parts.scheme not in ("http", "https"):
-        raise ForbiddenAddress("only http and https addresses are allowed")
-    if "@" in parts.netloc:
-        raise ForbiddenAddress("an address must not contain a user name or a password")
-    if not parts.hostname or port == 0:
-        raise ForbiddenAddress("its address has no host")
-    return parts
-
-
-def check_address(text: str) -> None:
-    """Check that an IP address is public. Raises `ForbiddenAddress`."""
-    try:
-        address = ipaddress.ip_address(text.partition("%")[0])
-    except ValueError as error:
-        raise ForbiddenAddress("its host name does not resolve") from error
-    if not _is_open(address):
-        raise ForbiddenAddress(f"{address} is not a public address")
-
-
-def _is_open(address: Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-        return _is_open(address.ipv4_mapped)
-    if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_6:
-        return False
-    if any(address in relay for relay in _RELAYS if relay.version == address.version):
-        return False
-    return address.is_global and not (
-        address.is_private
-        or address.is_loopback
-        or address.is_link_local
-        or address.is_multicast
-        or address.is_reserved
-        or address.is_unspecified
-    )
-
+from agent_core.tools.web.addresses import ForbiddenAddress, check_address, check_url
+from agent_core.tools.web.faults import FetchFailed
 
 MOST_BYTES = 3_000_000
 """Bytes of a response, after decompression."""

@@ -1,0 +1,1 @@
+"""Reader programs of web pages and PDF files, and what all reader programs share."""
