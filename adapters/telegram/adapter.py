@@ -14,12 +14,15 @@ from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.telegram.api import Api, too_large
 from adapters.telegram.errors import AnotherPoller
 from adapters.telegram.errors import PollingConflict as Conflict
-from adapters.telegram.lookup import RecentIds, chat_of, message_of, thread_of
 from adapters.telegram.payloads import (
     FILE_LIMIT,
     MOST_BUTTONS,
+    RecentIds,
+    chat_of,
     draft_id_of,
     make_post,
+    message_of,
+    thread_of,
     write_html,
 )
 from adapters.telegram.receive import BotIdentity, pack, receive

@@ -2,7 +2,6 @@
 
 from adapters.toolkit.caches import BoundedDict, MemberCounts, ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
-from adapters.toolkit.envelopes import make_unreadable, read_envelope
 from adapters.toolkit.http import (
     CONNECT_TIMEOUT,
     has_proxy,
@@ -36,11 +35,13 @@ from adapters.toolkit.text import (
     count_units,
     inside,
     join_around_name,
+    make_unreadable,
     number_in,
     part,
     parts,
     plain_name,
     plain_text,
+    read_envelope,
     text_in,
     words_in,
 )

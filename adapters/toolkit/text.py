@@ -1,21 +1,26 @@
-"""Reads untrusted JSON field by field, and cleans text and names; pure."""
+"""Reads stored events and untrusted JSON field by field, and cleans text and names; pure."""
 
+import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from adapters.ids import EventId
+from adapters.messages import RawEvent
+
 _LONGEST_NAME = 80
 """Characters. Platforms allow up to 128 for a chat; a prompt needs no more."""
 
-_UNREADABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _JOINERS = "\u200c\u200d"
 """Invisible joiners that belong to Persian spelling and to many emoji."""
 
 
 def plain_text(text: str) -> str:
     """Remove NUL and unpaired surrogates, which stores and models reject."""
-    return _UNREADABLE.sub("\ufffd", text)
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def plain_name(text: str) -> str:
@@ -121,3 +126,41 @@ def _first(source: Json, keys: tuple[str, ...]) -> Any:
         if value is not None:
             return value
     return None
+
+
+_UNREADABLE = "unreadable"
+_SURROGATE = "\\ud"
+"""The start of an escaped surrogate, as `json.dumps` writes it."""
+_LONGEST = 65_536
+"""Characters of an unreadable event to keep; chat platforms send smaller ones."""
+
+
+def read_envelope(payload: str) -> Json:
+    """Parse a stored event, and replace unpaired surrogates, which no store or model takes.
+
+    Raises `ValueError` on anything but an object, and on an event of `make_unreadable`.
+    """
+    envelope: Any = json.loads(payload)
+    if not isinstance(envelope, dict):
+        raise ValueError("an event is no object")
+    if _UNREADABLE in envelope:
+        raise ValueError(words_in(inside(envelope, _UNREADABLE), "fault"))
+    if _SURROGATE in payload:
+        envelope = json.loads(plain_text(json.dumps(envelope, ensure_ascii=False)))
+    return dict(envelope)
+
+
+def make_unreadable(data: object, fault: str) -> RawEvent:
+    """Wrap an event that cannot be read, so that the gateway stores and parks it.
+
+    The id depends on the content only: a redelivered event is stored once.
+    """
+    try:
+        text = json.dumps(data)
+    except (ValueError, RecursionError):  # nested more deeply than it can be written
+        text = ""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    about = {"data": text[:_LONGEST], "fault": plain_text(fault)}
+    return RawEvent(
+        event_id=EventId(f"{_UNREADABLE}/{digest}"), payload=json.dumps({_UNREADABLE: about})
+    )

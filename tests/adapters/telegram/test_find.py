@@ -6,7 +6,7 @@ import pytest
 
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
-from adapters.telegram.lookup import RecentIds
+from adapters.telegram.payloads import RecentIds
 from tests.adapters.telegram.rig import ANNA, ROOM, running, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
