@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from agent_core.agent.prompt.sources import find_sources
+from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer
 from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models import Cost, ModelAnswer, bill

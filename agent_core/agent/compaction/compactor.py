@@ -1,4 +1,4 @@
-"""Compact conversations: plan, summarize and store the result."""
+"""Compact conversations: plan, summarize and store the result; note the calls of idle ones."""
 
 import logging
 from collections import OrderedDict
@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.compaction.compacted_view import apply_compaction, show_compacted
-from agent_core.agent.compaction.idle_conversations import IdleConversation, IdleConversations
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.agent.compaction.requests import (
     CompactionRequest,
@@ -14,10 +13,10 @@ from agent_core.agent.compaction.requests import (
     CompactionTarget,
 )
 from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
-from agent_core.agent.compaction.token_meter import TokenMeter
+from agent_core.agent.compaction.token_meter import ContextBounds, TokenMeter
 from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
-from agent_core.ids import MessageId, PersonId, PromptHash, SessionId
+from agent_core.ids import ConversationId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.models import ModelRequest, estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
@@ -25,6 +24,44 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message
+
+_MOST_NOTED = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleConversation:
+    """A conversation as its last call left it.
+
+    `tokens` is the length of that call's request, `estimated` its plain estimate.
+    """
+
+    target: CompactionTarget
+    conversation_id: ConversationId
+    model: str
+    tokens: int
+    estimated: int
+    bounds: ContextBounds
+
+
+class IdleConversations:
+    """The last calls of recent conversations; in memory only, because a cache is brief."""
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[SessionId, tuple[int, IdleConversation]] = OrderedDict()
+
+    def note(self, conversation: IdleConversation, now: int) -> None:
+        """Note a call at a moment, in milliseconds since the epoch; it replaces the one before."""
+        self._last[conversation.target.session_id] = (now, conversation)
+        self._last.move_to_end(conversation.target.session_id)
+        if len(self._last) > _MOST_NOTED:
+            self._last.popitem(last=False)
+
+    def take(self, since: int, until: int) -> list[IdleConversation]:
+        """Remove what was last called until a moment, and return what was called since another."""
+        due = [key for key, (at, _) in self._last.items() if at <= until]
+        taken = [self._last.pop(key) for key in due]
+        return [one for at, one in taken if at > since]
+
 
 _TARGET_PERCENT, _ROOF_PERCENT = 50, 90
 """Percent of the threshold: the size that a compaction aims at, and the size that is still

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Protocol
 
-from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.compaction.idle_conversations import IdleConversation
+from agent_core.agent.compaction.compactor import Compactor, IdleConversation
 from agent_core.agent.compaction.requests import (
     CompactionRequest,
     CompactionResult,
@@ -139,7 +138,7 @@ class TurnContextWindow:
     def learn(self, model: str, taken: Usage) -> None:
         """Calibrate the estimates by the usage of the last fitted request, and note the call."""
         self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
-        if self._bounds:
+        if self._bounds and not self._turn.shelf.is_helper:
             self._compactor.note_call(
                 IdleConversation(
                     target=replace(self._target, turn_id=None),

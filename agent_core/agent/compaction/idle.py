@@ -4,8 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.compaction.idle_conversations import IdleConversation
+from agent_core.agent.compaction.compactor import Compactor, IdleConversation
 from agent_core.agent.compaction.requests import CompactionRequest
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId

@@ -22,8 +22,7 @@ from agent_core.agent.loop.messages import (
     make_call_ids_unique,
     strip_calls,
 )
-from agent_core.agent.loop.model_caller import ModelCaller, TextDiscarded
-from agent_core.agent.loop.model_policy import Outage
+from agent_core.agent.loop.model_caller import ModelCaller, Outage, TextDiscarded
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded

@@ -1,8 +1,11 @@
-"""Compose the facts in front of a person's message: time, place, author, news."""
+"""Compose the facts in front of a message (time, place, author, news); find whom they quote.
+
+The sources follow from the stored messages alone, so a crash or a compaction can't lose them.
+"""
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +19,17 @@ from agent_core.memory import (
     VisibleMessages,
 )
 from agent_core.tools import escape, flatten, local_time, quote
-from agent_core.transcript import Message, TextPart
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    Part,
+    SourceKind,
+    TextPart,
+    ToolResultPart,
+    UntrustedSource,
+    make_source,
+)
 
 _NAME_LIMIT = 80
 _TITLE_LIMIT = 120
@@ -29,7 +42,7 @@ _MINUTE = 60_000
 QUOTED = "Answers a message by "
 FORWARDED = "Passes on a message by "
 ATTACHED = "Attached, you know only this of it: "
-"""Beginnings of the lines that hold words of others; `prompt.sources` finds them again."""
+"""Beginnings of the lines that hold words of others; `find_sources` finds them again."""
 
 SPOKEN = "Spoken: a machine wrote down what they said, and may have misheard"
 """The line of a voice note."""
@@ -221,3 +234,54 @@ def describe_counts(counts: SearchableCounts, zone: str) -> tuple[str, ...]:
 def _count(number: int, one: str, many: str) -> str:
     over = "over " if number >= MOST_COUNTED else ""
     return f"{over}{number:,} {one if number == 1 else many}"
+
+
+_LINES: tuple[tuple[str, SourceKind], ...] = (
+    (QUOTED, "quote"),
+    (FORWARDED, "forward"),
+    (ATTACHED, "file"),
+)
+
+
+def find_sources(messages: Iterable[Message]) -> tuple[UntrustedSource, ...]:
+    """List the untrusted sources in messages, oldest first, each once."""
+    # This runs over the whole session before each turn, and most messages quote nobody.
+    found: dict[UntrustedSource, None] = {}
+    for message in messages:
+        if message.role == "assistant":
+            continue
+        for part in message.parts:
+            if isinstance(part, TextPart) and not (part.is_fact and _quotes(part.text)):
+                continue
+            found.update(dict.fromkeys(_read_part(part)))
+    return tuple(found)
+
+
+def _quotes(facts: str) -> bool:
+    return QUOTED in facts or FORWARDED in facts or ATTACHED in facts  # twice as fast as any()
+
+
+def _read_part(part: Part) -> Iterable[UntrustedSource]:
+    if isinstance(part, TextPart):
+        return _read_facts(part.text)
+    if isinstance(part, ToolResultPart):
+        return part.sources
+    if isinstance(part, DocumentPart):
+        return (make_source("file", part.name),)
+    return (make_source("picture"),) if isinstance(part, ImagePart) else ()
+
+
+def _read_facts(facts: str) -> Iterator[UntrustedSource]:
+    """Read the lines that quote somebody. Nobody's words can imitate one: each is one JSON line."""
+    for line in facts.split("\n"):
+        for start, kind in _LINES:
+            if line.startswith(start):
+                yield make_source(kind, _read_name(line.removeprefix(start)))
+
+
+def _read_name(text: str) -> str:
+    try:
+        name, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:  # its words were forgotten since
+        return ""
+    return str(name)
