@@ -4,13 +4,19 @@ Each provider is a plug-in package; nothing imports it by name.
 """
 
 from agent_core.models.catalog import (
+    SOURCE,
     Cost,
+    ModelFacts,
+    ModelTable,
+    Price,
     Prices,
     bill,
     estimate_input,
     estimate_messages,
     find_window,
+    load_table,
     parse_price,
+    reduce_table,
 )
 from agent_core.models.contract import (
     CountsTokens,
@@ -23,14 +29,6 @@ from agent_core.models.contract import (
 )
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.models.images import MOST_PIXELS, choose
-from agent_core.models.model_table import (
-    SOURCE,
-    ModelFacts,
-    ModelTable,
-    Price,
-    load_table,
-    reduce_table,
-)
 from agent_core.models.router import ModelRouter, split_name
 
 __all__ = [

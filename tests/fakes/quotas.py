@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
-from agent_core.models.catalog import Prices
-from agent_core.models.model_table import Price
+from agent_core.models.catalog import Price, Prices
 from agent_core.state.engine.database import Database
 
 NONE = DailyLimit(money=0, tokens=0)

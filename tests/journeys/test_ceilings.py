@@ -1,6 +1,6 @@
 """Money of the day with a real provider's SDK: one budget on every platform, others unharmed."""
 
-from agent_core.models.model_table import load_table
+from agent_core.models.catalog import load_table
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.stage import Stage, is_turn
 from tests.journeys.test_one_person import join

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent_core.models.model_table import load_table, reduce_table
+from agent_core.models.catalog import load_table, reduce_table
 
 DAY = date(2027, 1, 2)
 

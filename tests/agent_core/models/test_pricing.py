@@ -2,9 +2,8 @@
 
 import pytest
 
-from agent_core.models.catalog import Prices, parse_price
+from agent_core.models.catalog import Price, Prices, load_table, parse_price
 from agent_core.models.contract import Usage
-from agent_core.models.model_table import Price, load_table
 
 cost = Prices().cost
 MILLION = 1_000_000
