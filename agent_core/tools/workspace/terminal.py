@@ -7,6 +7,7 @@ from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.execution import Command, Completed, run_command
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import flatten, strip_controls
+from agent_core.tools.workspace.shell import make_shell_command
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
 from agent_core.transcript import ToolSpec, make_source
 
@@ -45,7 +46,8 @@ class TerminalTool:
             name="terminal",
             description=(
                 "Run a bash command in this person's own workspace, a Linux sandbox at /workspace"
-                " without network or keyboard. Files stay; processes end with the command."
+                " without network or keyboard. Files, the folder (cd) and exports stay; processes"
+                " end with the command."
             ),
             schema=make_schema(
                 ("command",),
@@ -73,7 +75,8 @@ class TerminalTool:
         given = arguments.get("timeout")
         seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
         folder = read_text(arguments, "workdir")
-        command = Command(workspace=slug, argv=("/bin/bash", "-c", text), folder=folder)
+        argv = make_shell_command(text, context.conversation_id, folder)
+        command = Command(workspace=slug, argv=argv, folder=folder)
         async with self._workspaces.lock(slug):
             done = await run_command(
                 self._workspaces.backend, command, seconds=seconds, most_bytes=MOST_OUTPUT

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,12 @@ class Desk:
         )
         self._calls = 0
 
-    async def use(self, name: str, **arguments: object) -> ToolResult:
+    async def use(self, name: str, *, conversation: int = 1, **arguments: object) -> ToolResult:
         self._calls += 1
         call_id = CallId(f"toolu_{self._calls:04}")
         call = ToolCallPart(call_id=call_id, name=name, arguments=json.dumps(arguments))
-        return await self._toolbox.run(call, context_of(call_id))
+        context = replace(context_of(call_id), conversation_id=ConversationId(conversation))
+        return await self._toolbox.run(call, context)
 
     async def say(self, name: str, **arguments: object) -> str:
         return (await self.use(name, **arguments)).text
@@ -122,6 +124,40 @@ async def test_a_command_that_can_not_run_says_why(
     result = await desk.use("terminal", **arguments)
     assert result.is_error
     assert result.text.endswith(sentence)
+
+
+async def test_the_folder_and_exports_stay_for_the_next_command(desk: Desk, tmp_path: Path) -> None:
+    await desk.say("terminal", command="mkdir -p a 'b c'; cd 'b c'; export WHO=$'two\\nlines' X=1")
+    assert await desk.say("terminal", command='pwd; echo "$WHO"') == "/workspace/b c\ntwo\nlines"
+    assert await desk.say("terminal", command="unset X; pwd", workdir="a") == "/workspace/a"
+    again = Desk(tmp_path)  # a gateway that has restarted
+    said = await again.say("terminal", command="pwd; echo ${X-unset} $#; cd ../a; exit 3")
+    assert said == "/workspace/b c\nunset 0\n[Exit status 3.]"
+    assert await desk.say("terminal", command="pwd; rmdir ../a") == "/workspace/a"
+    said = await desk.say("terminal", command="pwd; cd /tmp")
+    assert said == "The folder /workspace/a is gone; this is /workspace.\n/workspace"
+
+
+async def test_every_conversation_has_a_shell_of_its_own(desk: Desk) -> None:
+    await desk.say("terminal", command="mkdir a; cd a; export X=1")
+    said = (await desk.use("terminal", conversation=2, command="pwd; echo ${X-unset}")).text
+    assert said == "/workspace\nunset"
+
+
+async def test_variables_that_are_too_long_do_not_break_the_shell(desk: Desk) -> None:
+    grow = "export X=$(head -c 120000 /dev/zero | tr '\\0' x); cd /tmp"
+    assert await desk.say("terminal", command=grow) == (
+        "The exported variables are too long to be kept."
+    )
+    assert await desk.say("terminal", command="pwd; ls -A | wc -l") == "/workspace\n0"
+
+
+async def test_what_a_command_writes_as_its_state_stays_in_the_sandbox(desk: Desk) -> None:
+    await desk.say("terminal", command="mkdir -p .shell; ln -s /etc/passwd .shell/1; exec true")
+    assert await desk.say("terminal", command="pwd") == "/workspace"
+    lure = "trap - EXIT; rm -f .shell/1; echo 'touch /etc/x && echo ESCAPED' > .shell/1"
+    await desk.say("terminal", command=lure)
+    assert "ESCAPED" not in await desk.say("terminal", command="true")
 
 
 async def test_a_long_output_goes_to_a_file_that_can_be_read_on(desk: Desk) -> None:

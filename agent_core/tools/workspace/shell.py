@@ -1,0 +1,55 @@
+"""The shell of a conversation: its folder and its exported variables stay between commands.
+
+They are kept in a file of the workspace that only shells in the sandbox read and write, so they
+survive a restart, and what a command puts there stays in the sandbox.
+"""
+
+from agent_core.ids import ConversationId
+
+STATES = ".shell"
+"""The folder of the workspace with the state of each conversation's shell."""
+_LONGEST_STATE = 100_000
+"""Characters; a longer environment would keep every program from starting."""
+_PLACE = "/workspace"
+_BEGIN = """
+__state=$1 __text=$2 __folder=$3 __here=$PWD
+set --
+__go() {
+    cd -- "$1" 2>/dev/null && return
+    echo "The folder $1 is gone; this is $PWD." >&3
+}
+[ -f "$__state" ] && ! [ -L "$__state" ] && . "$__state" 3>&2 2>/dev/null
+[ -z "$__folder" ] || cd -- "$__here"
+"""
+_SAVE = f"""
+__save() {{
+    local all
+    all=$(export -n PWD OLDPWD SHLVL _; declare -px)
+    if [ -n "$__folder" ]; then
+        all+=$'\\n'$(grep '^__go ' "$__state")
+    elif [ "$PWD" != {_PLACE} ]; then
+        all+=$'\\n'"__go ${{PWD@Q}}"
+    fi
+    if [ ${{#all}} -gt {_LONGEST_STATE} ]; then
+        echo "The exported variables are too long to be kept." >&3
+        return
+    fi
+    [ -d "${{__state%/*}}" ] || mkdir -p -- "${{__state%/*}}"
+    printf '%s\\n' "$all" > "$__state.new" && mv -f -- "$__state.new" "$__state"
+}} 3>&2 2>/dev/null
+trap __save EXIT
+"""
+_RUN = 'eval "$__text"\n'
+_KEPT, _USED = _BEGIN + _SAVE + _RUN, _BEGIN + _RUN
+
+
+def make_shell_command(
+    text: str, conversation_id: ConversationId, folder: str, *, keeps: bool = True
+) -> tuple[str, ...]:
+    """Return the program that runs a command in the shell of a conversation.
+
+    With a `folder`, the command runs there, and the next one where the shell was. Unless it
+    `keeps` the state, the command only reads it.
+    """
+    state = f"{_PLACE}/{STATES}/{conversation_id}"
+    return ("/bin/bash", "-c", _KEPT if keeps else _USED, "bash", state, text, folder)
