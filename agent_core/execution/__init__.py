@@ -11,6 +11,12 @@ from agent_core.execution.files import remove_workspace, walk_files
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.running import Completed, run_command
 from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.servers import (
+    ServerProcess,
+    ServerProgram,
+    start_sandboxed,
+    start_unsandboxed,
+)
 
 __all__ = [
     "WORKSPACES",
@@ -22,8 +28,12 @@ __all__ = [
     "LocalBackend",
     "Process",
     "SandboxLimits",
+    "ServerProcess",
+    "ServerProgram",
     "find_bubblewrap",
     "remove_workspace",
     "run_command",
+    "start_sandboxed",
+    "start_unsandboxed",
     "walk_files",
 ]

@@ -80,12 +80,17 @@ class SandboxLimits:
 
 @contextmanager
 def prepare(
-    program: str, place: Path, folder: str, limits: SandboxLimits, hidden: Sequence[Path]
+    program: str,
+    place: Path,
+    folder: str,
+    limits: SandboxLimits,
+    hidden: Sequence[Path],
+    more: Sequence[str] = (),
 ) -> Iterator[tuple[list[str], list[int]]]:
     """Give the words in front of a command, and the descriptors that bubblewrap reads.
 
     `place` becomes the workspace. `hidden` are folders that stay empty in the sandbox, even below
-    /usr.
+    /usr. `more` are words for bubblewrap that open the sandbox further, or set its environment.
     """
     files: list[int] = []
     try:
@@ -99,7 +104,8 @@ def prepare(
         if seccomp.is_available():
             files.append(_store(seccomp.make_program(_list_denials())))
             words += ["--seccomp", str(files[-1])]
-        words += ["--bind", str(place), WORKSPACE, "--remount-ro", "/dev", "--remount-ro", "/"]
+        words += [*more, "--bind", str(place), WORKSPACE]
+        words += ["--remount-ro", "/dev", "--remount-ro", "/"]
         words += ["--chdir", f"{WORKSPACE}/{folder}" if folder else WORKSPACE]
         words += ["--", "/bin/bash", "-c", _LIMITS, "limits", *_list_limits(limits)]
         yield words, files
