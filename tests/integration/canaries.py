@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from tests.emulators.pictures import make_png
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say

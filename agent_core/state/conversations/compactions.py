@@ -10,8 +10,8 @@ from typing import Literal
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, PersonId, SessionId, TurnId
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 
 CompactionReason = Literal["near", "overflow", "asked", "idle"]
 """The threshold was passed, the provider found the input too long, somebody asked for it, or the

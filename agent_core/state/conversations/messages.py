@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from agent_core.errors import StoreDamaged
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.conversations.sessions import list_lineage
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import list_entries
 from agent_core.state.search.search import index_message
 from agent_core.transcript import Message, TextPart, dump_stored, load_parts

@@ -12,8 +12,8 @@ from agent_core.ids import (
     RoomId,
     SessionId,
 )
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

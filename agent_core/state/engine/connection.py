@@ -1,8 +1,9 @@
-"""An SQLite connection on its own thread, and the commit of a group of writes on it."""
+"""An SQLite connection on its own thread, commits of groups of writes, checksums of rows."""
 
 import asyncio
 import sqlite3
 import traceback
+import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,3 +167,21 @@ class ThreadedConnection:
         """Interrupt the running statement and end the thread."""
         self._is_closing = True
         await self.sqlite.close()
+
+
+def checksum(*values: str | int | None) -> int:
+    """Compute the CRC-32 over the values in their order, 0 to 2**32 - 1.
+
+    Each value is encoded with its type and length, so that no two lists of values share an
+    encoding. A bool counts as the integer that SQLite makes of it.
+    """
+    encoded = "".join(map(_encode, values)).encode("utf-8", "surrogatepass")
+    return zlib.crc32(encoded)
+
+
+def _encode(value: str | int | None) -> str:
+    if value is None:
+        return "n"
+    if isinstance(value, str):
+        return f"s{len(value)}:{value}"
+    return f"i{int(value)};"

@@ -2,32 +2,12 @@
 
 import errno
 import sqlite3
-import zlib
 from pathlib import Path
 
 import aiosqlite
 
 from agent_core.errors import StoreDamaged, StoreError, StoreFull
 from agent_core.state.engine.connection import fetch_value
-
-
-def checksum(*values: str | int | None) -> int:
-    """Compute the CRC-32 over the values in their order, 0 to 2**32 - 1.
-
-    Each value is encoded with its type and length, so that no two lists of values share an
-    encoding. A bool counts as the integer that SQLite makes of it.
-    """
-    encoded = "".join(map(_encode, values)).encode("utf-8", "surrogatepass")
-    return zlib.crc32(encoded)
-
-
-def _encode(value: str | int | None) -> str:
-    if value is None:
-        return "n"
-    if isinstance(value, str):
-        return f"s{len(value)}:{value}"
-    return f"i{int(value)};"
-
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FATAL = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})

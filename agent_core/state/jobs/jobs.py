@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from agent_core.ids import JobId, PersonId, RoomId
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 
 JobKind = Literal["prompt", "message", "script", "system"]
 """A turn of the agent, a fixed text, a command's output, or a system job."""

@@ -15,8 +15,8 @@ from agent_core.ids import (
     SessionId,
     TurnId,
 )
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import list_entries
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.memory.blocks import PREFIX

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import MessageId, PersonId, SessionId
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.lifecycle import redact
 
 Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports", "copies"]

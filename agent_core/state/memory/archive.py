@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import AccountId, ArchiveId, PersonId
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.search.search import FAR, Term
 from agent_core.state.tokenizer import UNINDEXED, cut
 

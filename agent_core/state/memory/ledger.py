@@ -8,8 +8,8 @@ from typing import Literal
 from agent_core.errors import StoreDamaged
 from agent_core.ids import ArchiveId, MessageId, PersonId, TurnId
 from agent_core.state.engine import meta
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from agent_core.transcript import UntrustedSource
 
 Target = Literal["memory", "user", "archive", "soul", "skill"]

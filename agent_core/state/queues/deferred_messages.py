@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, RunId, TurnId
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from agent_core.ids import OutboxId, PersonId, QuestionId, TurnId
 from agent_core.state.conversations.questions import Choice, dump_choices, load_choices
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 OutboxKind = Literal["message", "status"]

@@ -19,8 +19,8 @@ from itertools import islice
 from typing import Literal
 
 from agent_core.ids import MessageId, PassageId, PersonId, SessionId, TurnId
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.index_entries import PLACES, list_entries, plain_name
 
 Speaker = Literal["user", "assistant"]

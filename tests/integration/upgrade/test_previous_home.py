@@ -11,8 +11,8 @@ import pytest
 
 from agent_core.ids import QuestionId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Database
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.memory import external_sync
 from agent_core.state.queues import deferred_messages, outbox, unreachable_chats

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.state.engine.recovery import checksum
+from agent_core.state.engine.connection import checksum
 
 values = st.lists(st.none() | st.integers() | st.text(), max_size=5).map(tuple)
 

@@ -11,9 +11,9 @@ from agent_core.errors import StoreError, StoreTooNew
 from agent_core.ids import PersonId, SessionId, TurnId
 from agent_core.state.conversations import messages
 from agent_core.state.engine import meta
+from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
-from agent_core.state.engine.recovery import checksum
 from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
