@@ -14,12 +14,14 @@ from agent_core.schedule import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import escape
-from agent_core.transcript import Message, user_message
-from gateway.attachments import Reading, is_spoken, notes_of, parts_of
+from agent_core.tools import escape, quote
+from agent_core.transcript import DocumentPart, ImagePart, Message, Part, TextPart, user_message
+from gateway.attachments import Picture, Reading, Unreadable, Words
 
 _MOST_CHATS = 4096
 _ASIDE = "aside"
+_NAME_LIMIT = 120
+"""Characters of a file's name, and of the words on how much of it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,3 +266,40 @@ def _quote(message: InboundMessage) -> QuotedMessage | None:
     if answered is None:
         return None
     return QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
+
+
+def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part, ...]:
+    """Return the parts after a message's text: voice notes, then files, then pictures.
+
+    A voice note counts as its sender's words. A forwarded one (not `is_own`) and any other
+    recording may hold another person's words: they are quoted like a file.
+    """
+    words = [reading for reading in readings if isinstance(reading, Words)]
+    spoken = [one for one in words if one.is_voice and is_own]
+    quoted = [one for one in words if not (one.is_voice and is_own)]
+    return (
+        *(TextPart(text=escape(one.text)) for one in spoken),
+        *(DocumentPart(name=one.name, text=_quote_file(one)) for one in quoted),
+        *(
+            ImagePart(file_key=one.file_key, media_type=one.media_type, size=one.size)
+            for one in readings
+            if isinstance(one, Picture)
+        ),
+    )
+
+
+def _quote_file(words: Words) -> str:
+    """Quote a file; our own tags in it are escaped, so that it can't end its block."""
+    extent = f" part={quote(words.extent, _NAME_LIMIT)}" if words.extent else ""
+    head = f"<attached-file name={quote(words.name, _NAME_LIMIT)}{extent}>"
+    return f"{head}\n{escape(words.text)}\n</attached-file>"
+
+
+def is_spoken(readings: Sequence[Reading], *, is_own: bool = True) -> bool:
+    """Return whether words of the person come from a voice note."""
+    return is_own and any(isinstance(one, Words) and one.is_voice for one in readings)
+
+
+def notes_of(readings: Sequence[Reading]) -> tuple[str, ...]:
+    """Return the notes to the model about attachments that it can't see."""
+    return tuple(one.note for one in readings if isinstance(one, Unreadable))

@@ -15,7 +15,7 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from gateway.attachments import documents, file_types
 from gateway.attachments.documents import DocumentFault, Extract
-from gateway.attachments.message_parts import Picture, Reading, Unreadable, Words
+from gateway.attachments.readings import Picture, Reading, Unreadable, Words
 from gateway.attachments.transcription import NotHeard, Transcriber
 from gateway.texts import attachments as attachment_texts
 from gateway.texts.attachments import Fault

@@ -14,7 +14,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import Message, TextPart
 from gateway import conversion
-from gateway.attachments.message_parts import Unreadable
+from gateway.attachments.readings import Unreadable
 from gateway.conversion import Place, QueuedMessage
 
 ANA = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)

@@ -13,8 +13,8 @@ from adapters.messages import Attachment, AttachmentKind, InboundMessage, Sender
 from agent_core.errors import StoreError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
-from gateway.attachments.message_parts import Picture, Reading, Unreadable, Words
 from gateway.attachments.reader import MOST_ATTACHMENTS, Limits, Reader
+from gateway.attachments.readings import Picture, Reading, Unreadable, Words
 from gateway.attachments.transcription import NotHeard
 from gateway.texts import attachments as attachment_texts
 from tests.emulators.pictures import make_jpeg, make_png

@@ -1,4 +1,4 @@
-"""Readings as the model reads them and as people are told of them."""
+"""Attachments as parts of a message to the model."""
 
 import re
 
@@ -8,16 +8,8 @@ from hypothesis import strategies as st
 
 from adapters.messages import Attachment
 from agent_core.transcript import DocumentPart, ImagePart, TextPart, user_message
-from gateway.attachments.message_parts import (
-    Picture,
-    Unreadable,
-    Words,
-    has_content,
-    is_spoken,
-    notes_of,
-    parts_of,
-    sentences_of,
-)
+from gateway.attachments import Picture, Unreadable, Words
+from gateway.conversion import is_spoken, notes_of, parts_of
 from gateway.texts import attachments
 
 pytestmark = pytest.mark.process
@@ -80,38 +72,5 @@ def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_gateway(name: str, t
     assert len(tags) == 2
 
 
-def test_people_are_told_what_was_not_read_and_what_was_cut() -> None:
-    cut = Words(name="“b”", text="x", extent="the first 1,000 of 2,000 characters")
-    reported = sentences_of([PICTURE, FILE, LOST, cut, LOST])
-    assert reported == (
-        "I can't open archives.",
-        "“b”: this is longer than I can read at once. I read the first 1,000 of 2,000 characters.",
-    )
+def test_the_model_is_told_of_what_it_cannot_see() -> None:
     assert notes_of([PICTURE, LOST]) == ("document a.zip",)
-
-
-def test_a_message_of_unreadable_things_alone_has_no_content() -> None:
-    assert has_content([LOST, PICTURE])
-    assert not has_content([LOST])
-    assert not has_content([])
-
-
-def test_every_fault_has_a_sentence_and_names_no_hole() -> None:
-    for fault in attachments.FAULTS:
-        for name in (None, "a {what} file.txt"):
-            attachment = Attachment(kind="document", file_id="1", name=name)
-            sentence = attachments.explain(attachment, fault, most_bytes=3_900_000)
-            assert sentence.lstrip("“")[0].isupper() or name
-            assert sentence.endswith(".")
-            assert "{" not in sentence.replace("{what} file", "")
-            assert attachments.describe_fault(attachment, fault).startswith("document")
-
-
-def test_sizes_are_told_as_people_say_them() -> None:
-    sizes = [50_000, 3_900_000, 10_000_000, 25_000_000]
-    assert [attachments.format_size(size) for size in sizes] == [
-        "0.05 MB",
-        "3.9 MB",
-        "10 MB",
-        "25 MB",
-    ]
