@@ -24,7 +24,7 @@ from agent_core.agent.compaction import (
     Summarizer,
     TokenMeter,
 )
-from agent_core.agent.compaction.compacted_view import apply_compaction
+from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas

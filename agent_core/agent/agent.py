@@ -16,7 +16,7 @@ from agent_core.agent.active_turn import (
     policy_for,
 )
 from agent_core.agent.caches import ImageCache, SessionState, find_room
-from agent_core.agent.compaction.compacted_view import apply_compaction, is_fresh
+from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
-from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.state.conversations.messages import StoredMessage
 from agent_core.tools import escape
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart
 
@@ -27,15 +27,6 @@ _GAP = (
     " still stored: look them up with your tools where they may matter, or ask.\n"
     "</left-out>"
 )
-
-
-def apply_compaction(
-    stored: Sequence[StoredMessage], compaction: Compaction | None
-) -> tuple[Message, ...]:
-    """The messages under a compaction, or all of them without one."""
-    return (
-        show_compacted(stored, compaction) if compaction else tuple(one.message for one in stored)
-    )
 
 
 def find_compaction(
@@ -67,18 +58,6 @@ def show_compacted(
         *gap,
         *(_shorten_covered(one, compaction) for one in after),
     )
-
-
-def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> bool:
-    """True until a turn has begun after the compaction.
-
-    The provider's cache holds little of the conversation then, so a new prompt costs nothing.
-    """
-    if compaction is None or not stored:
-        return False
-    last = stored[-1].turn_id
-    began = next((one.id for one in reversed(stored) if one.turn_id != last), START)
-    return compaction.made_after > began
 
 
 def _shorten_covered(stored: StoredMessage, compaction: NewCompaction) -> Message:

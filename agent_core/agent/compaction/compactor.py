@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.agent.compaction.compacted_view import apply_compaction, show_compacted
+from agent_core.agent.compaction.compacted_view import show_compacted
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.agent.compaction.requests import (
     CompactionRequest,
@@ -20,7 +20,7 @@ from agent_core.ids import ConversationId, MessageId, PersonId, PromptHash, Sess
 from agent_core.models import ModelRequest, estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
-from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message
@@ -363,3 +363,24 @@ def _load(
         compactions.find_newest(connection, session_id=session_id, person_id=person_id),
         compactions.fingerprint(connection, session_id=session_id),
     )
+
+
+def apply_compaction(
+    stored: Sequence[StoredMessage], compaction: Compaction | None
+) -> tuple[Message, ...]:
+    """The messages under a compaction, or all of them without one."""
+    return (
+        show_compacted(stored, compaction) if compaction else tuple(one.message for one in stored)
+    )
+
+
+def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> bool:
+    """True until a turn has begun after the compaction.
+
+    The provider's cache holds little of the conversation then, so a new prompt costs nothing.
+    """
+    if compaction is None or not stored:
+        return False
+    last = stored[-1].turn_id
+    began = next((one.id for one in reversed(stored) if one.turn_id != last), START)
+    return compaction.made_after > began

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from agent_core.agent.compaction.compacted_view import (
-    apply_compaction,
-    find_compaction,
-    render_summary,
-)
+from agent_core.agent.compaction.compacted_view import find_compaction, render_summary
+from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.prompt.compose import split_parts
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall

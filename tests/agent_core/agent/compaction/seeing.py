@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.compaction.compacted_view import apply_compaction, find_compaction
+from agent_core.agent.compaction.compacted_view import find_compaction
+from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import Message

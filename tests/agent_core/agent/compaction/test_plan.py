@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent_core.agent.compaction.compacted_view import apply_compaction, shorten, show_compacted
+from agent_core.agent.compaction.compacted_view import shorten, show_compacted
+from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.ids import MessageId, TurnId
 from agent_core.models.catalog import estimate_messages
