@@ -48,7 +48,7 @@ _SPAN = re.compile(
 
 def is_quiet(person: Person, zone: str, now: int) -> bool:
     """Return whether a person has quiet hours now. `zone` is an IANA name."""
-    return person.quiet_from is not None and _is_quiet_at(person, local_time(now, zone))
+    return _is_quiet_at(person, local_time(now, zone))
 
 
 def quiet_until(person: Person, days_off: Sequence[int], zone: str, now: int) -> int | None:

@@ -377,7 +377,8 @@ class TurnFinalizer:
             person_id=person.id,
             turn_id=active.id,
             answers=place.answers,
-            is_silent=is_quiet(person, self._zone_of(person), self._now()),
+            is_silent=person.quiet_from is not None
+            and is_quiet(person, self._zone_of(person), self._now()),
         )
 
 
