@@ -124,3 +124,6 @@ class Host(Protocol):
 
         Other turns may run meanwhile.
         """
+
+    def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
+        """Show how many helpers of a tool call are done."""

@@ -70,6 +70,7 @@ SAMPLES: dict[str, object] = {
     "detail": "the server is overloaded",
     "digests": "- **Morning news**: Mon 2026-11-23 08:00",
     "dollars": 0.1234,
+    "done": 2,
     "due": "Mon 2026-11-23 08:00",
     "due_next": "Tue 2026-11-24 08:00",
     "entry": "Anna likes tea",

@@ -21,7 +21,7 @@ from agent_core.state.conversations import sessions
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation, Session
-from agent_core.state.conversations.turns import TurnRequest
+from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
@@ -106,6 +106,14 @@ class ActiveTurn:
     """The job run that it belongs to, if any."""
     spent: Total | None = None
     """Usage by earlier processes; it counts against the turn's limits."""
+    parent: "ActiveTurn | None" = None
+    """The turn whose helper this is."""
+
+    def for_parent(self, parent: "ActiveTurn") -> "ActiveTurn":
+        """Return this turn as a helper of another, with its rights and its evidence."""
+        return replace(
+            self, memory_owner=parent.memory_owner, evidence=parent.evidence, parent=parent
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,12 +149,16 @@ class Toolboxes:
     room: Toolbox
     inventory: Inventory
     """Counts of what the search tools can find."""
+    helper: Toolbox | None = None
+    """The toolbox of helpers: nothing that asks, remembers, schedules, sends or delegates."""
     private_job: Toolbox | None = None
     room_job: Toolbox | None = None
     """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
 
     def select(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
         """Choose the toolbox of a conversation; a job may restrict it further."""
+        if conversation.is_helper:
+            return self.helper or self.room.restrict_to(())
         if conversation.is_private:
             box = self.private_job or self.private if job_turn else self.private
         else:
@@ -160,6 +172,8 @@ def policy_for(config: AgentConfig, turn: ActiveTurn) -> ModelPolicy:
     A choice that is no longer configured counts as none. A room keeps one model, because each
     change of it would void the provider's cache.
     """
+    if turn.parent:  # which waits out an outage itself
+        return replace(policy_for(config, turn.parent), patience=0)
     policy, job_turn = config.policy, turn.job_turn
     if job_turn:
         return replace(policy, model=job_turn.model or policy.model, patience=config.job_patience)
@@ -192,3 +206,17 @@ def open_session(
     if session is None or session.prompt_hash != prompt.hash:
         store_prompt(prompt, now, connection)
         sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)
+
+
+def list_results(steps: Sequence[Step]) -> dict[CallId, ToolResult]:
+    """Return the recorded results of a turn's calls."""
+    return {
+        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error, sources=step.sources)
+        for step in steps
+        if step.outcome is not None
+    }
+
+
+def join_text(said: tuple[Message, ...]) -> str:
+    """Join the words of a person's messages."""
+    return "\n".join(message.text for message in said if message.role == "user")

@@ -1,7 +1,7 @@
 """The agent: prepares, runs, resumes and finalizes turns."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from functools import partial
 
@@ -11,13 +11,16 @@ from agent_core.agent.active_turn import (
     PreparedTurn,
     Toolboxes,
     find_own_messages,
+    join_text,
     limits_for,
+    list_results,
     open_session,
     policy_for,
 )
 from agent_core.agent.caches import ImageCache, SessionState, find_room
 from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
+from agent_core.agent.delegation import HelperTurns
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
@@ -26,11 +29,11 @@ from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import describe_searchable
 from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
 from agent_core.events import Ending, Event, Host
-from agent_core.ids import CallId, PersonId, RoomId
+from agent_core.ids import PersonId, RoomId
 from agent_core.memory import SharedMemory, VisibleMessages
 from agent_core.models import Fingerprints, Model
 from agent_core.schedule import JobTurn
-from agent_core.state.conversations import messages, sessions, turns, usage
+from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
 from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnRequest, TurnState
@@ -38,7 +41,6 @@ from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools import ToolResult
 from agent_core.transcript import Message
 
 
@@ -145,6 +147,7 @@ class Agent:
             conversation_id=conversation.id,
             platform=context.platform,
             audience=context.audience,
+            is_helper=conversation.is_helper,
         )
         if session is None:
             self._compactor.remember(shelf.session_id, None)
@@ -164,7 +167,7 @@ class Agent:
             own_count=len(said),
             results={},
             started=frozenset(),
-            evidence=_join_text(said),
+            evidence=join_text(said),
             prepared=prepared,
             job_turn=job_turn,
         )
@@ -211,7 +214,7 @@ class Agent:
         compaction = await self._compactor.find(turn.session_id, conversation.person_id)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
         prompt = await self._prompts.read(turn.prompt_hash)
-        results = _list_results(steps)
+        results = list_results(steps)
         context = PromptContext(
             conversation=conversation, person=person, room=room, platform=turn.platform
         )
@@ -222,6 +225,7 @@ class Agent:
             conversation_id=turn.conversation_id,
             platform=turn.platform,
             audience=context.audience,
+            is_helper=conversation.is_helper,
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
         own = find_own_messages(history, compaction, turn.id)
@@ -241,13 +245,22 @@ class Agent:
             earlier_answers=own.answers,
             results=results,
             started=frozenset(step.call_id for step in steps if step.outcome is None),
-            evidence=_join_text(own.messages),
+            evidence=join_text(own.messages),
             job_turn=job_turn,
             spent=spent,
         )
 
-    def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
-        """Run a turn; the last event is its ending."""
+    def run(
+        self, turn: ActiveTurn, host: Host, budget: Budget | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Run a turn; the last event is its ending. `budget` is a helper's."""
+        budget = budget or self._make_budget(turn)
+        helpers = HelperTurns(
+            self, self._database, parent=turn, budget=budget, host=host, now=self._now
+        )
+        if turn.spent:
+            tokens = turn.spent.input_tokens + turn.spent.output_tokens
+            budget.spend(tokens, turn.spent.micro_dollars)
         deps = LoopDeps(
             model=self._model,
             policy=policy_for(self._config, turn),
@@ -258,13 +271,8 @@ class Agent:
             reserve=partial(self._config.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
             faulty=self._faulty,
+            helpers=None if turn.parent else helpers,
         )
-        started = time.monotonic()
-        limits = limits_for(self._config.limits, turn.job_turn)
-        budget = Budget(limits, started=started, clock=time.monotonic)
-        if turn.spent:
-            tokens = turn.spent.input_tokens + turn.spent.output_tokens
-            budget.spend(tokens, turn.spent.micro_dollars)
         loop = Loop(deps, journal=turn.journal, host=host, budget=budget, window=turn.window)
         return loop.run(
             TurnInput(
@@ -286,6 +294,10 @@ class Agent:
                 waiting_since=turn.journal.waiting_since,
             )
         )
+
+    def _make_budget(self, turn: ActiveTurn) -> Budget:
+        limits = limits_for(self._config.limits, turn.job_turn)
+        return Budget(limits, started=time.monotonic(), clock=time.monotonic)
 
     def finalize(
         self,
@@ -314,6 +326,7 @@ class Agent:
         if is_fresh:  # it has the prompt: it was begun with it
             sessions.use(connection, session_id=session_id, now=now)
         else:
+            delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
             sessions.touch(connection, session_id=session_id, prompt_hash=prompt_hash, now=now)
         turns.end(
             connection,
@@ -328,6 +341,7 @@ class Agent:
         if (
             self._external_memory
             and turn.job_turn is None
+            and turn.parent is None
             and turn.conversation.person_id == turn.person.id
         ):
             self._external_memory.enqueue_turn(connection, turn.id, turn.person.id)
@@ -381,15 +395,3 @@ class Agent:
             price=self._price,
             now=self._now,
         )
-
-
-def _list_results(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
-    return {
-        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error, sources=step.sources)
-        for step in steps
-        if step.outcome is not None
-    }
-
-
-def _join_text(said: tuple[Message, ...]) -> str:
-    return "\n".join(message.text for message in said if message.role == "user")

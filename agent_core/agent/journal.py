@@ -105,6 +105,10 @@ class TurnJournal:
         noted = tuple(dict.fromkeys((*self.sources, *find_sources(added))))
         self.sources = noted[-_MOST_SOURCES:]
 
+    def inherit_sources(self, sources: Sequence[UntrustedSource]) -> None:
+        """Note the untrusted sources of the turn that asked for this one."""
+        self.sources = tuple(dict.fromkeys((*sources, *self.sources)))[-_MOST_SOURCES:]
+
     def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:
         """Append messages of the turn to the transcript, within the caller's transaction."""
         ids = messages.append(connection, self.shelf, added, now=now)

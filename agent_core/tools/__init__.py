@@ -9,6 +9,8 @@ from agent_core.tools.contract import (
     ToolResult,
     ToolSource,
 )
+from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
+from agent_core.tools.delegation import DelegateTool, check_answer, strip_fence
 from agent_core.tools.secret_scan import SecretMask, find_secret
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
@@ -54,7 +56,11 @@ __all__ = [
     "WORKSPACE_TOOLS",
     "Answer",
     "AskTool",
+    "DelegateTool",
     "Effect",
+    "HelperReport",
+    "HelperTask",
+    "Helpers",
     "MemoryOwner",
     "Proposal",
     "QuestionPending",
@@ -69,6 +75,7 @@ __all__ = [
     "UserPrompt",
     "UserPrompter",
     "apply_setting",
+    "check_answer",
     "describe_days",
     "describe_hours",
     "describe_no_answer",
@@ -88,4 +95,5 @@ __all__ = [
     "read_days",
     "read_preferences",
     "strip_controls",
+    "strip_fence",
 ]

@@ -6,6 +6,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.people.people import Kind
+from agent_core.tools.delegated_tasks import Helpers
 from agent_core.transcript import ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
@@ -44,6 +45,8 @@ class ToolContext:
     """The untrusted sources whose words the model has read before this call."""
     is_accepted: bool = False
     """A person has accepted exactly this call, so that no further confirmation is needed."""
+    helpers: Helpers | None = None
+    """Runs helpers for this turn; None where a turn may have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.messages import Step, StepState
 from agent_core.localization import Plural, Text, join_list
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
@@ -54,24 +53,8 @@ TOO_LONG = Text(
     " Send the part that matters, or split it."
 )
 
-_TOOLS = {
-    "ask": Text("Waiting for an answer"),
-    "memory": Text("Updating memory"),
-    "patch": Text("Changing a file"),
-    "read_file": Text("Reading a file"),
-    "recall": Text("Searching conversations"),
-    "schedule": Text("Managing jobs"),
-    "search_files": Text("Searching files"),
-    "send_file": Text("Writing a file"),
-    "settings": Text("Changing settings"),
-    "terminal": Text("Running a command"),
-    "write_file": Text("Writing a file"),
-}
-_OTHER_TOOL = Text("Using {name}")
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 _CONSOLE = Text("the console")
-_STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
-_STEP = Text("{sign} {title}… ({seconds} s)")
 _SETTINGS = (
     Text("- Time zone: {zone}"),
     Text("- Language: {language}"),
@@ -189,20 +172,6 @@ _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n
 def describe_stranger(code: str | None) -> str:
     """Greet an unknown person, with a pairing code; None if the gateway has no owner."""
     return _STRANGER(code=code) if code else _STRANGER_NO_OWNER()
-
-
-def describe_tool(name: str) -> str:
-    """Return the title of a tool's step."""
-    return _TOOLS[name]() if name in _TOOLS else _OTHER_TOOL(name=name)
-
-
-def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:
-    """Describe the running step of a turn; with `is_whole`, list all its steps."""
-    if is_whole:
-        return "\n".join(f"{_STEP_INDICATORS[step.state]} {step.title}" for step in steps)
-    running = [step for step in steps if step.state == "running"]
-    title = (running or list(steps))[-1].title
-    return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
 
 
 def describe_settings(

@@ -346,6 +346,7 @@ _TOOL_PURPOSES = {
     "ask_memory": Text("asks the external memory about you"),
     "memory": Text("changes what I remember"),
     "patch": Text("changes a part of a file in your workspace"),
+    "process": Text("handles commands that run in the background"),
     "propose_identity": Text("proposes a change of who I am to an owner"),
     "read_file": Text("reads a file in your workspace"),
     "recall": Text("searches earlier conversations"),

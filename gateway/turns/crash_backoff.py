@@ -115,17 +115,25 @@ class CrashBackoff:
     """Decides when the turns of an earlier process continue."""
 
     def __init__(
-        self, count_busy: Callable[[], int], draining: asyncio.Event, first_wait: float
+        self,
+        count_busy: Callable[[], int],
+        *,
+        draining: asyncio.Event,
+        changed: asyncio.Event,
+        first_wait: float,
     ) -> None:
-        """`count_busy` counts the lanes with work, those included that wait here."""
+        """`count_busy` counts the lanes with work, those included that wait here.
+
+        `changed` is set whenever a lane is done, and once they drain: waiting turns look again.
+        """
         self._count_busy = count_busy
         self._draining = draining
+        self._changed = changed
         self._first_wait = first_wait
         self._records: CrashRecords = {}
         self._began = self._last_start = 0.0
         self._waiting: list[TurnId] = []
         """The least suspected first, because `recover` lists the turns so."""
-        self._changed = asyncio.Event()
 
     def begin(self, records: CrashRecords) -> None:
         """Start to count the time of the process."""
@@ -149,19 +157,14 @@ class CrashBackoff:
                 left = self._find_left(wait) if self._waiting[0] == turn.id else None
                 if left is not None and left <= 0:
                     break
+                self._changed.clear()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(left):
                         await self._changed.wait()
         finally:
             self._waiting.remove(turn.id)
             self._last_start = asyncio.get_running_loop().time()
-            self.note_change()
-
-    def note_change(self) -> None:
-        """Let waiting turns look again, because a lane is done or the lanes drain."""
-        if self._waiting:
             self._changed.set()
-            self._changed = asyncio.Event()
 
     def _find_left(self, wait: float) -> float:
         """Return the seconds after which a turn may continue, unless others are done sooner."""

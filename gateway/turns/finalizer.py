@@ -12,7 +12,7 @@ from agent_core.agent.quotas import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
-from agent_core.state.conversations import files, sessions, turns
+from agent_core.state.conversations import delegated_turns, files, sessions, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine import meta
@@ -336,6 +336,7 @@ class TurnFinalizer:
                 connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
             )
             turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
+            delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
             inbox.finish_turn(connection, turn_id=turn.id)
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
                 rows = [*self._outcomes.end_damaged_turn(connection, turn, now)]

@@ -7,7 +7,7 @@ from functools import partial
 
 from agent_core.agent import ActiveTurn
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
-from agent_core.ids import InboxId
+from agent_core.ids import CallId, InboxId
 from gateway import conversion
 from gateway.conversion import QueuedMessage
 from gateway.texts import models as model_texts
@@ -47,6 +47,12 @@ class TurnHost(Host):
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds * self._deps.outage_pace):
                     await self._handle.lane.draining.wait()
+
+    def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
+        """Show how many helpers of a tool call are done."""
+        presenter = self._handle.presenter
+        if presenter:
+            presenter.show_helpers(call_id, done, total)
 
     def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
         """Put the messages back into the lane that the turn has not made its own."""

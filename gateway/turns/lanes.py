@@ -57,7 +57,14 @@ class Lanes:
         self._handles = deps.handles.by_conversation
         self._workers: Workers[ConversationId, Job] = Workers(deps.group, self._serve, self._fail)
         self._draining = asyncio.Event()
-        self._backoff = CrashBackoff(self.__len__, self._draining, deps.crash_wait)
+        self._changed = asyncio.Event()
+        """Set when a lane is done, and once they drain."""
+        self._backoff = CrashBackoff(
+            self.__len__,
+            draining=self._draining,
+            changed=self._changed,
+            first_wait=deps.crash_wait,
+        )
 
     def put(self, pending: QueuedMessage) -> None:
         """Queue a message: it starts a turn, or steers the running one.
@@ -187,7 +194,7 @@ class Lanes:
         Turns that wait for an answer end now: the answer may take long.
         """
         self._draining.set()
-        self._backoff.note_change()
+        self._changed.set()
         self._deps.user_prompts.close()
 
     def is_idle(self) -> bool:
@@ -204,7 +211,7 @@ class Lanes:
         self._handles[conversation_id] = handle
         async with AsyncExitStack() as stack:
             # The lane counts as busy until this function has returned.
-            stack.callback(asyncio.get_running_loop().call_soon, self._backoff.note_change)
+            stack.callback(asyncio.get_running_loop().call_soon, self._changed.set)
             try:
                 async with handle.stop.scope():
                     if isinstance(queue[0], Turn):

@@ -15,8 +15,8 @@ from agent_core.state.people.people import Verbosity
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import repair_text
 from gateway.outbound import LiveMessage, OutboxDispatcher, stand_for
-from gateway.texts import general
 from gateway.texts import models as model_texts
+from gateway.texts.tools import steps
 
 Shown = tuple[OutboxRow | None, OutboxRow | None]
 """The live message and the status line of a turn, if it has them."""
@@ -116,6 +116,14 @@ class Presenter:
             self._note_step(event.call_id, event.name, "running")
         elif isinstance(event, ToolEnded):
             self._note_step(event.call_id, event.name, "failed" if event.is_error else "done")
+
+    def show_helpers(self, call_id: str, done: int, total: int) -> None:
+        """Show how many helpers of a running call are done."""
+        step = self._steps.get(call_id)
+        if step and step.state == "running":
+            title = steps.describe_helpers(done, total)
+            self._steps[call_id] = replace(step, title=title)
+            self._plan_status()
 
     def show_outage(self, note: str, lasted: float) -> None:
         """Show a note with a Stop button once the model has not answered for a while.
@@ -225,7 +233,7 @@ class Presenter:
             self._dispatcher.show_live(self._live)
 
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:
-        self._steps[call_id] = Step(key=call_id, title=general.describe_tool(name), state=state)
+        self._steps[call_id] = Step(key=call_id, title=steps.describe_tool(name), state=state)
         self._plan_status()
 
     def _plan_status(self) -> None:
@@ -257,18 +265,18 @@ class Presenter:
         if self._outage:
             return  # the steps stand still, and the note says why
         now = self._loop.time()
-        steps = tuple(self._steps.values())
+        shown = tuple(self._steps.values())
         if self._holds:
             return
         if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:
             self._live = self._live or LiveMessage(self._outgoing)
-            self._live.steps = steps
+            self._live.steps = shown
             self._dispatcher.show_live(self._live)
         else:
             seconds = round(now - self._started)
             is_whole = self._verbosity == "verbose"
             self._status = self._status or LiveMessage(_as_status(self._outgoing))
-            self._status.text = general.describe_steps(steps, seconds, is_whole=is_whole)
+            self._status.text = steps.describe_steps(shown, seconds, is_whole=is_whole)
             self._dispatcher.show_live(self._status)
         self._next_status = now + self._adapter.pace.edit_interval
         interval = self._timings.status_interval

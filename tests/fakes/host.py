@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from agent_core.events import Steer
-from agent_core.ids import InboxId
+from agent_core.ids import CallId, InboxId
 from agent_core.transcript import Part
 
 
@@ -15,6 +15,7 @@ class FakeHost:
         self.waiting: list[Steer] = []
         self.taken: list[Steer] = []
         self.pauses: list[float] = []
+        self.progress: list[tuple[int, int]] = []
         self.pass_time: Callable[[float], None] = lambda seconds: None
 
     def speak(self, text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> None:
@@ -33,3 +34,6 @@ class FakeHost:
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
         self.pass_time(seconds)
+
+    def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
+        self.progress.append((done, total))

@@ -36,8 +36,19 @@ class Limits:
 class Budget:
     """The rest of one turn's limits; a single object shared with everything the turn starts."""
 
-    def __init__(self, limits: Limits, *, started: float, clock: Callable[[], float]) -> None:
-        """`started` is a moment of `clock`, a monotonic clock in seconds."""
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        started: float,
+        clock: Callable[[], float],
+        parent: "Budget | None" = None,
+    ) -> None:
+        """`started` is a moment of `clock`, a monotonic clock in seconds.
+
+        With a `parent`, tokens, money and time are the parent's, and only the steps its own.
+        """
+        self._parent = parent
         self._limits = limits
         self._started = started
         self._clock = clock
@@ -45,6 +56,11 @@ class Budget:
         self._refunds = 0
         self._tokens = 0
         self._micro_dollars = 0
+
+    def share(self, steps: int) -> "Budget":
+        """Return the budget of a helper: so many steps, and the rest of this one."""
+        limits = Limits(steps=steps, tokens=0, micro_dollars=0, seconds=0)
+        return Budget(limits, started=self._clock(), clock=self._clock, parent=self)
 
     def take_step(self) -> None:
         """Count a model call that is about to be made."""
@@ -64,6 +80,8 @@ class Budget:
         """Charge a model call; None if the model's price is unknown."""
         self._tokens += usage_tokens
         self._micro_dollars += micro_dollars or 0
+        if self._parent:
+            self._parent.spend(usage_tokens, micro_dollars)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -76,9 +94,13 @@ class Budget:
 
     def exhausted(self) -> Exhausted:
         """The limit that is reached; empty if none is."""
-        limits = self._limits
-        if self._steps >= limits.steps:
+        if self._steps >= self._limits.steps:
             return "steps"
+        return self._parent._spent_up() if self._parent else self._spent_up()
+
+    def _spent_up(self) -> Exhausted:
+        """The limit besides the steps that is reached; empty if none is."""
+        limits = self._limits
         if limits.tokens and self._tokens >= limits.tokens:
             return "tokens"
         if limits.micro_dollars and self._micro_dollars >= limits.micro_dollars:

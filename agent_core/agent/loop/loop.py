@@ -344,6 +344,7 @@ class Loop:
             now=self._deps.now(),
             evidence=turn.evidence,
             sources=self._journal.sources,
+            helpers=self._deps.helpers,
         )
 
     def _all_call_ids(self, turn: TurnInput) -> set[CallId]:

@@ -184,3 +184,6 @@ class _RecordedHost:
 
     async def pause(self, seconds: float) -> None:
         """Do nothing: a recorded model always answers."""
+
+    def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
+        """Do nothing: nobody watches a replay."""

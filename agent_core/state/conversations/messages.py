@@ -8,8 +8,8 @@ from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnI
 from agent_core.state.conversations.sessions import list_lineage
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.index_entries import list_entries
 from agent_core.state.search.search import index_message
+from agent_core.state.tokenizer import list_entries
 from agent_core.transcript import Message, TextPart, dump_stored, load_parts
 
 START = MessageId(0)
@@ -29,11 +29,23 @@ class TranscriptPlace:
     platform: str
     audience: str = PRIVATE
     """`PRIVATE`, or a room's audience; see `Room.audience`."""
+    is_helper: bool = False
 
     @property
     def tokens(self) -> str:
-        """The search tokens of every message here: its person's and its conversation's."""
-        return f"p{self.person_id} c{self.conversation_id}"
+        """The search tokens of every message here; see `list_tokens`."""
+        return list_tokens(self.person_id, self.conversation_id, is_helper=self.is_helper)
+
+
+def list_tokens(
+    person_id: PersonId, conversation_id: ConversationId, *, is_helper: bool = False
+) -> str:
+    """Return the search tokens of a conversation's messages: its person's and its own.
+
+    A person's search does not find what a helper was asked: those are the model's words.
+    """
+    own = f"c{conversation_id}"
+    return own if is_helper else f"p{person_id} {own}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

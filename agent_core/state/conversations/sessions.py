@@ -29,6 +29,10 @@ class Session:
     last_at: int
 
 
+HELPERS = "helper:"
+"""The beginning of the keys of helpers' conversations; see `delegated_turns`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """A conversation. `scope` is the search token of everything that it may find.
@@ -47,6 +51,11 @@ class Conversation:
     def is_private(self) -> bool:
         """True if only its person reads it."""
         return self.scope == f"p{self.person_id}"
+
+    @property
+    def is_helper(self) -> bool:
+        """True for the conversation of one helper, which nobody reads or searches."""
+        return self.key.startswith(HELPERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

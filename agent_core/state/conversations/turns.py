@@ -129,9 +129,13 @@ def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str 
 
 
 def list_running(connection: Connection) -> list[Turn]:
-    """List the turns that started and have not ended, oldest first."""
+    """List the turns that started and have not ended, oldest first.
+
+    A helper's is not among them: the turn that asked it continues it.
+    """
     rows = connection.execute(
-        f"SELECT {_TURN} FROM turns WHERE state = 'running' ORDER BY id"
+        f"SELECT {_TURN} FROM turns WHERE state = 'running' AND conversation_id NOT IN"
+        " (SELECT id FROM conversations WHERE key >= 'helper:' AND key < 'helper;') ORDER BY id"
     ).fetchall()
     return [_turn(row) for row in rows]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent_core.ids import ConversationId, PersonId, SessionId
-from agent_core.state.conversations import compactions, sessions
+from agent_core.state.conversations import compactions, messages, sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
@@ -71,7 +71,8 @@ def _move_conversation(
     else:
         empty_conversation(connection, conversation_id=conversation.id, into=home.id)
     compactions.move(connection, session_ids=begun, person_id=kept)
-    tokens = f"p{kept} c{conversation.id if home is None else home.id}"
+    place = conversation.id if home is None else home.id
+    tokens = messages.list_tokens(kept, place, is_helper=conversation.is_helper)
     return search.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
 
 

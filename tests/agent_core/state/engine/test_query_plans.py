@@ -31,6 +31,7 @@ from agent_core.ids import (
 )
 from agent_core.state.conversations import (
     compactions,
+    delegated_turns,
     files,
     messages,
     questions,
@@ -130,6 +131,7 @@ ROOMS = (
     files,
     compactions,
     evidence,
+    delegated_turns,
     deferred_messages,
     delivery_targets,
     history,
@@ -451,6 +453,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "search.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
+    "delegated_turns.find": {"key": "helper:1:1:c"},
     "merge_people.empty_conversation": {"into": ConversationId(2)},
     "account_links.close": {"outcome": "over"},
     "split_person.move_turns": {"out_of": VALUES["conversation"], "to": VALUES["conversation"]},

@@ -1,0 +1,242 @@
+"""Run helpers: turns that a tool call of another turn asks for."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
+from agent_core.agent.journal import finish_write
+from agent_core.agent.loop.guards import Budget
+from agent_core.errors import StoreDamaged
+from agent_core.events import Ending, Event, Host, Steer, TurnEnded
+from agent_core.ids import CallId
+from agent_core.state.conversations import delegated_turns, sessions, turns, usage
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Turn, TurnRequest
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people.people import Person
+from agent_core.tools import (
+    HelperReport,
+    HelperTask,
+    QuestionPending,
+    check_answer,
+    local_time,
+    strip_fence,
+)
+from agent_core.transcript import Message, UntrustedSource, user_message
+
+MOST_STEPS = 30
+"""Model calls of one helper."""
+_PLATFORM = "helper"
+_ORDER = (
+    "You are a helper of another assistant. Do this task alone: nobody can answer questions, and"
+    " nobody reads anything but your last message. It is the whole result: the facts with their"
+    " sources, and what you could not do."
+)
+_SHAPE = "Your last message is one JSON object that fits this JSON Schema, and nothing else:"
+
+
+class TurnAgent(Protocol):
+    """The agent as helpers need it; see `Agent`."""
+
+    async def prepare(
+        self, conversation: Conversation, person: Person, *, platform: str
+    ) -> PreparedTurn:
+        """Load the open session, and build its prompt. Raises `StoreError`."""
+
+    def create_turn(self, prepared: PreparedTurn, said: tuple[Message, ...]) -> ActiveTurn:
+        """Create a turn that is not on disk yet."""
+
+    def insert_turn(
+        self, connection: Connection, turn: ActiveTurn, asked: TurnRequest, now: int
+    ) -> None:
+        """Insert a created turn, within the caller's transaction."""
+
+    async def resume(self, turn: Turn, conversation: Conversation, person: Person) -> ActiveTurn:
+        """Load a turn that an earlier process began. Raises `StoreError`."""
+
+    def run(
+        self, turn: ActiveTurn, host: Host, budget: Budget | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Run a turn; the last event is its ending."""
+
+    def finalize(
+        self,
+        connection: Connection,
+        turn: ActiveTurn,
+        *,
+        ending: tuple[Ending, str, str],
+        notice: str,
+        now: int,
+    ) -> object:
+        """Write a turn's end, within the caller's transaction."""
+
+
+class HelperHost(Host):
+    """The host of a helper: nobody writes to it, and it ends when its parent's process does."""
+
+    def __init__(self, parent: Host) -> None:
+        self._parent = parent
+
+    def take_steers(self) -> Sequence[Steer]:
+        """Return nothing: what the person writes is for the parent."""
+        return ()
+
+    def is_draining(self) -> bool:
+        """Return whether the process is shutting down."""
+        return self._parent.is_draining()
+
+    async def pause(self, seconds: float) -> None:
+        """Never called: a helper has no patience, because its parent waits out an outage."""
+
+    def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
+        """Never called: a helper has no helpers."""
+
+
+class HelperTurns:
+    """The helpers of one turn; see `Helpers`."""
+
+    def __init__(
+        self,
+        agent: TurnAgent,
+        database: Database,
+        *,
+        parent: ActiveTurn,
+        budget: Budget,
+        host: Host,
+        now: Callable[[], int],
+    ) -> None:
+        """`budget` is the parent's; what helpers spend is charged to it."""
+        self._agent = agent
+        self._database = database
+        self._parent = parent
+        self._budget = budget
+        self._host = host
+        self._now = now
+
+    def show_progress(self, call_id: CallId, done: int, total: int) -> None:
+        """Show in the chat how many helpers of a call are done."""
+        self._host.show_helpers(call_id, done, total)
+
+    async def run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
+        """Run one helper to its end; see `Helpers`."""
+        key = delegated_turns.name_helper(self._parent.id, call_id, number)
+        person = self._parent.person
+        found = await self._database.read(
+            lambda c: delegated_turns.find(c, key=key, person_id=person.id)
+        )
+        if found is None:
+            active = await self._begin(key, task)
+        else:
+            conversation, turn = found
+            if turn.state != "running":
+                return await self._recall(turn, task)
+            active = await self._agent.resume(turn, conversation, person)
+        return await self._play(self._adopt(active), task)
+
+    async def _begin(self, key: str, task: HelperTask) -> ActiveTurn:
+        person, parent_id, now = self._parent.person, self._parent.id, self._now()
+        conversation = await self._database.write(
+            "helpers.open",
+            lambda c: sessions.ensure_conversation(
+                c, key=key, person_id=person.id, is_direct=False, now=now
+            ),
+        )
+        prepared = await self._agent.prepare(conversation, person, platform=_PLATFORM)
+        facts = (
+            f"<facts>Time: {local_time(now, person.time_zone or 'UTC'):%a %Y-%m-%d %H:%M}</facts>"
+        )
+        active = self._agent.create_turn(prepared, (user_message(_word(task), facts=facts),))
+
+        def begin(connection: Connection) -> None:
+            parent = turns.find(connection, turn_id=parent_id)
+            if parent is None:
+                raise StoreDamaged(f"turn {parent_id} asks for a helper and is not on disk")
+            asked = TurnRequest(
+                person_id=person.id,
+                account_id=parent.account_id,
+                place=(parent.platform, parent.chat, None),
+            )
+            self._agent.insert_turn(connection, active, asked, now)
+
+        active.journal.begin_with(begin)
+        await active.journal.begin()
+        return active
+
+    def _adopt(self, active: ActiveTurn) -> ActiveTurn:
+        """Give a helper what it has from its parent: rights, evidence and untrusted sources."""
+        active.journal.inherit_sources(self._parent.journal.sources)
+        return active.for_parent(self._parent)
+
+    async def _play(self, active: ActiveTurn, task: HelperTask) -> HelperReport:
+        ended = TurnEnded(ending="failed", text="", reason="error")
+        budget = self._budget.share(MOST_STEPS)
+        async with aclosing(self._agent.run(active, HelperHost(self._host), budget)) as events:
+            async for event in events:
+                if isinstance(event, TurnEnded):
+                    ended = event
+        if ended.ending == "suspended":
+            raise QuestionPending
+        now, failure = self._now(), _describe(ended.ending, ended.reason)
+
+        def end(connection: Connection) -> None:
+            self._agent.finalize(
+                connection,
+                active,
+                ending=(ended.ending, ended.reason, ended.detail),
+                notice=failure,
+                now=now,
+            )
+            sessions.end(connection, conversation_id=active.conversation.id, now=now)
+
+        await finish_write(self._database.write("helpers.end", end))
+        text = "\n\n".join(part for part in (ended.text, failure) if part)
+        return _report(text, task, bool(failure), active.journal.sources)
+
+    async def _recall(self, turn: Turn, task: HelperTask) -> HelperReport:
+        """Return what a helper found whose end is on disk already."""
+
+        def look(connection: Connection) -> tuple[str, list[turns.Step], usage.Total]:
+            return (
+                delegated_turns.find_answer(connection, turn_id=turn.id),
+                turns.list_steps(connection, turn_id=turn.id),
+                usage.total_of_turn(connection, turn_id=turn.id),
+            )
+
+        text, steps, spent = await self._database.read(look)
+        self._budget.spend(spent.input_tokens + spent.output_tokens, spent.micro_dollars)
+        sources = [source for step in steps for source in step.sources]
+        known = self._parent.journal.sources
+        return _report(
+            text, task, turn.state != "answered", tuple(dict.fromkeys((*known, *sources)))
+        )
+
+
+def _word(task: HelperTask) -> str:
+    parts = [_ORDER, f"Task: {task.goal.strip()}"]
+    if task.context.strip():
+        parts.append(f"What you must know:\n{task.context.strip()}")
+    if task.schema:
+        parts.append(f"{_SHAPE}\n{task.schema}")
+    return "\n\n".join(parts)
+
+
+def _describe(ending: Ending, reason: str) -> str:
+    """Return the sentence on an end without an answer, for the parent's model; "" for an answer."""
+    if ending == "answered":
+        return ""
+    limits = {"steps": "steps", "tokens": "tokens", "money": "money", "time": "time"}
+    if ending == "exhausted" and reason in limits:
+        return f"[The helper stopped here: it had no {limits[reason]} left.]"
+    return f"[The helper ended without an answer: {reason or ending}.]"
+
+
+def _report(
+    text: str, task: HelperTask, is_error: bool, sources: tuple[UntrustedSource, ...]
+) -> HelperReport:
+    fault = "" if is_error else check_answer(text, task.schema)
+    if fault:
+        text = f"{text}\n\n[This does not fit `output_schema`: {fault}.]"
+    elif task.schema and not is_error:
+        text = strip_fence(text)
+    return HelperReport(text=text, is_error=is_error or bool(fault), sources=sources)

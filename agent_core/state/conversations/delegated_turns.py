@@ -1,0 +1,47 @@
+"""Queries over helpers: turns that a tool call of another turn asked for."""
+
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.state.conversations import sessions, turns
+from agent_core.state.conversations.sessions import HELPERS, Conversation
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection
+
+
+def name_helper(turn_id: TurnId, call_id: CallId, number: int) -> str:
+    """Return the key of a helper's conversation; `number` counts the tasks of one call."""
+    return f"{HELPERS}{turn_id}:{number}:{call_id}"
+
+
+def find(
+    connection: Connection, *, key: str, person_id: PersonId
+) -> tuple[Conversation, Turn] | None:
+    """Return a helper's conversation with its latest turn; None if it has not begun."""
+    conversation = sessions.find_conversation(connection, key=key, person_id=person_id)
+    if conversation is None:
+        return None
+    turn = turns.find_latest(connection, conversation_id=conversation.id, person_id=person_id)
+    return (conversation, turn) if turn else None
+
+
+def find_answer(connection: Connection, *, turn_id: TurnId) -> str:
+    """Return the last words of a helper's turn; "" if it wrote none."""
+    row = connection.execute(
+        "SELECT text FROM messages WHERE turn_id = :turn_id AND role = 'assistant'"
+        " ORDER BY id DESC LIMIT 1",
+        {"turn_id": turn_id},
+    ).fetchone()
+    return row[0] if row else ""
+
+
+def stop_all(connection: Connection, *, turn_id: TurnId, now: int) -> None:
+    """Stop the helpers of a turn that still run, because the turn has ended."""
+    connection.execute(
+        "UPDATE turns SET state = 'stopped', ended_at = :now, waiting_since = NULL"
+        " WHERE state = 'running' AND conversation_id IN"
+        " (SELECT id FROM conversations WHERE key >= :first AND key < :last)",
+        {
+            "first": f"{HELPERS}{turn_id}:",
+            "last": f"{HELPERS}{turn_id};",
+            "now": now,
+        },
+    )

@@ -1,0 +1,163 @@
+"""The `delegate_task` tool: helpers that work on parts of a task at the same time."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from agent_core.errors import ToolArgumentError
+from agent_core.tools.arguments import compile_schema, read_arguments
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.delegated_tasks import HelperReport, HelperTask
+from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import ToolSpec
+
+MOST_TASKS = 8
+_MOST_AT_ONCE = 4
+"""Helpers that work at the same time; more would starve the turns of other people."""
+_LONGEST_TASK = 8_000
+"""Characters of a goal, a context or a schema."""
+_LONGEST_RESULT = 6_000
+"""Characters of one helper's result; the person's own turn needs the summary only."""
+_SECONDS = 1_800.0
+_TITLE = 60
+_TEXT = {"type": "string", "minLength": 1, "maxLength": _LONGEST_TASK}
+_TASK = {
+    "type": "object",
+    "properties": {"goal": _TEXT, "context": _TEXT},
+    "required": ["goal"],
+    "additionalProperties": False,
+}
+
+
+class DelegateTool:
+    """The `delegate_task` tool. A repeat after a crash continues the helpers that it had."""
+
+    effect: Effect = "idempotent"
+    is_cheap = False
+    time_limit = _SECONDS
+    spec = ToolSpec(
+        name="delegate_task",
+        description=(
+            "Let helpers work on separate parts of a task at the same time, each with files,"
+            " commands and the web, but without this conversation and without people to ask. Give"
+            " each all that it must know. Only their results return."
+        ),
+        schema=json.dumps(
+            {
+                "type": "object",
+                "properties": {
+                    "tasks": {
+                        "type": "array",
+                        "items": _TASK,
+                        "minItems": 1,
+                        "maxItems": MOST_TASKS,
+                    },
+                    "output_schema": {
+                        "type": "object",
+                        "description": "JSON Schema of each result, an object",
+                    },
+                },
+                "required": ["tasks"],
+                "additionalProperties": False,
+            },
+            separators=(",", ":"),
+        ),
+    )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Run the helpers, and return what they found.
+
+        Raises `ToolArgumentError`, `StoreError` and `QuestionPending`.
+        """
+        helpers = context.helpers
+        if helpers is None:
+            raise ToolArgumentError("there are no helpers here")
+        tasks = _read_tasks(arguments)
+        free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
+        helpers.show_progress(context.call_id, 0, len(tasks))
+
+        async def work(number: int, task: HelperTask) -> HelperReport:
+            nonlocal done
+            async with free:
+                report = await helpers.run(context.call_id, number, task)
+            done += 1
+            helpers.show_progress(context.call_id, done, len(tasks))
+            return report
+
+        working = [asyncio.create_task(work(*one)) for one in enumerate(tasks, start=1)]
+        try:
+            # All of them reach a point where they can be continued before an error is raised.
+            await asyncio.wait(working)
+        finally:
+            for one in working:
+                one.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
+        return _join(tasks, [one.result() for one in working])
+
+
+def check_answer(text: str, schema: str) -> str:
+    """Return what is wrong with an answer that must fit a schema; "" if nothing is."""
+    if not schema:
+        return ""
+    spec = ToolSpec(name="answer", description="", schema=schema)
+    try:
+        read_arguments(strip_fence(text), compile_schema(spec))
+    except ToolArgumentError as error:
+        return str(error).replace("the arguments", "the answer")
+    return ""
+
+
+def strip_fence(text: str) -> str:
+    """Return the JSON of an answer without the code fence that models put around it."""
+    lines = text.strip().split("\n")
+    is_fenced = len(lines) > 2 and lines[0].startswith("```") and lines[-1].startswith("```")
+    return "\n".join(lines[1:-1]) if is_fenced else text.strip()
+
+
+def _read_tasks(arguments: Mapping[str, object]) -> list[HelperTask]:
+    schema = arguments.get("output_schema")
+    shape = json.dumps(schema, ensure_ascii=False) if isinstance(schema, dict) else ""
+    if shape:
+        _check_schema(shape)
+    given = arguments["tasks"]
+    assert isinstance(given, list)  # noqa: S101 - the schema says so
+    tasks = [
+        HelperTask(goal=str(one["goal"]), context=str(one.get("context", "")), schema=shape)
+        for one in given
+    ]
+    if not all(task.goal.strip() for task in tasks):
+        raise ToolArgumentError("a `goal` is empty")
+    return tasks
+
+
+def _check_schema(shape: str) -> None:
+    """Refuse a schema that no answer can be checked with. Raises `ToolArgumentError`."""
+    if len(shape) > _LONGEST_TASK:
+        raise ToolArgumentError(f"`output_schema` is longer than {_LONGEST_TASK} characters")
+    if json.loads(shape).get("type") != "object":
+        raise ToolArgumentError('`output_schema` must have the type "object"')
+    try:
+        compile_schema(ToolSpec(name="answer", description="", schema=shape))
+    except ValueError as error:
+        raise ToolArgumentError(f"`output_schema` can't be used: {error}") from error
+
+
+Fate = Literal["done", "failed"]
+
+
+def _join(tasks: Sequence[HelperTask], reports: Sequence[HelperReport]) -> ToolResult:
+    parts = []
+    for number, (task, report) in enumerate(zip(tasks, reports, strict=True), start=1):
+        fate: Fate = "failed" if report.is_error else "done"
+        text = report.text.strip() or "It wrote nothing."
+        if len(text) > _LONGEST_RESULT:
+            left_out = len(text) - _LONGEST_RESULT
+            text = f"{text[:_LONGEST_RESULT]}\n[… {left_out:,} characters left out …]"
+        parts.append(f"## Helper {number}, {fate}: {flatten(task.goal, _TITLE)}\n{text}")
+    sources = dict.fromkeys(source for report in reports for source in report.sources)
+    return ToolResult(
+        text="\n\n".join(parts),
+        is_error=all(report.is_error for report in reports),
+        sources=tuple(sources),
+    )

@@ -1,0 +1,1 @@
+"""Texts about tools: what the assistant does, and what it asks before."""

@@ -1,0 +1,44 @@
+"""The steps of a turn, as its status line shows them."""
+
+from collections.abc import Sequence
+
+from adapters.messages import Step, StepState
+from agent_core.localization import Text
+
+_TOOLS = {
+    "ask": Text("Waiting for an answer"),
+    "delegate_task": Text("Helpers are at work"),
+    "memory": Text("Updating memory"),
+    "patch": Text("Changing a file"),
+    "read_file": Text("Reading a file"),
+    "recall": Text("Searching conversations"),
+    "schedule": Text("Managing jobs"),
+    "search_files": Text("Searching files"),
+    "send_file": Text("Writing a file"),
+    "settings": Text("Changing settings"),
+    "terminal": Text("Running a command"),
+    "write_file": Text("Writing a file"),
+}
+_OTHER_TOOL = Text("Using {name}")
+_HELPERS = Text("Helpers are at work: {done} of {total} done")
+_STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
+_STEP = Text("{sign} {title}… ({seconds} s)")
+
+
+def describe_tool(name: str) -> str:
+    """Return the title of a tool's step."""
+    return _TOOLS[name]() if name in _TOOLS else _OTHER_TOOL(name=name)
+
+
+def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:
+    """Describe the running step of a turn; with `is_whole`, list all its steps."""
+    if is_whole:
+        return "\n".join(f"{_STEP_INDICATORS[step.state]} {step.title}" for step in steps)
+    running = [step for step in steps if step.state == "running"]
+    title = (running or list(steps))[-1].title
+    return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
+
+
+def describe_helpers(done: int, total: int) -> str:
+    """Return the title of a step in which helpers work."""
+    return _HELPERS(done=done, total=total)
