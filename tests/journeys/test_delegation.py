@@ -1,0 +1,90 @@
+"""Work that falls into parts: helpers do it, and a stop or a restart reaches them."""
+
+import asyncio
+
+import pytest
+
+from gateway.bootstrap.timings import Timings
+from gateway.turns.presenter import PresenterTimings
+from tests.agent_core.execution.backends import needs_bubblewrap
+from tests.emulators.streaming import Json
+from tests.emulators.telegram_cast import ANNA
+from tests.journeys.stage import PATIENCE, Stage, call, calls, results
+from tests.journeys.test_interruptions import AT_ONCE
+
+pytestmark = [pytest.mark.process, needs_bubblewrap]
+
+ON = {"TALARIA_TOOLS__BACKEND": "local"}
+BOTH = calls(call("delegate_task", tasks=[{"goal": "Count to one"}, {"goal": "Count to one"}]))
+SHOWN = Timings(display=PresenterTimings(first_status=0.05))
+
+
+def is_helper(body: Json) -> bool:
+    """True for a call of a helper."""
+    return "You are a helper" in str(body["messages"][0])
+
+
+def hold_helpers(stage: Stage, messages: int) -> asyncio.Event:
+    """Let no helper get an answer to so many messages until the event is set."""
+    released = asyncio.Event()
+
+    async def wait(body: Json) -> None:
+        if is_helper(body) and len(body["messages"]) == messages:
+            async with asyncio.timeout(PATIENCE):
+                await released.wait()
+
+    stage.model.before = wait
+    return released
+
+
+async def test_helpers_work_in_the_workspace_and_the_chat_shows_how_far_they_are(
+    stage: Stage,
+) -> None:
+    count = calls(call("terminal", command="echo one >> counted"))
+    async with stage.open(timings=SHOWN, **ON) as harness:
+        stage.plan(BOTH, count, count, "Counted.", "Counted.", "Both have counted.")
+        released = hold_helpers(stage, messages=1)
+        await harness.notes(stage.telegram.says(ANNA, "let two helpers count"))
+        await harness.sees(ANNA, "Helpers are at work: 0 of 2 done")
+        released.set()
+        await harness.at_rest()
+    assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\none\n"
+    assert [m.text for m in stage.telegram.messages(ANNA)] == ["Both have counted."]
+    (found,) = results(stage.turns[-1])
+    assert found == (
+        "## Helper 1, done: Count to one\nCounted.\n\n## Helper 2, done: Count to one\nCounted."
+    )
+    helper = next(body for body in stage.turns if is_helper(body))
+    names = {tool["name"] for tool in helper["tools"]}
+    assert "terminal" in names
+    assert not names & {"delegate_task", "memory", "schedule", "ask", "send_file", "settings"}
+
+
+async def test_stop_ends_the_helpers_too(stage: Stage) -> None:
+    wait = calls(call("terminal", command="echo started >> here; sleep 1000"))
+    here = stage.home / "workspaces" / "anna" / "here"
+    async with stage.open(**ON) as harness:
+        stage.plan(BOTH, wait, wait)
+        await harness.notes(stage.telegram.says(ANNA, "let two helpers wait"))
+        await harness.until(here.exists)
+        stage.plan("Here I am.")
+        await harness.takes(stage.telegram.says(ANNA, "/stop"))
+        assert await harness.count("turns", "state = 'running'") == 0
+        assert await harness.ask(ANNA, "are you there?") == "Here I am."
+
+
+async def test_a_restart_continues_helpers_and_repeats_no_command(stage: Stage) -> None:
+    count = calls(call("terminal", command="echo one >> counted"))
+    one = calls(call("delegate_task", tasks=[{"goal": "Count to one"}]))
+    async with stage.open(TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE, **ON) as harness:
+        stage.plan(one, count)
+        released = hold_helpers(stage, messages=3)
+        await harness.notes(stage.telegram.says(ANNA, "let a helper count"))
+        await harness.until(lambda: len(stage.turns) == 3)
+    released.set()
+    stage.plan("Counted.", "It has counted.")
+    async with stage.open(**ON) as harness:
+        await harness.sees(ANNA, "It has counted.")
+        await harness.at_rest()
+    assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\n"
+    assert [m.text for m in stage.telegram.messages(ANNA)] == ["It has counted."]
