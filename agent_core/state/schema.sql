@@ -162,7 +162,7 @@ CREATE INDEX messages_by_session ON messages (session_id, id);
 CREATE INDEX messages_by_turn ON messages (turn_id, id);
 
 -- The full-text index of the transcript, an entry a passage: contentless, fed by
--- agent_core/state/index_entries.py.
+-- agent_core/state/tokenizer.py.
 CREATE VIRTUAL TABLE message_search USING fts5 (
     words, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );

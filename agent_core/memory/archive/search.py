@@ -8,12 +8,11 @@ from itertools import combinations
 from agent_core.ids import ArchiveId, MessageId, PersonId, SessionId
 from agent_core.memory.recall import Clock, Query, Ranking
 from agent_core.state.engine.database import Connection
-from agent_core.state.index_entries import cut_passages
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import Term
-from agent_core.state.tokenizer import normalize
+from agent_core.state.tokenizer import cut_passages, normalize
 
 MOST_HOLDERS = 600
 """The number of newest entries considered per word."""

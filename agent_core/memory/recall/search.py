@@ -11,11 +11,10 @@ from agent_core.ids import MessageId, PassageId
 from agent_core.memory.recall.query import Query
 from agent_core.memory.recall.ranking import ABOUT, TIME, Clock, Ranked, Ranking
 from agent_core.state.engine.database import Connection
-from agent_core.state.index_entries import PLACES, cut_message
 from agent_core.state.search import passages, search
 from agent_core.state.search.passages import FoundMessage, Passage
 from agent_core.state.search.search import SearchFilter, Term
-from agent_core.state.tokenizer import cut, normalize
+from agent_core.state.tokenizer import PLACES, cut, cut_message, normalize
 
 MOST_HOLDERS = 600
 """The number of newest messages considered per word; pairs of words reach much further back."""

@@ -14,7 +14,7 @@ from agent_core.errors import StoreError, StoreTooNew
 from agent_core.state.engine.backup import copy_database
 from agent_core.state.engine.connection import checksum, fetch_value
 from agent_core.state.engine.recovery import translate_os_error
-from agent_core.state.index_entries import dump_entries, index_text
+from agent_core.state.tokenizer import dump_entries, index_text
 from agent_core.transcript import leave_out_text
 
 FOLDER: Traversable = resources.files("agent_core.state") / "migrations"

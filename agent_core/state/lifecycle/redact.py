@@ -17,10 +17,10 @@ from agent_core.ids import (
 )
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.index_entries import list_entries
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import search
+from agent_core.state.tokenizer import list_entries
 from agent_core.transcript import Message, dump_parts, load_parts
 
 _FILE_KEY = re.compile(r'"key": "([0-9a-f]{64})"')

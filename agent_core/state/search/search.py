@@ -21,7 +21,7 @@ from typing import Literal
 from agent_core.ids import MessageId, PassageId, PersonId, SessionId, TurnId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.index_entries import PLACES, list_entries, plain_name
+from agent_core.state.tokenizer import PLACES, list_entries, plain_name
 
 Speaker = Literal["user", "assistant"]
 

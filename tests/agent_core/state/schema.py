@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.upgrade import FOLDER, SCHEMA, Migration, load_migrations
-from agent_core.state.index_entries import dump_entries, index_text
+from agent_core.state.tokenizer import dump_entries, index_text
 from agent_core.transcript import leave_out_text
 
 MIGRATIONS = load_migrations(FOLDER)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.state.index_entries import (
+from agent_core.state.tokenizer import (
     PASSAGE,
     PLACES,
     cut_message,

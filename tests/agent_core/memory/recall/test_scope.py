@@ -13,10 +13,9 @@ from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.search import search_messages
 from agent_core.state.conversations import messages
-from agent_core.state.index_entries import list_entries
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
-from agent_core.state.tokenizer import UNINDEXED, cut
+from agent_core.state.tokenizer import UNINDEXED, cut, list_entries
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema

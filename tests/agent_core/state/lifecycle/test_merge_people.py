@@ -14,7 +14,6 @@ from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.index_entries import PLACES, list_entries
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
@@ -22,7 +21,7 @@ from agent_core.state.queues import dead_letters, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
-from agent_core.state.tokenizer import stem
+from agent_core.state.tokenizer import PLACES, list_entries, stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
