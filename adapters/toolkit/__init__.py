@@ -23,7 +23,6 @@ from adapters.toolkit.markdown import (
     Table,
     draw,
     fit,
-    is_plain,
     parse,
 )
 from adapters.toolkit.media_types import kind_of as kind_of
@@ -34,6 +33,7 @@ from adapters.toolkit.text import (
     Json,
     count_units,
     inside,
+    is_plain,
     join_around_name,
     make_unreadable,
     number_in,

@@ -9,6 +9,8 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from adapters.toolkit.text import is_plain
+
 Style = Literal["bold", "italic", "strike", "code"]
 Alignment = Literal["left", "center", "right"]
 
@@ -18,14 +20,6 @@ several
 stack frames; deeper text is therefore not parsed as Markdown.
 """
 
-_MARKUP = re.compile(
-    r"[*_`~\[<\\|\r\x00]"  # what may open something within a line
-    r"|&[#a-zA-Z]"  # an entity
-    r"|^[#>=+-]|^\d{1,9}[.)]"  # what may open a block
-    r"|^[^\S\n]|[^\S\n]$"  # indentation, and spaces that the parser would cut
-    r"|[^\S\n ]",  # blanks other than space, on which the parser has views of its own
-    re.MULTILINE,
-)
 _STYLES: dict[str, Style] = {"strong": "bold", "em": "italic", "s": "strike"}
 _TOO_WIDE = re.compile(r"(?:\|[^|\n]*){25}")
 """No chat shows 24 columns. The parser pads every short row to the header's width, so 3 kB of text
@@ -108,11 +102,6 @@ class Rule:
 
 
 Block = Paragraph | Heading | CodeBlock | Quote | Listing | Table | Rule
-
-
-def is_plain(text: str) -> bool:
-    """True when a text contains no possible markup; parsing it then costs microseconds."""
-    return _MARKUP.search(text) is None
 
 
 def parse(text: str) -> tuple[Block, ...]:

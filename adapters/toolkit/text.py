@@ -45,6 +45,21 @@ def count_units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+_MARKUP = re.compile(
+    r"[*_`~\[<\\|\r\x00]"  # what may open something within a line
+    r"|&[#a-zA-Z]"  # an entity
+    r"|^[#>=+-]|^\d{1,9}[.)]"  # what may open a block
+    r"|^[^\S\n]|[^\S\n]$"  # indentation, and spaces that the parser would cut
+    r"|[^\S\n ]",  # blanks other than space, on which the parser has views of its own
+    re.MULTILINE,
+)
+
+
+def is_plain(text: str) -> bool:
+    """True when a text contains no possible markup; parsing it then costs microseconds."""
+    return _MARKUP.search(text) is None
+
+
 _BEFORE_WORDS = " \t,:"
 _BEHIND_NAME = " .,:;!?\n"
 
