@@ -20,6 +20,9 @@ FOREIGN_PREFIXES = (
     "ANTHROPIC_",
     "OPENAI_",
     "HONCHO_",
+    "BRAVE_",
+    "TAVILY_",
+    "DDGS_",
 )
 GATEWAY_FOLDERS = {"contracts", "faults", "integration", "journeys"}
 """Folders whose tests start whole gateways, and many of them processes."""
@@ -31,6 +34,7 @@ _MEMORY = Path("/dev/shm")
 _ROOM_NEEDED = 1 << 30
 """Free bytes required; a whole run was seen to hold several hundred million at once."""
 
+_contacts: list[tuple[object, ...]] = []
 _foreign_contacts: list[str] = []
 _started_processes: list[str] = []
 
@@ -96,6 +100,8 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
         return
     if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
         address = arguments[1]
+        if isinstance(address, tuple):
+            _contacts.append(address)
         if isinstance(address, tuple) and not _is_loopback(_text(address[0])):
             _stop(f"{event.removeprefix('socket.')} to {_text(address[0])} port {address[1]}")
     elif event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"):
@@ -130,6 +136,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
+def contacts() -> list[tuple[object, ...]]:
+    """The internet addresses that this test's sockets were pointed at, so far."""
+    return _contacts
+
+
+@pytest.fixture
 def foreign_contacts() -> Iterator[list[str]]:
     """The contacts stopped so far, for the one test that provokes them."""
     yield _foreign_contacts
@@ -139,6 +151,7 @@ def foreign_contacts() -> Iterator[list[str]]:
 @pytest.fixture(autouse=True)
 def _only_loopback() -> Iterator[None]:
     """Fail a test that made a foreign contact, even where something swallowed the exception."""
+    _contacts.clear()
     _foreign_contacts.clear()
     yield
     stopped = list(_foreign_contacts)

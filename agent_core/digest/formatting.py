@@ -4,9 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
-
-from agent_core.tools import is_hidden
 
 SOURCES = "sources"
 """The folder of calendar files in the home."""
@@ -29,9 +26,6 @@ def list_files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-_LONGEST_LINK = 500
-
-
 def fit(head: str, lines: Sequence[str], room: int) -> str:
     """Join a head with as many lines as fit, and state how many are left out. Pure."""
     kept = [head]
@@ -47,17 +41,3 @@ def fit(head: str, lines: Sequence[str], room: int) -> str:
 def count(number: int, noun: str) -> str:
     """Format a count: `1 event`, `2 events`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def show_link(url: str) -> str:
-    """Format an external link with a space before it; "" if it is invalid."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    is_plain = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
-    if not is_plain or len(url) > _LONGEST_LINK:
-        return ""
-    if any(sign.isspace() or is_hidden(sign) or sign in '<>"\\`' for sign in url):
-        return ""
-    return f" {url}"

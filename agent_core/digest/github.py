@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from agent_core.digest.formatting import count, fit, show_link
+from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest
 from agent_core.tools import flatten, quote
-from agent_core.tools.web import Fetcher, FetchFailed, FetchRequest, SourceFailed
+from agent_core.tools.web import Fetcher, FetchFailed, FetchRequest, SourceFailed, show_link
 
 MOST_PAGES = 4
 _PAGE = 50

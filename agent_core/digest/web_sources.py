@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import cast
 
-from agent_core.digest.formatting import count, fit, show_link
+from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
 from agent_core.tools import flatten, local_time, quote
 from agent_core.tools.web import (
@@ -24,6 +24,7 @@ from agent_core.tools.web import (
     ReaderCommand,
     ReaderPool,
     SourceFailed,
+    show_link,
 )
 
 _CALENDAR_READER = "agent_core.digest.readers.calendar_reader"

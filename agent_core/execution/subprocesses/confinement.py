@@ -6,6 +6,7 @@ Each part is best effort. `find_protection` names the parts that this machine ha
 import ctypes
 import os
 import resource
+import socket
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -33,6 +34,11 @@ _SYSTEM_FILES = (
 )
 """Libraries, time zones and fonts; none of them holds a person's data."""
 
+_NETWORK_FILES = (
+    *("/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/gai.conf"),
+    *("/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/run/systemd/resolve"),
+)
+"""Files of name resolution, and the certificates of authorities."""
 _DENIALS_OF_NETWORK = (Denial(call="socket"), Denial(call="io_uring_setup"))
 """No socket of any kind: a local one may reach a service that has the network."""
 
@@ -47,11 +53,15 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderLimits:
-    """Limits of a reader: bytes of memory and of a file, seconds of the processor."""
+    """Limits of a reader: bytes of memory and of a file, seconds of the processor.
+
+    With `has_network`, it may connect to other machines, but to no local socket.
+    """
 
     memory: int
     cpu_seconds: int
     file: int = 0
+    has_network: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +85,8 @@ def find_protection() -> Protection:
 def confine_reader(limits: ReaderLimits, folder: str | None = None) -> Protection:
     """Limit this process to its libraries, its pipes and one folder; call it before it reads.
 
-    It can then open no other file, no socket and no other process, and start no program.
+    It can then open no other file and no other process, start no program and, unless its limits
+    say otherwise, open no socket.
     """
     _limit(resource.RLIMIT_AS, limits.memory)
     _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
@@ -85,10 +96,15 @@ def confine_reader(limits: ReaderLimits, folder: str | None = None) -> Protectio
     paths = sysconfig.get_paths()
     own = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     packages = [os.path.join(path, "agent_core") for path in sys.path]  # noqa: PTH118 - no import
+    network = _NETWORK_FILES if limits.has_network else ()
     if found.landlock:
-        landlock.allow_files([*_SYSTEM_FILES, *own, *packages], [folder] if folder else [])
+        landlock.allow_files(
+            [*_SYSTEM_FILES, *network, *own, *packages],
+            [folder] if folder else [],
+            has_network=limits.has_network,
+        )
     if found.seccomp:
-        seccomp.deny(_denials_of_readers())
+        seccomp.deny(_denials_of_readers(has_network=limits.has_network))
     return found
 
 
@@ -131,9 +147,11 @@ def _expect_the_end() -> None:
         file.write("1000")
 
 
-def _denials_of_readers() -> list[Denial]:
+def _denials_of_readers(*, has_network: bool) -> list[Denial]:
+    sockets = ("socket", "socketpair", "connect", "bind")
+    internet = Denial(call="socket", unless_equal=(socket.AF_INET, socket.AF_INET6))
     always = (
-        *("socket", "socketpair", "connect", "bind", "execve", "execveat", "fork", "vfork"),
+        *("execve", "execveat", "fork", "vfork"),
         *("unshare", "setns", "mount", "umount2", "chroot", "pivot_root", "open_by_handle_at"),
         *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key"),
         *("request_key", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_open"),
@@ -141,6 +159,7 @@ def _denials_of_readers() -> list[Denial]:
         *("shmget", "msgget", "semget", "mq_open", "init_module", "finit_module"),
     )
     return [
+        *([internet] if has_network else (Denial(call=call) for call in sockets)),
         *(Denial(call=call) for call in always),
         # No filter can read the flags of `clone3`; without it, libraries use `clone`.
         Denial(call="clone3", error=ENOSYS),

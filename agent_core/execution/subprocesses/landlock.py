@@ -39,17 +39,19 @@ def find_abi() -> int:
     return 0
 
 
-def allow_files(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Forbid every file but these, every TCP connection, and signals to other processes.
+def allow_files(
+    readable: Iterable[str], writable: Iterable[str], *, has_network: bool = False
+) -> None:
+    """Forbid every file but these, TCP connections, and signals to other processes.
 
-    Paths may name files or folders; missing ones are left out. Raises `OSError`, also on a kernel
-    without Landlock.
+    With `has_network`, TCP is allowed. Paths may name files or folders; missing ones are left out.
+    Raises `OSError`, also on a kernel without Landlock.
     """
     abi = find_abi()
     handled = (1 << _FILE_RIGHTS.get(abi, 16)) - 1
     ruleset = _create(
         files=handled,
-        tcp=_BOTH_TCP if abi >= 4 else 0,
+        tcp=_BOTH_TCP if abi >= 4 and not has_network else 0,
         scopes=_ABSTRACT_SOCKETS | _SIGNALS if abi >= SIGNALS_SINCE else 0,
     )
     try:

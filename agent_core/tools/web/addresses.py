@@ -7,12 +7,14 @@ from agent_core.tools.untrusted_text import is_hidden
 
 _LONGEST = 2000
 """Characters of a URL; browsers and servers accept no more either."""
+_LONGEST_LINK = 500
 _GLOBAL_6 = ipaddress.ip_network("2000::/3")
 """The assigned part of IPv6 (RFC 4291, 2.4); the NAT64 range that maps IPv4 lies outside it."""
-_RELAYS = (
+_CLOSED = (
     ipaddress.ip_network("192.88.99.0/24"),  # 6to4 relays, RFC 7526
     ipaddress.ip_network("2001::/32"),  # Teredo, which carries IPv4
     ipaddress.ip_network("2002::/16"),  # 6to4, which carries IPv4
+    ipaddress.ip_network("3fff::/20"),  # documentation, RFC 9637; unknown to older Pythons
 )
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -57,7 +59,7 @@ def _is_open(address: Address) -> bool:
         return _is_open(address.ipv4_mapped)
     if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_6:
         return False
-    if any(address in relay for relay in _RELAYS if relay.version == address.version):
+    if any(address in relay for relay in _CLOSED if relay.version == address.version):
         return False
     return address.is_global and not (
         address.is_private
@@ -67,3 +69,17 @@ def _is_open(address: Address) -> bool:
         or address.is_reserved
         or address.is_unspecified
     )
+
+
+def show_link(url: str) -> str:
+    """Format an external link with a space before it; "" if it is invalid."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    is_plain = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
+    if not is_plain or len(url) > _LONGEST_LINK:
+        return ""
+    if any(sign.isspace() or is_hidden(sign) or sign in '<>"\\`' for sign in url):
+        return ""
+    return f" {url}"

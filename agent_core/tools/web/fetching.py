@@ -22,6 +22,7 @@ MOST_REDIRECTS = 5
 _CONNECT_SECONDS = 5.0
 _PIECE = 65_536
 _MOVED = (301, 302, 303, 307, 308)
+_ENCODINGS = "gzip, deflate"
 _AGENT = "Talaria (self-hosted assistant)"
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -37,6 +38,7 @@ class Page:
     url: str
     body: bytes
     media_type: str
+    charset: str = ""
     next_url: str = ""
 
 
@@ -45,12 +47,14 @@ class FetchRequest:
     """A page to fetch. Custom `headers` go only to the first address, which must not redirect.
 
     `is_trusted` is for servers configured by the owner: they may have a private address, but
-    their redirects may not.
+    their redirects may not. A `body` is sent with POST. More than `most_bytes` are not read.
     """
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
     is_trusted: bool = False
+    body: bytes = b""
+    most_bytes: int = MOST_BYTES
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
@@ -97,10 +101,10 @@ class Fetcher:
             parts = check_url(url)
             is_trusted = wanted.is_trusted and url == wanted.url
             addresses = await self._look_up(parts, is_checked=not is_trusted)
-            found = await self._get(url, addresses, wanted.headers)
+            found = await self._request(url, addresses, wanted)
             if isinstance(found, Page):
                 return found
-            if wanted.headers:
+            if wanted.headers or wanted.body:
                 raise FetchFailed("it redirects, which is not allowed here")
             url = urljoin(url, found)
         raise FetchFailed(f"it redirects more than {MOST_REDIRECTS} times")
@@ -119,8 +123,8 @@ class Fetcher:
                 check_address(address)
         return addresses
 
-    async def _get(
-        self, url: str, addresses: Sequence[str], headers: Mapping[str, str]
+    async def _request(
+        self, url: str, addresses: Sequence[str], wanted: FetchRequest
     ) -> Page | str:
         """Request one URL; returns the page, or the target of a redirect."""
         connector = aiohttp.TCPConnector(
@@ -132,9 +136,14 @@ class Fetcher:
                 auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=SECONDS, sock_connect=_CONNECT_SECONDS),
-                headers={"User-Agent": _AGENT, "Accept-Encoding": "gzip, deflate", **headers},
+                headers={"User-Agent": _AGENT, "Accept-Encoding": _ENCODINGS, **wanted.headers},
             ) as session,
-            session.get(url, allow_redirects=False) as answer,
+            session.request(
+                "POST" if wanted.body else "GET",
+                url,
+                data=wanted.body or None,
+                allow_redirects=False,
+            ) as answer,
         ):
             moved = answer.headers.get("Location", "")
             if answer.status in _MOVED and moved:
@@ -143,8 +152,9 @@ class Fetcher:
                 raise FetchFailed(f"it answered with status {answer.status}", status=answer.status)
             return Page(
                 url=url,
-                body=await _read(answer),
+                body=await _read(answer, wanted.most_bytes),
                 media_type=answer.content_type,
+                charset=answer.charset or "",
                 next_url=next(
                     (str(link["url"]) for name, link in answer.links.items() if name == "next"), ""
                 ),
@@ -188,14 +198,17 @@ def _gate(addresses: Sequence[str]) -> Callable[[AddrInfoType], socket.socket]:
     return open_socket
 
 
-async def _read(answer: aiohttp.ClientResponse) -> bytes:
+async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
     """Read the body, decompressed in pieces up to the limit. Raises `FetchFailed`."""
     unpack = _choose(answer.headers.get("Content-Encoding", "").strip().lower())
     found = bytearray()
-    async for piece in answer.content.iter_chunked(_PIECE):
-        found += unpack(piece, MOST_BYTES + 1 - len(found))
-        if len(found) > MOST_BYTES:
-            raise FetchFailed(f"it is larger than {MOST_BYTES / 1e6:g} MB")
+    # A length that is too large is told before anything is read; any other may be a lie.
+    is_too_large = (answer.content_length or 0) > most
+    while not is_too_large and (piece := await answer.content.read(_PIECE)):
+        found += unpack(piece, most + 1 - len(found))
+        is_too_large = len(found) > most
+    if is_too_large:
+        raise FetchFailed(f"it is larger than {most / 1e6:g} MB")
     return bytes(found)
 
 

@@ -21,7 +21,8 @@ needs_seccomp = pytest.mark.skipif(not FOUND.seccomp, reason="this kernel has no
 CONFINED = """
 import socket, subprocess, sys, os, ctypes
 from agent_core.execution.subprocesses.confinement import ReaderLimits, confine_reader
-found = confine_reader(ReaderLimits(memory=10**9, cpu_seconds=20, file={file}), {folder!r})
+limits = ReaderLimits(memory=10**9, cpu_seconds=20, file={file}, has_network={has_network})
+found = confine_reader(limits, {folder!r})
 try:
     {attack}
 except OSError as error:
@@ -47,9 +48,11 @@ async def run(*argv: str) -> str:
     return output.decode()
 
 
-def confined(attack: str, *, folder: Path | None = None, file: int = 0) -> str:
+def confined(
+    attack: str, *, folder: Path | None = None, file: int = 0, has_network: bool = False
+) -> str:
     place = str(folder) if folder else None
-    return CONFINED.format(attack=attack, folder=place, file=file)
+    return CONFINED.format(attack=attack, folder=place, file=file, has_network=has_network)
 
 
 @needs_landlock
@@ -99,6 +102,32 @@ async def test_a_reader_has_no_network_and_no_second_process(attack: str) -> Non
 
 
 @needs_landlock
+@needs_seccomp
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "open('/etc/passwd').read()",
+        "os.listdir('/')",
+        "socket.socket(socket.AF_UNIX)",
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+        "os.fork()",
+        "os.kill(os.getppid(), 0)",
+    ],
+)
+async def test_a_reader_with_network_still_reaches_nothing_of_this_machine(attack: str) -> None:
+    said = await run("-c", confined(attack, has_network=True))
+    assert said.startswith("refused"), said
+
+
+async def test_a_reader_with_network_connects() -> None:
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    attack = f"socket.create_connection(('127.0.0.1', {port})).close()"
+    assert (await run("-c", confined(attack, has_network=True))).startswith("done")
+    server.close()
+
+
+@needs_landlock
 async def test_a_reader_may_use_its_libraries_and_one_folder(tmp_path: Path) -> None:
     write = f"open({str(tmp_path / 'cache')!r}, 'w').write('x')"
     read = "__import__('zoneinfo').ZoneInfo('Europe/Berlin'), __import__('sqlite3')"
@@ -133,6 +162,8 @@ PROGRAMS = (
     ("agent_core.digest.readers.calendar_reader", ("Europe/Berlin", "2026-01-01", "1")),
     ("agent_core.digest.readers.feed_reader", ("10",)),
     ("agent_core.tools.web.readers.page_reader", ("10",)),
+    ("agent_core.tools.web.readers.markdown_reader", ("https://example.org/", "", "0", "10")),
+    ("agent_core.tools.web.search.ddgs_program", ()),
     ("agent_core.digest.readers.chart_drawer", ()),
 )
 

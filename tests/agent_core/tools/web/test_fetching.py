@@ -2,10 +2,8 @@
 
 import asyncio
 import gzip
-import socket
-import sys
 import zlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -13,99 +11,46 @@ from agent_core.tools.web import fetching
 from agent_core.tools.web.addresses import ForbiddenAddress, check_address, check_url
 from agent_core.tools.web.faults import FetchFailed
 from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Resolve
+from tests.agent_core.tools.web.conftest import Listener
+from tests.agent_core.tools.web.forms import FORMS, PATHS, resolve
 from tests.emulators.sources import Served, Sources
 
 HERE = ("127.0.0.1", "name.test")
-_connects: list[object] = []
-_is_watched = False
+Contacts = list[tuple[object, ...]]
 
 
-def _watch(event: str, arguments: tuple[object, ...]) -> None:
-    if _is_watched and event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
-        _connects.append(arguments[1])
+def test_the_forms_are_many_and_say_nothing_twice() -> None:
+    assert len(set(FORMS)) == len(FORMS) >= 120
 
 
-sys.addaudithook(_watch)
-
-
-@pytest.fixture
-def connects() -> Iterator[list[object]]:
-    """Every address that a socket was pointed at in this test."""
-    global _is_watched  # noqa: PLW0603 - an audit hook can't be taken away, only told to look away
-    _connects.clear()
-    _is_watched = True
-    yield _connects
-    _is_watched = False
-
-
-INSIDE = {
-    "loopback.test": ["127.0.0.1"],
-    "localhost": ["127.0.0.1", "::1"],
-    "metadata.test": ["169.254.169.254"],
-    "private.test": ["10.1.2.3"],
-    "half.test": ["93.184.216.34", "192.168.1.1"],
-    "mapped.test": ["::ffff:10.0.0.1"],
-    "cgnat.test": ["100.64.0.1"],
-    "nowhere.test": ["no address"],
-}
-
-
-async def resolve(host: str, port: int) -> Sequence[str]:
-    """Names as a hostile server gives them; numbers in any spelling as the system reads them."""
-    if host in INSIDE:
-        return INSIDE[host]
-    if ":" in host:
-        return [host]
-    return [socket.inet_ntoa(socket.inet_aton(host.encode("idna").decode()))]
-
-
-HOSTS = (
-    # this machine, in every spelling that a C library reads
-    *("127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1"),
-    *("017700000001", "127.255.255.254", "0", "0.0.0.0", "0.1.2.3", "[::1]", "[::]"),
-    *("[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]"),
-    # private networks
-    *("10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1"),
-    *("192.168.255.255", "0xa.0.0.1", "012.0.0.1", "3232235777", "[fc00::1]", "[fd12:3456::1]"),
-    *("[::ffff:192.168.0.1]", "[::ffff:a00:1]"),
-    # link-local, carriers, tests, documentation
-    *("169.254.0.1", "169.254.169.254", "0xa9fea9fe", "[fe80::1]", "[fe80::1%25lo]", "[fec0::1]"),
-    *("100.64.0.1", "100.127.255.255", "198.18.0.1", "198.19.255.255", "192.0.0.1", "192.0.2.1"),
-    *("198.51.100.1", "203.0.113.7", "[2001:db8::1]", "[100::1]"),
-    # what wraps IPv4
-    *("[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]", "[2002:a00:1::1]"),
-    *("[2001:0:7f00:1::]", "[2001::1]", "192.88.99.1"),
-    # many at once, and none yet
-    *("224.0.0.1", "239.255.255.250", "[ff02::1]", "[ff0e::1]", "240.0.0.1", "255.255.255.255"),
-    # names that lead inside
-    *INSIDE,
-)
-FORMS = (
-    *("ftp://example.org/", "file:///etc/passwd", "gopher://127.0.0.1:11211/_stats"),
-    *("data:text/html,hello", "javascript:alert(1)", "ws://127.0.0.1/", "unix:///run/docker.sock"),
-    *("//127.0.0.1/", "/etc/passwd", "http:///path", "http://", "https://:443/", ""),
-    *("http://name:word@example.org/", "http://name@127.0.0.1/", "http://@127.0.0.1/"),
-    *("http://example.org@127.0.0.1/", "http://127.0.0.1\\@example.org/", "http://127.0.0.1 /"),
-    *("http://127.0.0.1\n.example.org/", "http://[::1/", "http://127.0.0.1:99999/"),
-    *("http://127.0.0.1:port/", "http://127.0.0.1:0/", "http://exa\u202emple.org/"),
-    *("dict://127.0.0.1:6379/info", "http://x/" + "a" * 2000, "http://１２７.0.0.1/"),
-)
-CORPUS = (*(f"http://{host}:{{port}}/" for host in HOSTS), *FORMS)
-
-
-def test_the_corpus_is_large_and_says_nothing_twice() -> None:
-    assert len(set(CORPUS)) == len(CORPUS) >= 90
-
-
-@pytest.mark.parametrize("form", CORPUS)
+@pytest.mark.parametrize("form", FORMS)
 async def test_nothing_that_leads_inside_is_connected_to(
-    form: str, web: Sources, connects: list[object]
+    form: str, listener: Listener, contacts: Contacts
 ) -> None:
-    url = form.replace("{port}", str(web.port))
+    url = form.replace("{port}", str(listener.port))
     with pytest.raises(FetchFailed):
         await Fetcher(resolve=resolve).fetch(FetchRequest(url=url))
-    assert connects == []
-    assert web.asked == []
+    assert contacts == []
+    assert listener.count == 0
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in PATHS])
+async def test_no_redirect_leads_inside(
+    form: str, web: Sources, listener: Listener, contacts: Contacts
+) -> None:
+    target = form.replace("{port}", str(listener.port))
+    # What no header can carry is sent as it would arrive.
+    sent = target.replace("\n", "").encode("utf-8", "replace").decode("latin-1")
+    first = web.move("/first", "/second").replace("127.0.0.1", "start.test")
+    web.move("/second", sent)
+
+    async def start(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.1"] if host == "start.test" else await resolve(host, port)
+
+    with pytest.raises(FetchFailed):
+        await Fetcher(resolve=start, allow_hosts=["start.test"]).fetch(FetchRequest(url=first))
+    assert contacts == [("127.0.0.1", web.port)] * 2
+    assert listener.count == 0
 
 
 @pytest.mark.parametrize(
@@ -141,12 +86,12 @@ async def test_a_name_is_looked_up_once_and_connected_to_as_checked(web: Sources
     assert asked == ["name.test"]
 
 
-async def test_every_redirect_is_checked_anew(web: Sources, connects: list[object]) -> None:
+async def test_every_redirect_is_checked_anew(web: Sources, contacts: Contacts) -> None:
     for number, target in enumerate(("http://127.0.0.1/", "//10.0.0.1/", "file:///etc/passwd")):
         web.move(f"/{number}", target)
         with pytest.raises(FetchFailed):
             await Fetcher().fetch(FetchRequest(url=f"{web.url}/{number}", is_trusted=True))
-    assert connects == [("127.0.0.1", web.port)] * 3
+    assert contacts == [("127.0.0.1", web.port)] * 3
 
 
 async def test_so_many_redirects_are_followed_and_no_more(web: Sources) -> None:
@@ -199,24 +144,24 @@ async def test_a_host_that_an_owner_listed_may_be_inside(
     ],
 )
 async def test_a_listed_host_opens_no_other_host_and_no_other_port(
-    web: Sources, connects: list[object], url: str
+    web: Sources, contacts: Contacts, url: str
 ) -> None:
     fetcher = Fetcher(
         allow_hosts=[f"cloud.lan:{web.port}", "nas.lan:80"], resolve=resolving("127.0.0.1")
     )
     with pytest.raises(FetchFailed):
         await fetcher.fetch(FetchRequest(url=url.format(port=web.port)))
-    assert connects == []
+    assert contacts == []
 
 
 async def test_a_listed_host_sends_nobody_on_to_another_one_inside(
-    web: Sources, connects: list[object]
+    web: Sources, contacts: Contacts
 ) -> None:
     url = web.move("/", f"http://other.lan:{web.port}/secret").replace("127.0.0.1", "cloud.lan")
     fetcher = Fetcher(allow_hosts=["cloud.lan"], resolve=resolving("127.0.0.1"))
     with pytest.raises(FetchFailed, match=r"127\.0\.0\.1 is not a public address"):
         await fetcher.fetch(FetchRequest(url=url))
-    assert connects == [("127.0.0.1", web.port)]
+    assert contacts == [("127.0.0.1", web.port)]
 
 
 async def test_a_trusted_server_may_be_anywhere(web: Sources) -> None:

@@ -1,0 +1,20 @@
+"""Decoding of texts from the web, whose declared encodings are often wrong or missing."""
+
+import re
+
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+def decode(data: bytes, charset: str = "") -> str:
+    """Decode a text by its byte-order mark, the server's or the page's charset, or trial."""
+    named = _CHARSET.search(data[:4096])
+    names = [name for mark, name in _MARKS if data.startswith(mark)]
+    names += [charset] if charset else []
+    names += [named[1].decode("ascii")] if named else []
+    for name in (*names, "utf-8"):
+        try:
+            return data.decode(name)
+        except (LookupError, UnicodeError):  # not every codec of Python decodes to text
+            continue
+    return data.decode("cp1252", "replace")

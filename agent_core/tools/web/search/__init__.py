@@ -1,0 +1,20 @@
+"""Search: one contract, and the engines that fulfil it."""
+
+from agent_core.tools.web.search.brave import BRAVE_URL, BraveSearch
+from agent_core.tools.web.search.contract import SearchEngine, SearchFailed, SearchResult
+from agent_core.tools.web.search.ddgs import DdgsSearch, has_ddgs
+from agent_core.tools.web.search.searxng import SearxngSearch
+from agent_core.tools.web.search.tavily import TAVILY_URL, TavilySearch
+
+__all__ = [
+    "BRAVE_URL",
+    "TAVILY_URL",
+    "BraveSearch",
+    "DdgsSearch",
+    "SearchEngine",
+    "SearchFailed",
+    "SearchResult",
+    "SearxngSearch",
+    "TavilySearch",
+    "has_ddgs",
+]

@@ -1,0 +1,60 @@
+"""Search with `ddgs`, which asks public search engines and needs no key."""
+
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from agent_core.tools.web.faults import ReaderFailed
+from agent_core.tools.web.reader_process import ReaderCommand, ReaderPool
+from agent_core.tools.web.search.answers import read_results
+from agent_core.tools.web.search.contract import SearchFailed, SearchResult
+
+_PROGRAM = "agent_core.tools.web.search.ddgs_program"
+_SECONDS = 25.0
+_MOST_REPORTED = 500_000
+_MISSING = (
+    "searching is not installed here; the owner installs it with `pip install 'talaria[web]'`"
+)
+_FAULTS = {
+    "slow": "the search engines take too long; try once more",
+    "limited": "the search engines refuse more searches for now; wait, or continue without",
+    "failed": "the search engines can't be reached; try once more later",
+}
+
+
+def has_ddgs() -> bool:
+    """Return whether the library is installed: the extra `web`."""
+    return find_spec("ddgs") is not None
+
+
+class DdgsSearch:
+    """Searches with `ddgs` in a process of its own, which is killed when it takes too long."""
+
+    place = "ddgs"
+
+    def __init__(self, readers: ReaderPool, *, proxy: str = "") -> None:
+        """`proxy` is the address of an HTTP proxy, or ""."""
+        self._readers = readers
+        self._proxy = proxy
+
+    async def search(self, query: str, count: int) -> Sequence[SearchResult]:
+        """Search the web. Raises `SearchFailed`."""
+        if not has_ddgs():
+            raise SearchFailed(_MISSING)
+        command = ReaderCommand(
+            program=_PROGRAM,
+            arguments=(),
+            # Arguments of a program are visible to everyone on the machine; its input is not.
+            data=json.dumps({"query": query, "count": count, "proxy": self._proxy}).encode(),
+            seconds=_SECONDS,
+            most_bytes=_MOST_REPORTED,
+        )
+        try:
+            found = json.loads(await self._readers.run(command))
+        except ReaderFailed as error:
+            raise SearchFailed(_FAULTS["failed"]) from error
+        except ValueError as error:
+            raise SearchFailed("the search engines' answer is too large") from error
+        if fault := found.get("fault"):
+            raise SearchFailed(_FAULTS[fault])
+        return read_results(found.get("results"), "body", count)
