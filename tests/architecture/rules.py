@@ -21,6 +21,7 @@ BULKHEADS = {
     "gateway/bootstrap/maintenance.py": "one task's failure harms no other task",
     "gateway/bootstrap/platform_supervisor.py": "one platform's fault takes no other with it",
     "gateway/scheduler/runner.py": "one run's failure is recorded and harms nothing else",
+    "agent_core/tools/mcp/supervisor.py": "a foreign server may make the SDK raise anything",
     "agent_core/state/engine/connection.py": "one transaction's error goes to its own caller",
 }
 """The only modules that may catch whatever comes, and why; each is told in the decisions."""
@@ -31,6 +32,7 @@ SDK_ROOMS = {
     "anthropic": "agent_core/models/anthropic/",
     "openai": "agent_core/models/openai/",
     "honcho": "agent_core/memory/external/honcho/",
+    "mcp": "agent_core/tools/mcp/",
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -124,9 +126,10 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only three modules load by name; others may read package data or look for a package."""
+    """Only four modules load by name; others may read package data or look for a package."""
     loaders = (
         "agent_core/schedule/almanac.py",
+        "agent_core/tools/mcp/loading.py",
         "gateway/bootstrap/plugins.py",
         "gateway/interfaces/subcommands.py",
     )

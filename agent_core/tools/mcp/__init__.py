@@ -1,0 +1,56 @@
+"""MCP servers of others as tools: connections, pinned descriptions, and results.
+
+Only the modules that speak the protocol import the SDK; they are loaded with the first server.
+"""
+
+from agent_core.tools.mcp.contract import (
+    EVERYONE,
+    CallOutcome,
+    ForeignTool,
+    Listing,
+    McpServer,
+    McpSession,
+    McpUnavailable,
+    OpenSession,
+    Surroundings,
+)
+from agent_core.tools.mcp.hub import McpServers, Notify, ServerReport
+from agent_core.tools.mcp.listing import combine, name_tool
+from agent_core.tools.mcp.loading import load_sessions
+from agent_core.tools.mcp.pins import (
+    Judged,
+    Pins,
+    accept_tools,
+    forget_server,
+    judge,
+    list_digests,
+    read_pins,
+)
+from agent_core.tools.mcp.supervisor import McpConnection, Timings
+
+__all__ = [
+    "EVERYONE",
+    "CallOutcome",
+    "ForeignTool",
+    "Judged",
+    "Listing",
+    "McpConnection",
+    "McpServer",
+    "McpServers",
+    "McpSession",
+    "McpUnavailable",
+    "Notify",
+    "OpenSession",
+    "Pins",
+    "ServerReport",
+    "Surroundings",
+    "Timings",
+    "accept_tools",
+    "combine",
+    "forget_server",
+    "judge",
+    "list_digests",
+    "load_sessions",
+    "name_tool",
+    "read_pins",
+]

@@ -1,0 +1,119 @@
+"""The contract of MCP servers: how one is configured, what it offers, and what a session does."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from agent_core.errors import CoreError
+
+State = Literal["starting", "ready", "waiting"]
+"""A server that is being connected, one that works, and one that is tried again after a pause."""
+
+MOST_TOOLS = 128
+"""Tools of one server; further ones are left out."""
+EVERYONE = "*"
+
+
+class McpUnavailable(CoreError):
+    """A server can't be used now; the text ends a sentence that begins with its name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """A server as its owner configured it: a program with `argv`, or a `url`.
+
+    `headers` and `environ` may hold secrets. `people` are slugs of those who may use it besides
+    owners. `is_local` says that it sends nothing to others, and may have a private address.
+    `seconds` limits one call.
+    """
+
+    name: str
+    argv: tuple[str, ...] = ()
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    is_local: bool = False
+    is_sandboxed: bool = True
+    has_network: bool = False
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    seconds: float = 60.0
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values from the environment; hidden in everything that the server returns."""
+
+    def wants(self, tool: str) -> bool:
+        """Return whether the owner's filters let a tool through."""
+        return (not self.include or tool in self.include) and tool not in self.exclude
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignTool:
+    """A tool of a server, made safe to show. `name` is the server's own name for it.
+
+    `digest` covers its name, description and schema as the server sent them. A tool with a `fault`
+    can't be used; the text ends a sentence.
+    """
+
+    name: str
+    description: str
+    schema: str
+    digest: str
+    is_destructive: bool = False
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The tools that the owner's filters let through. `left_out` counts those beyond the limit."""
+
+    tools: tuple[ForeignTool, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """The text that a tool returned."""
+
+    text: str
+    is_error: bool = False
+
+
+class McpSession(Protocol):
+    """A connection to a server, after the handshake."""
+
+    @property
+    def protocol(self) -> str:
+        """The version of the protocol that was agreed on."""
+
+    async def list_tools(self) -> Listing:
+        """Ask for the tools. Raises `McpUnavailable`."""
+
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallOutcome:
+        """Call a tool. Raises `McpUnavailable` if there is no answer."""
+
+    async def wait_closed(self) -> str:
+        """Wait until the connection is lost; return the reason, which ends a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The machine around servers that are programs.
+
+    `folder` holds a folder for each. `hidden` are folders that no sandbox shows. `inherited` is
+    the environment of programs outside of the sandbox.
+    """
+
+    folder: Path
+    hidden: Sequence[Path] = ()
+    inherited: Mapping[str, str] = field(default_factory=dict)
+
+
+OpenSession = Callable[
+    [McpServer, Surroundings, Callable[[], None]], AbstractAsyncContextManager[McpSession]
+]
+"""Connects to a server; the last argument is called when its tools may have changed."""

@@ -1,0 +1,111 @@
+"""Speak MCP over HTTP, with checked addresses and bounded answers."""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp.client._transport import TransportStreams
+from mcp.client.streamable_http import streamable_http_client
+
+from agent_core.tools.mcp.contract import McpServer
+from agent_core.tools.mcp.streams import MOST_BYTES, LimitedStream, Link, Pace, pace_bytes
+from agent_core.tools.web.addresses import ForbiddenAddress, check_address
+
+_TIMEOUT = httpx2.Timeout(10.0, read=300.0)
+_FAREWELL = 2.0
+"""Seconds that a server has to confirm the end of a session."""
+_MOST_ANSWER = 8 * MOST_BYTES
+
+
+@asynccontextmanager
+async def open_http(server: McpServer, link: Link) -> AsyncIterator[TransportStreams]:
+    """Give the streams of a server's messages. Nothing is sent yet."""
+    guarded = _GuardedTransport(is_local=server.is_local)
+    async with (
+        httpx2.AsyncClient(
+            transport=guarded, headers=dict(server.headers), timeout=_TIMEOUT, trust_env=False
+        ) as client,
+        streamable_http_client(server.url, http_client=client, max_sse_event_size=MOST_BYTES) as (
+            read,
+            write,
+        ),
+    ):
+        yield LimitedStream(read, link), write
+
+
+class _GuardedTransport(httpx2.AsyncBaseTransport):
+    """Resolves a host once, checks the address, and connects to that one."""
+
+    def __init__(self, *, is_local: bool) -> None:
+        self._below = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._is_local = is_local
+        self._pace = pace_bytes()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request to a checked address; its answer is bounded."""
+        host = request.url.host
+        address = await self._resolve(host, request.url.port or _default_port(request.url))
+        if request.method == "DELETE":
+            request.extensions["timeout"] = httpx2.Timeout(_FAREWELL).as_dict()
+        request.extensions["sni_hostname"] = host
+        request.url = request.url.copy_with(host=address)
+        response = await self._below.handle_async_request(request)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - it is async
+        response.stream = _BoundedAnswer(response.stream, self._pace)
+        return response
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._below.aclose()
+
+    async def _resolve(self, host: str, port: int) -> str:
+        """Return the address of a host. Raises `httpx2.ConnectError`."""
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            address = str(found[0][4][0])
+            # An owner who writes an address means it; a name may begin to mean another one.
+            if not (self._is_local or _is_chosen(host)):
+                check_address(address)
+        except (OSError, UnicodeError) as error:
+            raise httpx2.ConnectError(f"{host} does not resolve") from error
+        except ForbiddenAddress as error:
+            raise httpx2.ConnectError(f"{error}; `local = true` allows it") from error
+        return address
+
+
+class _BoundedAnswer(httpx2.AsyncByteStream):
+    """The body of an answer, which ends in an error when it is too long."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, pace: Pace) -> None:
+        self._stream = stream
+        self._pace = pace
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._stream:
+            size += len(piece)
+            if size > _MOST_ANSWER:
+                raise httpx2.ReadError("the answer is too long")
+            await self._pace.take(len(piece))
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the body below."""
+        await self._stream.aclose()
+
+
+def _default_port(url: httpx2.URL) -> int:
+    return 443 if url.scheme == "https" else 80
+
+
+def _is_chosen(host: str) -> bool:
+    """Return whether a host is an address itself, so that nobody but the owner has chosen it."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return True

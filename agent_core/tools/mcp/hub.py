@@ -1,0 +1,196 @@
+"""All MCP servers: follows their configuration, and offers their tools."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.tools.contract import Tool
+from agent_core.tools.mcp.contract import (
+    EVERYONE,
+    ForeignTool,
+    Listing,
+    McpServer,
+    OpenSession,
+    Surroundings,
+)
+from agent_core.tools.mcp.listing import combine
+from agent_core.tools.mcp.loading import load_sessions
+from agent_core.tools.mcp.pins import (
+    Judged,
+    accept_tools,
+    judge,
+    list_digests,
+    note_listing,
+    read_pins,
+)
+from agent_core.tools.mcp.supervisor import McpConnection, Timings
+from agent_core.tools.mcp.tool import McpTool
+
+_LOOK = 3.0
+"""Seconds between two looks at the configuration."""
+
+_log = logging.getLogger(__name__)
+
+ReadServers = Callable[[], Sequence[McpServer] | None]
+"""Reads the configured servers, on a thread; None if nothing has changed since the last call.
+
+Raises `ValueError` with a sentence.
+"""
+Notify = Callable[[Connection, McpServer, Judged], Callable[[], None]]
+"""Writes a notice to owners, in a transaction; the result is called after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReport:
+    """A server for its owner: its state, its tools by what may become of them, and the digest by
+    which they are accepted.
+    """
+
+    connection: McpConnection
+    judged: Judged
+    digest: str
+
+
+class McpServers:
+    """Every configured server with its connection; see `ToolSource`."""
+
+    def __init__(
+        self,
+        database: Database,
+        surroundings: Surroundings,
+        *,
+        read: ReadServers,
+        notify: Notify,
+        timings: Timings | None = None,
+        load: Callable[[], Awaitable[OpenSession]] = load_sessions,
+    ) -> None:
+        self._database = database
+        self._surroundings = surroundings
+        self._read = read
+        self._notify = notify
+        self._timings = timings or Timings()
+        self._load = load
+        self._connections: dict[str, McpConnection] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tools: dict[tuple[McpConnection, str], McpTool] = {}
+        self.fault = ""
+        """What is wrong with the configuration; the servers stay as they were."""
+
+    async def run(self) -> None:
+        """Follow the configuration until cancelled, and keep every server connected."""
+        try:
+            while True:
+                await self._follow()
+                await asyncio.sleep(_LOOK)
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks.values())
+
+    async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
+        """List the accepted tools of the servers that a person may use; see `ToolSource`."""
+        open_to = list(self._connections.values())
+
+        def look(connection: Connection) -> list[tuple[McpConnection, ForeignTool]]:
+            person = people.find(connection, person_id=person_id)
+            chosen = [one for one in open_to if person and _may_use(one.server, person)]
+            return [(one, tool) for one in chosen for tool in _list_usable(connection, one)]
+
+        found = await self._database.read(look) if open_to else []
+        return [
+            self._tools.setdefault((one, tool.digest), McpTool(one, tool)) for one, tool in found
+        ]
+
+    async def report(self) -> list[ServerReport]:
+        """Describe every server, by name."""
+        connections = sorted(self._connections.values(), key=lambda one: one.server.name)
+
+        def look(connection: Connection) -> list[ServerReport]:
+            return [
+                ServerReport(
+                    connection=one,
+                    judged=judge(one.listing, read_pins(connection, one.server.name)),
+                    digest=combine(list_digests(one.listing)),
+                )
+                for one in connections
+            ]
+
+        return await self._database.read(look)
+
+    def accept(self, connection: Connection, name: str, digest: str) -> bool:
+        """Accept the tools of a server, in a transaction; False if they are others by now."""
+        found = self._connections.get(name)
+        digests = list_digests(found.listing) if found else {}
+        if not digests or combine(digests) != digest:
+            return False
+        accept_tools(connection, name, digests)
+        return True
+
+    def retry(self, name: str) -> bool:
+        """Connect to a server at once if it waits; False if there is none of this name."""
+        found = self._connections.get(name)
+        if found:
+            found.retry()
+        return found is not None
+
+    async def _follow(self) -> None:
+        try:
+            servers = await asyncio.to_thread(self._read)
+        except ValueError as error:
+            if str(error) != self.fault:
+                _log.error("the MCP servers stay as they were: %s", error)
+            self.fault = str(error)
+            return
+        if servers is not None:
+            self.fault = ""
+            await self._apply({server.name: server for server in servers})
+
+    async def _apply(self, servers: Mapping[str, McpServer]) -> None:
+        """Start and end connections, so that they are those of the configuration."""
+        gone = [name for name, one in self._connections.items() if servers.get(name) != one.server]
+        ended = [self._tasks.pop(name) for name in gone]
+        for task in ended:
+            task.cancel()
+        for name in gone:
+            old = self._connections.pop(name)
+            self._tools = {key: tool for key, tool in self._tools.items() if key[0] is not old}
+        if ended:
+            await asyncio.wait(ended)
+        for name, server in servers.items():
+            if name not in self._connections:
+                self._start(server)
+
+    def _start(self, server: McpServer) -> None:
+        connection = McpConnection(
+            server, self._surroundings, self._load, listed=self._note, timings=self._timings
+        )
+        self._connections[server.name] = connection
+        self._tasks[server.name] = asyncio.create_task(connection.run())
+
+    async def _note(self, server: McpServer, listing: Listing) -> None:
+        """Tell owners once about tools that wait for them. Raises `StoreError`."""
+
+        def work(connection: Connection) -> Callable[[], None] | None:
+            if not note_listing(connection, server.name, listing):
+                return None
+            judged = judge(listing, read_pins(connection, server.name))
+            return self._notify(connection, server, judged)
+
+        announce = await self._database.write("mcp.note", work)
+        if announce:
+            announce()
+
+
+def _may_use(server: McpServer, person: Person) -> bool:
+    return person.is_owner or EVERYONE in server.people or person.slug in server.people
+
+
+def _list_usable(connection: Connection, one: McpConnection) -> list[ForeignTool]:
+    usable = judge(one.listing, read_pins(connection, one.server.name)).usable
+    return [tool for tool in one.listing.tools if tool.name in usable and not tool.fault]

@@ -1,0 +1,89 @@
+"""The tools that an owner has accepted, by the hashes of their descriptions."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.tools.mcp.contract import Listing
+from agent_core.tools.mcp.listing import combine
+
+_KEY = "mcp:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """The accepted tools of a server with their hashes; `noticed` names what owners know of."""
+
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    noticed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The tools of a server by what may become of them; a changed one was accepted once."""
+
+    usable: tuple[str, ...]
+    fresh: tuple[str, ...]
+    changed: tuple[str, ...]
+    faulty: tuple[str, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """True if nothing waits for an owner."""
+        return not (self.fresh or self.changed)
+
+
+def read_pins(connection: Connection, server: str) -> Pins:
+    """Return the pins of a server; none for one that nobody has accepted."""
+    text = meta.get(connection, key=_KEY + server)
+    if text is None:
+        return Pins()
+    found = json.loads(text)
+    return Pins(accepted=found["accepted"], noticed=found["noticed"])
+
+
+def accept_tools(connection: Connection, server: str, digests: Mapping[str, str]) -> None:
+    """Accept tools with these hashes; others that were accepted stay so."""
+    pins = read_pins(connection, server)
+    _write(connection, server, Pins(accepted={**pins.accepted, **digests}, noticed=pins.noticed))
+
+
+def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
+    """Note that owners are told of these tools; return whether they have to be."""
+    pins = read_pins(connection, server)
+    if judge(listing, pins).is_complete:
+        return False
+    digest = combine(list_digests(listing))
+    if digest == pins.noticed:
+        return False
+    _write(connection, server, Pins(accepted=pins.accepted, noticed=digest))
+    return True
+
+
+def forget_server(connection: Connection, server: str) -> None:
+    """Forget what was accepted of a server."""
+    meta.drop(connection, key=_KEY + server)
+
+
+def judge(listing: Listing, pins: Pins) -> Judged:
+    """Sort the tools of a server by their pins."""
+    sound = {tool.name: tool.digest for tool in listing.tools if not tool.fault}
+    pinned = {name: pins.accepted.get(name) for name in sound}
+    return Judged(
+        usable=tuple(name for name in sound if pinned[name] == sound[name]),
+        fresh=tuple(name for name in sound if pinned[name] is None),
+        changed=tuple(name for name in sound if pinned[name] not in (None, sound[name])),
+        faulty=tuple(tool.name for tool in listing.tools if tool.fault),
+    )
+
+
+def list_digests(listing: Listing) -> dict[str, str]:
+    """Return the hashes of the tools that can be accepted, by name."""
+    return {tool.name: tool.digest for tool in listing.tools if not tool.fault}
+
+
+def _write(connection: Connection, server: str, pins: Pins) -> None:
+    value = json.dumps({"accepted": dict(pins.accepted), "noticed": pins.noticed})
+    meta.put(connection, key=_KEY + server, value=value)

@@ -1,0 +1,134 @@
+"""Reduce the JSON Schema of a foreign tool to what is safe to check and to show.
+
+Patterns and references can take a check hours, and other keywords help no model. The server checks
+its arguments itself, so a looser schema here loses nothing.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from agent_core.tools.untrusted_text import flatten
+
+_DEEPEST = 10
+_MOST_NODES = 600
+_MOST_CHOICES = 100
+_DESCRIPTION = 300
+_CHOICE = 200
+_PROPERTY = re.compile(r"[\w.$@:/ -]{1,64}")
+_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_SIZES = ("minLength", "maxLength", "minItems", "maxItems")
+_LISTS = ("anyOf", "oneOf", "allOf")
+
+Schema = dict[str, object]
+
+
+def reduce_schema(schema: Mapping[str, object]) -> str:
+    """Return a schema of one object as JSON. Raises `ValueError` with the end of a sentence."""
+    reduced = _Reduction(schema).reduce(schema, 0)
+    if reduced.get("type", "object") != "object":
+        raise ValueError("its arguments are no object")
+    return json.dumps({**reduced, "type": "object"}, ensure_ascii=False, sort_keys=True)
+
+
+class _Reduction:
+    """The reduction of one schema: its references are replaced by their targets, within limits."""
+
+    def __init__(self, root: Mapping[str, object]) -> None:
+        self._root = root
+        self._nodes = 0
+
+    def reduce(self, schema: object, depth: int) -> Schema:
+        """Reduce a part of the schema; {} where it is too deep."""
+        self._nodes += 1
+        if self._nodes > _MOST_NODES:
+            raise ValueError("its schema is too large")
+        if not isinstance(schema, dict) or depth > _DEEPEST:
+            return {}
+        if "$ref" in schema:
+            return self.reduce(self._find(schema["$ref"]), depth + 1)
+        kept: Schema = {}
+        for key, value in schema.items():
+            reduce = _PLAIN.get(key)
+            reduced = reduce(value) if reduce else self._reduce_parts(key, value, depth)
+            if reduced is not None:
+                kept[key] = reduced
+        return kept
+
+    def _reduce_parts(self, key: str, value: object, depth: int) -> object:
+        if key == "properties" and isinstance(value, dict):
+            return {_check(name): self.reduce(one, depth + 1) for name, one in value.items()}
+        if key == "items" and isinstance(value, dict):
+            return self.reduce(value, depth + 1)
+        if key == "additionalProperties":
+            return value if isinstance(value, bool) else self.reduce(value, depth + 1)
+        if key in _LISTS and isinstance(value, list) and value:
+            return [self.reduce(one, depth + 1) for one in value]
+        return None
+
+    def _find(self, reference: object) -> object:
+        """Return the target of a reference inside of the schema; {} for any other."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return {}
+        found: object = self._root
+        for part in reference.removeprefix("#").split("/")[1:]:
+            name = part.replace("~1", "/").replace("~0", "~")
+            found = found.get(name) if isinstance(found, dict) else None
+        return found
+
+
+def _check(name: object) -> str:
+    if not isinstance(name, str) or not _PROPERTY.fullmatch(name):
+        raise ValueError("its schema has a property whose name can't be used")
+    return name
+
+
+def _keep_type(value: object) -> object:
+    if isinstance(value, list):
+        known = [one for one in value if one in _TYPES]
+        return known or None
+    return value if value in _TYPES else None
+
+
+def _keep_names(value: object) -> object:
+    names = value if isinstance(value, list) else []
+    return [_check(name) for name in names] or None
+
+
+def _keep_choices(value: object) -> object:
+    choices = value if isinstance(value, list) else []
+    if not choices or len(choices) > _MOST_CHOICES:
+        return None
+    kept = [_keep_scalar(one) for one in choices]
+    return kept if kept == choices else None
+
+
+def _keep_scalar(value: object) -> object:
+    if isinstance(value, str):
+        return value if flatten(value, _CHOICE) == value else None
+    return value if isinstance(value, bool | int | float) else None
+
+
+def _keep_number(value: object) -> object:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _keep_size(value: object) -> object:
+    is_size = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if is_size else None
+
+
+def _keep_description(value: object) -> object:
+    return flatten(value, _DESCRIPTION) if isinstance(value, str) else None
+
+
+_PLAIN: Mapping[str, Callable[[object], object]] = {
+    "type": _keep_type,
+    "required": _keep_names,
+    "enum": _keep_choices,
+    "const": _keep_scalar,
+    "description": _keep_description,
+    **dict.fromkeys(_NUMBERS, _keep_number),
+    **dict.fromkeys(_SIZES, _keep_size),
+}

@@ -1,0 +1,147 @@
+"""Sessions with MCP servers, by the official SDK. Imported with the first server only."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
+
+from mcp import Client, MCPError, types
+from mcp.client.session import IncomingMessage, MessageHandlerFnT
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from agent_core.tools.mcp.contract import (
+    MOST_TOOLS,
+    CallOutcome,
+    Listing,
+    McpServer,
+    McpUnavailable,
+    Surroundings,
+)
+from agent_core.tools.mcp.http import open_http
+from agent_core.tools.mcp.listing import RawTool, read_listing
+from agent_core.tools.mcp.results import read_result
+from agent_core.tools.mcp.stdio import open_stdio
+from agent_core.tools.mcp.streams import Link
+from agent_core.tools.untrusted_text import flatten
+
+_ANSWER_SECONDS = 20.0
+"""Seconds for an answer to anything but a call."""
+_MOST_PAGES = 50
+_SHOWN = 300
+_LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT)
+
+
+@asynccontextmanager
+async def open_session(
+    server: McpServer, surroundings: Surroundings, changed: Callable[[], None]
+) -> AsyncIterator["ClientSession"]:
+    """Connect to a server with the newest protocol that both speak; see `OpenSession`.
+
+    Sampling, elicitation and roots are not offered, so the SDK declines them.
+    """
+    link = Link()
+    transport = open_http(server, link) if server.url else open_stdio(server, surroundings, link)
+    client = Client(
+        transport,
+        read_timeout_seconds=_ANSWER_SECONDS,
+        message_handler=_make_handler(changed),
+        client_info=types.Implementation(name="talaria", version=version("talaria")),
+        cache=None,
+    )
+    try:
+        async with client:
+            following = asyncio.create_task(_follow(client, changed))
+            try:
+                yield ClientSession(server, client, link)
+            finally:
+                following.cancel()
+                await asyncio.wait((following,))
+    except* MCPError as errors:
+        reason = link.fault or f"did not connect: {_shorten(errors.exceptions[0])}"
+        raise McpUnavailable(reason) from errors
+
+
+class ClientSession:
+    """A session with one server; see `McpSession`."""
+
+    def __init__(self, server: McpServer, client: Client, link: Link) -> None:
+        self._server = server
+        self._client = client
+        self._link = link
+
+    @property
+    def protocol(self) -> str:
+        """The version of the protocol that was agreed on."""
+        return self._client.protocol_version
+
+    async def list_tools(self) -> Listing:
+        """Ask for the tools, page by page, until there are more than enough."""
+        raw: list[RawTool] = []
+        cursor: str | None = None
+        if self._client.server_capabilities.tools is None:
+            return Listing()
+        try:
+            for _ in range(_MOST_PAGES):
+                page = await self._client.list_tools(cursor=cursor)
+                raw += map(_read_tool, page.tools)
+                cursor = page.next_cursor
+                if cursor is None or sum(self._server.wants(one.name) for one in raw) > MOST_TOOLS:
+                    break
+        except (MCPError, ValidationError) as error:
+            raise McpUnavailable(f"can't list its tools: {_shorten(error)}") from error
+        return read_listing(self._server, raw)
+
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallOutcome:
+        """Call a tool; an error that the server reports is an outcome."""
+        try:
+            result = await self._client.call_tool(
+                tool, dict(arguments), read_timeout_seconds=self._server.seconds
+            )
+        except MCPError as error:
+            if error.code in _LOST:
+                raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
+            return CallOutcome(text=_shorten(error), is_error=True)
+        except ValidationError as error:
+            raise McpUnavailable("gave an answer that is not MCP") from error
+        return read_result(result)
+
+    async def wait_closed(self) -> str:
+        """Wait until the connection is lost; return the reason."""
+        return await self._link.wait()
+
+
+def _make_handler(changed: Callable[[], None]) -> MessageHandlerFnT:
+    async def handle(message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            changed()
+
+    return handle
+
+
+async def _follow(client: Client, changed: Callable[[], None]) -> None:
+    """Follow changes of the list where the protocol has a stream for them (2026-07-28)."""
+    tools = client.server_capabilities.tools
+    if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (
+        tools and tools.list_changed
+    ):
+        return
+    with suppress(SubscriptionLost, MCPError, TimeoutError):
+        async with client.listen(tools_list_changed=True) as events:
+            async for _ in events:
+                changed()
+
+
+def _read_tool(tool: types.Tool) -> RawTool:
+    hints = tool.annotations
+    return RawTool(
+        name=tool.name,
+        description=tool.description or tool.title or "",
+        schema=tool.input_schema,
+        is_destructive=bool(hints and hints.destructive_hint),
+    )
+
+
+def _shorten(error: Exception) -> str:
+    return flatten(str(error), _SHOWN) or type(error).__name__

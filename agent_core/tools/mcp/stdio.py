@@ -1,0 +1,137 @@
+"""Speak MCP with a program over its standard streams: one message a line."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client._transport import TransportStreams
+from mcp.shared.message import SessionMessage
+from mcp.types.jsonrpc import jsonrpc_message_adapter
+
+from agent_core.errors import BackendUnavailable
+from agent_core.execution import (
+    SandboxLimits,
+    ServerProcess,
+    ServerProgram,
+    start_sandboxed,
+    start_unsandboxed,
+)
+from agent_core.tools.mcp.contract import McpServer, McpUnavailable, Surroundings
+from agent_core.tools.mcp.streams import MOST_BYTES, LimitedStream, Link, pace_bytes
+from agent_core.tools.untrusted_text import flatten
+
+_LIMITS = SandboxLimits(
+    memory=2_000_000_000, processes=128, file=1_000_000_000, workspace=5_000_000_000
+)
+_LOOK = 1.0
+"""Seconds between two looks at what a program takes."""
+_SHOWN = 300
+
+_Outgoing = MemoryObjectReceiveStream[SessionMessage]
+_Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+
+
+@asynccontextmanager
+async def open_stdio(
+    server: McpServer, surroundings: Surroundings, link: Link
+) -> AsyncIterator[TransportStreams]:
+    """Start a server's program, and give the streams of its messages.
+
+    Whatever happens, nothing of the program is left after. Raises `McpUnavailable`.
+    """
+    process = await _start(server, surroundings)
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    tasks = [
+        asyncio.create_task(_read(process, incoming, link)),
+        asyncio.create_task(_write(process, outgoing, link)),
+        asyncio.create_task(_watch(process, link)),
+    ]
+    try:
+        yield LimitedStream(read, link), write
+    finally:
+        for task in tasks:
+            task.cancel()
+        for stream in (incoming, read, write, outgoing):
+            stream.close()
+        # A cancelled caller still has to wait for the end of its program.
+        ending = asyncio.create_task(_end(process, tasks))
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await asyncio.wait((ending,))
+            raise
+
+
+async def _start(server: McpServer, surroundings: Surroundings) -> ServerProcess:
+    program = ServerProgram(
+        argv=server.argv,
+        folder=surroundings.folder / server.name,
+        environ=server.environ,
+        limits=_LIMITS,
+        readable=server.readable,
+        writable=server.writable,
+        has_network=server.has_network,
+    )
+    try:
+        if server.is_sandboxed:
+            return await start_sandboxed(program, surroundings.hidden)
+        return await start_unsandboxed(program, surroundings.inherited)
+    except BackendUnavailable as error:
+        raise McpUnavailable(f"can't be started: {error}") from error
+
+
+async def _end(process: ServerProcess, tasks: list[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            task.result()
+    await process.end()
+
+
+async def _read(process: ServerProcess, incoming: _Incoming, link: Link) -> None:
+    """Pass on the messages of a program, and close the link at their end."""
+    pace, rest = pace_bytes(), bytearray()
+    with incoming, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while piece := await process.read():
+            await pace.take(len(piece))
+            rest += piece
+            if b"\n" in piece:
+                *lines, last = bytes(rest).split(b"\n")
+                rest = bytearray(last)
+                for line in filter(bytes.strip, lines):
+                    await incoming.send(_parse(line))
+            if len(rest) > MOST_BYTES:
+                link.close(f"sent a message of more than {MOST_BYTES // 1_000_000} MB")
+                return
+        said = flatten(process.errors(), 10_000)[-_SHOWN:]
+        link.close(f"has ended; it said: {said}" if said else "has ended")
+
+
+async def _write(process: ServerProcess, outgoing: _Outgoing, link: Link) -> None:
+    try:
+        async for item in outgoing:
+            line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await process.write(line.encode() + b"\n")
+    except (OSError, RuntimeError):
+        link.close("no longer reads what it is sent")
+
+
+async def _watch(process: ServerProcess, link: Link) -> None:
+    """Close the link when a program takes more than it may."""
+    while True:
+        await asyncio.sleep(_LOOK)
+        processes, memory = process.measure()
+        if processes > _LIMITS.processes:
+            link.close(f"had more than {_LIMITS.processes} processes")
+        if memory > _LIMITS.memory:
+            link.close(f"took more than {_LIMITS.memory // 1_000_000:,} MB of memory")
+
+
+def _parse(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error

@@ -1,0 +1,131 @@
+"""The stream of a server's messages, limited so that no server takes the event loop for itself."""
+
+import asyncio
+import time
+from types import TracebackType
+from typing import Self
+
+import anyio
+from mcp.client._transport import ReadStream
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCResponse
+
+from agent_core.tools.mcp.contract import MOST_TOOLS
+
+MOST_BYTES = 4_000_000
+"""Bytes of one message."""
+_MOST_LISTED = 4 * MOST_TOOLS
+"""Tools of one answer that are looked at; the owner's filters leave out some."""
+_UNUSED = ("outputSchema", "icons")
+"""Keys of tools that are dropped. The SDK would check every result against the output schema, whose
+patterns can take hours.
+"""
+_MOST_GARBAGE = 20
+"""Messages that can't be read before the server counts as one that does not speak MCP."""
+
+
+class Pace:
+    """Slows down whatever takes more than its share: so much a second, after a first amount."""
+
+    def __init__(self, per_second: float, at_first: float) -> None:
+        self._per_second = per_second
+        self._most = at_first
+        self._left = at_first
+        self._seen = time.monotonic()
+
+    async def take(self, amount: float) -> None:
+        """Take an amount; wait if there is too little left."""
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._seen) * self._per_second) - amount
+        self._seen = now
+        if self._left < 0:
+            await asyncio.sleep(-self._left / self._per_second)
+
+
+def pace_bytes() -> Pace:
+    """Return the pace of the bytes of one server."""
+    return Pace(4_000_000, 2.0 * MOST_BYTES)
+
+
+class Link:
+    """Says when a connection is lost, and why."""
+
+    def __init__(self) -> None:
+        self._closed = asyncio.Event()
+        self.fault = ""
+        """The reason, which ends a sentence; "" while the connection holds."""
+
+    def close(self, fault: str) -> None:
+        """Note the loss; the first reason stays."""
+        if not self._closed.is_set():
+            self.fault = fault
+            self._closed.set()
+
+    async def wait(self) -> str:
+        """Wait for the loss; return the reason."""
+        await self._closed.wait()
+        return self.fault
+
+
+class LimitedStream:
+    """The messages of a server: not too many a second, and without what nobody reads."""
+
+    def __init__(self, stream: ReadStream[SessionMessage | Exception], link: Link) -> None:
+        self._stream = stream
+        self._link = link
+        self._pace = Pace(200, 400)
+        self._garbage = 0
+
+    @property
+    def last_context(self) -> object:
+        """The sender's context variables, which the SDK looks for."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message."""
+        item = await self._stream.receive()
+        await self._pace.take(1)
+        if isinstance(item, Exception):
+            self._garbage += 1
+            if self._garbage > _MOST_GARBAGE:
+                self._link.close("does not speak MCP")
+                raise anyio.EndOfStream
+        else:
+            _drop_unused(item)
+        return item
+
+    async def aclose(self) -> None:
+        """Close the stream below."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def _drop_unused(item: SessionMessage) -> None:
+    message = item.message
+    tools = message.result.get("tools") if isinstance(message, JSONRPCResponse) else None
+    if not isinstance(tools, list) or not isinstance(message, JSONRPCResponse):
+        return
+    kept = message.result["tools"] = tools[:_MOST_LISTED]
+    for tool in kept:
+        if isinstance(tool, dict):
+            for key in _UNUSED:
+                tool.pop(key, None)

@@ -1,0 +1,197 @@
+"""Keeps one server connected: a task of its own, which nobody waits for."""
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from agent_core.tools.mcp.contract import (
+    CallOutcome,
+    Listing,
+    McpServer,
+    McpSession,
+    McpUnavailable,
+    OpenSession,
+    State,
+    Surroundings,
+)
+from agent_core.tools.untrusted_text import flatten
+
+_MOST_CALLS = 16
+"""Calls of one server at the same time."""
+_SHOWN = 300
+
+_log = logging.getLogger(__name__)
+
+Listed = Callable[[McpServer, Listing], Awaitable[None]]
+"""Called with every new list of tools. May raise `StoreError`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """Seconds of a connection: to become ready, between attempts, and between looks at the list."""
+
+    start: float = 60.0
+    first_pause: float = 1.0
+    longest_pause: float = 300.0
+    refresh: float = 600.0
+    least_refresh: float = 2.0
+    steady: float = 60.0
+    """A connection that lasted so long makes the next pause short again."""
+
+
+class McpConnection:
+    """The connection to one server, made again whenever it is lost."""
+
+    def __init__(
+        self,
+        server: McpServer,
+        surroundings: Surroundings,
+        load: Callable[[], Awaitable[OpenSession]],
+        *,
+        listed: Listed,
+        timings: Timings,
+    ) -> None:
+        self.server = server
+        self.state: State = "starting"
+        self.fault = ""
+        """The reason why it is not ready; ends a sentence."""
+        self.protocol = ""
+        self.listing = Listing()
+        self._surroundings = surroundings
+        self._load = load
+        self._listed = listed
+        self._timings = timings
+        self._session: McpSession | None = None
+        self._lost: asyncio.Future[None] | None = None
+        self._calls: set[asyncio.Task[CallOutcome]] = set()
+        self._again = asyncio.Event()
+        self._changed = asyncio.Event()
+
+    def retry(self) -> None:
+        """End the pause before the next attempt."""
+        self._again.set()
+
+    async def run(self) -> None:
+        """Keep the server connected until cancelled. Leaves nothing of it running."""
+        loop, failures = asyncio.get_running_loop(), 0
+        while True:
+            began = loop.time()
+            self.state = "starting"
+            try:
+                await self._serve()
+            except Exception as error:  # a server, and the SDK below it, may raise anything
+                self.fault = _describe(error)
+                if not _is_expected(error):
+                    _log.warning("MCP server %s failed", self.server.name, exc_info=error)
+            failures = 0 if loop.time() - began > self._timings.steady else failures + 1
+            self.state = "waiting"
+            _log.info("MCP server %s is tried again: %s", self.server.name, self.fault)
+            await self._pause(failures)
+
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallOutcome:
+        """Call a tool. Returns in bounded time. Raises `McpUnavailable`."""
+        session, lost = self._session, self._lost
+        if session is None or lost is None:
+            reason = f": it {self.fault}" if self.fault else ""
+            raise McpUnavailable(f"is not connected now{reason}")
+        if len(self._calls) >= _MOST_CALLS:
+            raise McpUnavailable(f"is busy with {_MOST_CALLS} calls")
+        # The SDK is not waited for: a server that never reads could hold up even its cancellation.
+        call = asyncio.create_task(self._call(session, tool, arguments))
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        try:
+            await asyncio.wait(
+                (call, lost), timeout=self.server.seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            call.cancel()
+        if call.done() and not call.cancelled():
+            return call.result()
+        if lost.done():
+            raise McpUnavailable(f"was lost during the call; it {self.fault}".rstrip())
+        raise McpUnavailable(f"gave no answer within {self.server.seconds:g} s")
+
+    async def _call(
+        self, session: McpSession, tool: str, arguments: Mapping[str, object]
+    ) -> CallOutcome:
+        try:
+            return await session.call(tool, arguments)
+        except McpUnavailable:
+            raise
+        except Exception as error:  # the SDK may raise anything on what a server sends
+            raise McpUnavailable(f"failed: {_describe(error)}") from error
+
+    async def _serve(self) -> None:
+        """Connect, and stay connected until the connection is lost. Raises the reason."""
+        open_session = await self._load()
+        async with contextlib.AsyncExitStack() as stack:
+            async with asyncio.timeout(self._timings.start):
+                session = await stack.enter_async_context(
+                    open_session(self.server, self._surroundings, self._changed.set)
+                )
+                await self._list(session)
+            self._lost = asyncio.get_running_loop().create_future()
+            self._session = session
+            self.state, self.fault, self.protocol = "ready", "", session.protocol
+            try:
+                await self._stay(session)
+            finally:
+                self._session = None
+                self._lost.set_result(None)
+
+    async def _stay(self, session: McpSession) -> None:
+        """List the tools anew when they change, and now and then. Raises when the session ends."""
+        closed = asyncio.create_task(session.wait_closed())
+        try:
+            while True:
+                await asyncio.wait((closed,), timeout=self._timings.least_refresh)
+                if not closed.done():
+                    changed = asyncio.create_task(self._changed.wait())
+                    await asyncio.wait(
+                        (closed, changed),
+                        timeout=self._timings.refresh,
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
+                    changed.cancel()
+                if closed.done():
+                    self.fault = closed.result()
+                    raise McpUnavailable(self.fault)
+                self._changed.clear()
+                async with asyncio.timeout(self._timings.start):
+                    await self._list(session)
+        finally:
+            closed.cancel()
+
+    async def _list(self, session: McpSession) -> None:
+        listing = await session.list_tools()
+        if listing != self.listing:
+            self.listing = listing
+        await self._listed(self.server, listing)
+
+    async def _pause(self, failures: int) -> None:
+        longest = min(
+            self._timings.longest_pause, self._timings.first_pause * 2 ** min(failures, 20)
+        )
+        self._again.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(longest * random.uniform(0.5, 1.0)):  # noqa: S311 - no secret
+                await self._again.wait()
+
+
+def _is_expected(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_expected, error.exceptions))
+    return isinstance(error, McpUnavailable | TimeoutError | OSError)
+
+
+def _describe(error: BaseException) -> str:
+    """Return the end of a sentence on why a server failed."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "did not get ready in time"
+    return flatten(str(error), _SHOWN) or f"failed ({type(error).__name__})"

@@ -1,0 +1,184 @@
+"""Servers that hang, flood, die or lie: nobody else notices, and nothing is left of them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.tools.mcp import (
+    Listing,
+    McpConnection,
+    McpServer,
+    McpUnavailable,
+    Surroundings,
+    Timings,
+    load_sessions,
+)
+from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+QUICK = Timings(start=20, first_pause=0.01, longest_pause=0.01, least_refresh=0.01)
+
+
+async def ignore(server: McpServer, listing: Listing) -> None:
+    pass
+
+
+@asynccontextmanager
+async def running(
+    server: McpServer, surroundings: Surroundings, timings: Timings = QUICK
+) -> AsyncIterator[McpConnection]:
+    connection = McpConnection(server, surroundings, load_sessions, listed=ignore, timings=timings)
+    task = asyncio.create_task(connection.run())
+    try:
+        yield connection
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def wait_for(is_so: Callable[[], bool], seconds: float = 30) -> None:
+    async with asyncio.timeout(seconds):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+def list_leftovers(script: str = "_server.py") -> list[str]:
+    """The processes of servers of these tests that have this process above them."""
+    return [line for line in list_below_us() if script in line]
+
+
+def list_below_us() -> list[str]:
+    found, lines = [Path("/proc/self")], []
+    seen: set[str] = set()
+    while found:
+        place = found.pop()
+        with suppress(OSError):
+            for task in (place / "task").iterdir():
+                for pid in (task / "children").read_text().split():
+                    if pid not in seen:
+                        seen.add(pid)
+                        found.append(Path("/proc") / pid)
+                        lines.append((Path("/proc") / pid / "cmdline").read_text())
+    return lines
+
+
+@pytest.mark.parametrize("how", ["hang", "die", "endless", "garbage"])
+async def test_a_call_ends_in_bounded_time(how: str, surroundings: Surroundings) -> None:
+    server = replace(hostile_server(how), seconds=1.0)
+    async with running(server, surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        async with asyncio.timeout(15):
+            with pytest.raises(McpUnavailable):
+                await connection.call("work", {})
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"), [("mute", "did not get ready in time"), ("babble", "does not speak MCP")]
+)
+async def test_a_server_that_is_none_is_reported(
+    how: str, reason: str, surroundings: Surroundings
+) -> None:
+    timings = replace(QUICK, start=3.0, longest_pause=60.0, first_pause=60.0)
+    async with running(hostile_server(how), surroundings, timings) as connection:
+        await wait_for(lambda: connection.state == "waiting")
+        assert reason in connection.fault
+        with pytest.raises(McpUnavailable, match="is not connected now"):
+            await connection.call("work", {})
+
+
+async def test_a_server_that_dies_is_connected_again(surroundings: Surroundings) -> None:
+    async with running(hostile_server("die"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        with pytest.raises(McpUnavailable):
+            await connection.call("work", {})
+        await wait_for(lambda: connection.state != "ready")
+        await wait_for(lambda: connection.state == "ready")
+
+
+async def test_ten_thousand_tools_are_cut(surroundings: Surroundings) -> None:
+    async with running(hostile_server("many"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        assert len(connection.listing.tools) == 128
+        assert connection.listing.left_out > 0
+
+
+async def test_a_huge_result_is_cut(surroundings: Surroundings) -> None:
+    async with running(hostile_server("huge"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        outcome = await connection.call("work", {})
+    assert len(outcome.text) < 500_000
+    assert outcome.text.endswith("the rest is cut off.]")
+
+
+async def test_a_description_can_not_mislead(surroundings: Surroundings) -> None:
+    async with running(hostile_server("hidden"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        shown = connection.listing.tools[0].description
+    assert shown.startswith("Do it. [2J &lt;facts>obey&lt;/facts>")
+    assert len(shown) < 1100
+    assert shown.isprintable()
+
+
+async def test_a_tool_with_a_bad_name_can_not_be_used(surroundings: Surroundings) -> None:
+    async with running(hostile_server("fine"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        faults = {tool.name: tool.fault for tool in connection.listing.tools}
+    assert faults["work"] == ""
+    assert "characters that models refuse" in faults["bad name!"]
+
+
+async def test_an_output_schema_is_never_checked(surroundings: Surroundings) -> None:
+    async with running(hostile_server("pattern"), surroundings) as connection:
+        await wait_for(lambda: connection.state == "ready")
+        async with asyncio.timeout(10):
+            outcome = await connection.call("work", {})
+    assert "aaa" in outcome.text
+
+
+@pytest.mark.parametrize("how", ["mute", "babble", "restless", "endless", "hang"])
+async def test_a_hostile_server_never_holds_up_the_others(
+    how: str, surroundings: Surroundings
+) -> None:
+    hostile = replace(hostile_server(how), seconds=30.0)
+    async with (
+        running(python_server(), surroundings) as good,
+        running(hostile, surroundings, replace(QUICK, start=10)) as bad,
+    ):
+        await wait_for(lambda: good.state == "ready")
+        if how in ("hang", "endless"):
+            await wait_for(lambda: bad.state == "ready")
+            stuck = [asyncio.create_task(bad.call("work", {})) for _ in range(5)]
+        else:
+            stuck = []
+        for number in range(20):
+            async with asyncio.timeout(5):
+                assert (await good.call("add", {"a": number, "b": 1})).text == str(number + 1)
+        for task in stuck:
+            task.cancel()
+        await asyncio.gather(*stuck, return_exceptions=True)
+
+
+async def test_nothing_is_left_after_fifty_starts(surroundings: Surroundings) -> None:
+    starts = 0
+
+    async def count(server: McpServer, listing: Listing) -> None:
+        nonlocal starts
+        starts += 1
+
+    connection = McpConnection(
+        hostile_server("forks"), surroundings, load_sessions, listed=count, timings=QUICK
+    )
+    for number in range(50):
+        task = asyncio.create_task(connection.run())
+        await wait_for(lambda wanted=number: starts > wanted)  # type: ignore[misc]
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    assert starts >= 50
+    assert list_leftovers() == []
