@@ -18,6 +18,7 @@ RoomId = NewType("RoomId", int)
 BlockId = NewType("BlockId", int)
 JobId = NewType("JobId", int)
 RunId = NewType("RunId", int)
+ProcessId = NewType("ProcessId", int)
 
 ArchiveId = NewType("ArchiveId", int)
 """A moment in milliseconds since the epoch: the time of storing its entry, or just after."""

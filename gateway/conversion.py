@@ -139,6 +139,11 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
 
 
+def is_direct(key: str) -> bool:
+    """Return whether a key is that of a person's direct conversation."""
+    return key.startswith("direct:")
+
+
 def name_shared(platform: str, address: Address) -> str:
     """Return the key of the conversation that everybody in a room or thread shares."""
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"

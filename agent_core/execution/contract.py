@@ -12,12 +12,13 @@ class Command:
     """A program with its arguments, run in a workspace.
 
     `workspace` is the slug of its person, and `folder` is relative to the workspace. Standard
-    input is empty.
+    input is empty, unless it `has_input`: then it is what `Process.write` sends.
     """
 
     workspace: str
     argv: tuple[str, ...]
     folder: str = ""
+    has_input: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +46,18 @@ class Process(Protocol):
         May wait as long as the command runs. Cancellation loses nothing.
         """
 
+    async def write(self, data: bytes) -> None:
+        """Send input to a command that `has_input`; b"" closes it.
+
+        May wait as long as the command does not read. A cancelled call may have sent all of it.
+        Raises `WorkspaceError` if the command reads no more.
+        """
+
     async def wait(self) -> Exit:
         """Wait for the end, and keep the command within its limits meanwhile.
 
         Cancellation leaves the command running; whoever starts a command calls `kill` at last.
+        Raises `BackendUnavailable` if the backend is lost meanwhile.
         """
 
     async def kill(self) -> None:

@@ -16,6 +16,7 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
 from agent_core.execution.contract import Command, Exit, FileContent, Limit
 from agent_core.execution.disk import DiskGuard
+from agent_core.execution.running import send
 from agent_core.execution.sandbox import WORKSPACE, SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import list_below, measure
 from agent_core.execution.subprocesses.spawning import spawn
@@ -71,6 +72,8 @@ class LocalBackend:
         folder = _shorten(command.folder)
         await asyncio.to_thread(files.find_folder, place, folder)
         process = await self._start(command.argv, place, folder)
+        if not command.has_input:
+            process.close_input()
         running = self._running.setdefault(command.workspace, set())
         running.add(process)
         process.on_end = lambda: running.discard(process)
@@ -117,6 +120,7 @@ class LocalBackend:
         """Start the sandbox once; see `Backend`."""
         with TemporaryDirectory() as folder:
             process = await self._start(("/bin/true",), Path(folder), "")
+            process.close_input()
             try:
                 async with asyncio.timeout(_HEALTH_SECONDS):
                     output = await process.read()
@@ -153,10 +157,11 @@ class _LocalProcess:
     ) -> None:
         assert child.stdin is not None  # noqa: S101 - both are pipes
         assert child.stdout is not None  # noqa: S101
-        child.stdin.close()
         self.on_end: Callable[[], object] = lambda: None
         self._child = child
+        self._stdin = child.stdin
         self._stdout = child.stdout
+        self._reading = asyncio.Lock()
         self._limits = limits
         self._is_disk_full = is_disk_full
         self._limit: Limit = ""
@@ -164,7 +169,16 @@ class _LocalProcess:
 
     async def read(self) -> bytes:
         """Return the next output; see `Process`."""
-        return await self._stdout.read(_PIECE)
+        async with self._reading:  # `kill` may drain the pipe while somebody reads
+            return await self._stdout.read(_PIECE)
+
+    async def write(self, data: bytes) -> None:
+        """Send input; see `Process`."""
+        await send(self._stdin, data)
+
+    def close_input(self) -> None:
+        """Let the command read nothing more."""
+        self._stdin.close()
 
     async def wait(self) -> Exit:
         """Wait for the end, and look at what the command takes; see `Process`."""
@@ -185,7 +199,7 @@ class _LocalProcess:
 
     async def kill(self) -> None:
         """Kill the command with all that it started; see `Process`."""
-        if not await _end(self._child):
+        if not await _end(self._child, self.read):
             self._is_lost = True
         self.on_end()
 
@@ -209,7 +223,7 @@ def _signal_tree(child: Child) -> None:
         os.kill(first[0] if first else child.pid, signal.SIGKILL)
 
 
-async def _end(child: Child) -> bool:
+async def _end(child: Child, read: Callable[[], Awaitable[bytes]]) -> bool:
     """Kill a command, read what is left of its output, and wait; return whether it has ended.
 
     asyncio does not notice the end of a process while its pipe is full.
@@ -218,7 +232,7 @@ async def _end(child: Child) -> bool:
         _signal_tree(child)
     try:
         async with asyncio.timeout(_REAP_SECONDS):
-            await asyncio.gather(_drain(child), child.wait())
+            await asyncio.gather(_drain(read), child.wait())
     except TimeoutError:
         with suppress(ProcessLookupError):
             child.kill()
@@ -228,12 +242,12 @@ async def _end(child: Child) -> bool:
 
 
 async def _abandon(child: Child) -> None:
-    await _end(child)
-
-
-async def _drain(child: Child) -> None:
     assert child.stdout is not None  # noqa: S101 - it is a pipe
-    while await child.stdout.read(_PIECE):
+    await _end(child, partial(child.stdout.read, _PIECE))
+
+
+async def _drain(read: Callable[[], Awaitable[bytes]]) -> None:
+    while await read():
         pass
 
 

@@ -1,9 +1,11 @@
 """Run a command to its end, within limits of time and output; the same for every backend."""
 
 import asyncio
+from asyncio import StreamWriter
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend, Command, Limit, Process
 
 
@@ -37,8 +39,23 @@ async def run_command(
         bound = "time"
     finally:
         await process.kill()
-        ended = await waiting
+        await asyncio.wait((waiting,))
+    ended = waiting.result()
     return Completed(output=bytes(output), status=ended.status, limit=bound or ended.limit)
+
+
+async def send(stdin: StreamWriter, data: bytes) -> None:
+    """Send input to a command, or close it for b"". Raises `WorkspaceError` if nobody reads it."""
+    try:
+        if stdin.is_closing():
+            raise BrokenPipeError
+        if not data:
+            stdin.close()
+            return
+        stdin.write(data)
+        await stdin.drain()
+    except ConnectionError as error:
+        raise WorkspaceError("the command reads no more input") from error
 
 
 async def _read(process: Process, output: bytearray, most: int) -> bool:

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 25;
+PRAGMA user_version = 26;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -604,6 +604,24 @@ CREATE TABLE job_marks (
     value  TEXT NOT NULL,
     PRIMARY KEY (job_id, key)
 ) WITHOUT ROWID;
+
+-- A long-running command: whose it is, by its conversation, and whether it runs. What it is and what
+-- it wrote is in the workspace. `lost` means that the gateway stopped before it had ended.
+CREATE TABLE processes (
+    id              INTEGER PRIMARY KEY,
+    conversation_id INTEGER NOT NULL REFERENCES conversations (id),
+    turn_id         INTEGER NOT NULL REFERENCES turns (id),
+    workspace       TEXT NOT NULL,
+    wants_note      INTEGER NOT NULL DEFAULT 0,
+    state           TEXT NOT NULL CHECK (state IN ('running', 'ended', 'lost')),
+    status          INTEGER,
+    reason          TEXT NOT NULL DEFAULT '',
+    started_at      INTEGER NOT NULL,
+    ended_at        INTEGER
+);
+CREATE INDEX processes_by_conversation ON processes (conversation_id);
+CREATE INDEX processes_running ON processes (id) WHERE state = 'running';
+CREATE INDEX processes_by_turn ON processes (turn_id);
 
 -- An unsolicited message that waits for the end of its person's quiet hours.
 CREATE TABLE "deferred_messages" (

@@ -21,7 +21,7 @@ from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_router
-from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
+from gateway.bootstrap.scheduling import SchedulingDeps, list_command_ends, make_scheduling
 from gateway.bootstrap.toolboxes import make_tool_deps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
@@ -81,6 +81,8 @@ async def run(
             stack.push_async_callback(external_memory.close)
         backend = await load_backend(settings)
         core = make_core(settings, extra, database, model, external_memory, backend)
+        if core.background:
+            stack.push_async_callback(core.background.close)
         claim_code = await _make_claim_code(core)
         build = partial(_build, core=core, claim_code=claim_code)
         await serve(build, stop=stop, companions=companions)
@@ -138,6 +140,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         event_jobs=event_jobs,
         background=[
             *_list_background(core, notices, data, toolboxes),
+            *list_command_ends(core, lanes, notifier),
             factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         ],
         claim_code=claim_code,

@@ -17,6 +17,7 @@ from agent_core.models import Model
 from agent_core.state.engine.database import Database, Observer
 from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
+from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
 from gateway.bootstrap import factories
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.platform_supervisor import Platforms
@@ -79,6 +80,8 @@ class Core:
     compactor: Compactor
     backend: Backend | None
     """The place where commands run; None where there are no tools that act."""
+    background: BackgroundCommands | None
+    """The long-running commands; None without a backend."""
     zone: str
     """The deployment's IANA time zone."""
     zone_of: Callable[[Person], str]
@@ -122,6 +125,7 @@ def make_core(
         quotas=quotas,
         compactor=factories.make_compactor(settings, database, model, quotas),
         backend=backend,
+        background=_make_background(settings, extra, database, backend) if backend else None,
         zone=zone,
         zone_of=make_zone_finder(zone),
         secret_mask=SecretMask(list_hidden(settings.secrets)),
@@ -132,3 +136,12 @@ def make_core(
         data_removed=Signal(),
         stale_messages=Signal(),
     )
+
+
+def _make_background(
+    settings: Settings, extra: Extensions, database: Database, backend: Backend
+) -> BackgroundCommands:
+    limits = BackgroundLimits(
+        most=settings.tools.background, seconds=settings.tools.background_hours * 3600.0
+    )
+    return BackgroundCommands(database, backend, limits, extra.now)

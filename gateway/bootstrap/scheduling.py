@@ -1,7 +1,7 @@
 """Build the scheduler and the services of its jobs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +10,7 @@ from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory import ExternalMemory
 from agent_core.state.engine.database import Database
 from agent_core.tools import SecretMask
+from gateway.bootstrap.core import Core
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
 from gateway.jobs import Notifier, Outcomes
@@ -23,6 +24,8 @@ from gateway.scheduler import (
     RETENTION,
     Backups,
     Calendars,
+    CommandEndDeps,
+    CommandEnds,
     Curator,
     EventSources,
     JobRunner,
@@ -160,6 +163,26 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         event_sources=_make_event_sources(deps, runner_deps.digest),
         prepare=prepare,
     )
+
+
+def list_command_ends(
+    core: Core, lanes: Lanes, notifier: Notifier
+) -> list[Callable[[], Coroutine[object, object, None]]]:
+    """List the work that tells of commands in the background; none without a backend."""
+    backend, background = core.backend, core.background
+    if backend is None or background is None:
+        return []
+    core.data_removed.connect(lambda _: background.kill_erased())
+    deps = CommandEndDeps(
+        database=core.database,
+        backend=backend,
+        background=background,
+        lanes=lanes,
+        notifier=notifier,
+        secret_mask=core.secret_mask,
+        now=core.now,
+    )
+    return [CommandEnds(deps).run]
 
 
 def _make_event_sources(deps: SchedulingDeps, digest: DigestOptions) -> EventSources:

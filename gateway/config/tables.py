@@ -292,6 +292,12 @@ class ToolSettings(Table, title="Tools that act"):
     command_seconds: int = Field(
         300, ge=5, le=3600, description="Longest time of one command, in seconds."
     )
+    background: int = Field(
+        4, ge=1, le=50, description="Most commands of one person that run in the background."
+    )
+    background_hours: int = Field(
+        24, ge=1, le=720, description="Longest time of a command in the background, in hours."
+    )
     memory_mb: int = Field(
         2000,
         ge=100,

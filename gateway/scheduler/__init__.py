@@ -1,6 +1,8 @@
 """The scheduler: claims due slots, runs scripts and system jobs, and recovers runs."""
 
 from gateway.scheduler.calendars import Calendars as Calendars
+from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
+from gateway.scheduler.command_ends import CommandEnds as CommandEnds
 from gateway.scheduler.event_sources import WATCH as WATCH
 from gateway.scheduler.event_sources import EventSources as EventSources
 from gateway.scheduler.retention import Sweeper as Sweeper

@@ -151,6 +151,7 @@ class PersonErasure:
         erase_person.transfer_ownership(connection, subject=subject, to=heir)
         erase_person.erase_requests(connection, subject=subject)
         erase_person.erase_jobs(connection, subject=subject)
+        erase_person.erase_processes(connection, subject=subject)
         erase_person.enqueue_external(connection, subject=subject, now=now)
         erase_person.erase_identity(connection, person_ids=subject.person_ids)
         deed = AuditEntry(person_id=None, actor="house", action="erase", detail="", created_at=now)

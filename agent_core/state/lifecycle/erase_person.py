@@ -93,6 +93,13 @@ def erase_jobs(connection: Connection, *, subject: DataSubject) -> None:
         jobs.redact(connection, job_id=JobId(row[0]))
 
 
+def erase_processes(connection: Connection, *, subject: DataSubject) -> None:
+    """Delete their long-running commands; whoever runs one notices, and kills it."""
+    connection.execute(
+        f"DELETE FROM processes WHERE conversation_id IN {_CONVERSATIONS}", subject.values
+    )
+
+
 def enqueue_external(connection: Connection, *, subject: DataSubject, now: int) -> None:
     """Queue the erasure in every external memory that ever received something about them."""
     connection.execute(

@@ -1,6 +1,26 @@
-"""Tools that act in a person's workspace: `terminal`, files and search."""
+"""Tools that act in a person's workspace: `terminal`, `process`, files and search."""
 
+from agent_core.tools.workspace.background import (
+    LOGS,
+    PROCESS_EVENTS,
+    BackgroundCommands,
+    BackgroundLimits,
+    name_log,
+)
 from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS, make_workspace_tools
+from agent_core.tools.workspace.output import read_output
+from agent_core.tools.workspace.process import describe_process
 from agent_core.tools.workspace.workspaces import find_slug
 
-__all__ = ["WORKSPACE_TOOLS", "find_slug", "make_workspace_tools"]
+__all__ = [
+    "LOGS",
+    "PROCESS_EVENTS",
+    "WORKSPACE_TOOLS",
+    "BackgroundCommands",
+    "BackgroundLimits",
+    "describe_process",
+    "find_slug",
+    "make_workspace_tools",
+    "name_log",
+    "read_output",
+]

@@ -2,19 +2,24 @@
 
 from agent_core.execution import Backend
 from agent_core.tools.contract import Tool
+from agent_core.tools.workspace.background import BackgroundCommands
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
+from agent_core.tools.workspace.process import ProcessTool
 from agent_core.tools.workspace.search import SearchFilesTool
 from agent_core.tools.workspace.terminal import TerminalTool
 from agent_core.tools.workspace.workspaces import Workspaces
 
-WORKSPACE_TOOLS = ("terminal", "read_file", "write_file", "patch", "search_files")
+WORKSPACE_TOOLS = ("terminal", "process", "read_file", "write_file", "patch", "search_files")
 
 
-def make_workspace_tools(backend: Backend, *, command_seconds: int) -> tuple[Tool, ...]:
+def make_workspace_tools(
+    backend: Backend, background: BackgroundCommands, *, command_seconds: int
+) -> tuple[Tool, ...]:
     """Return the tools that work in a backend; `command_seconds` is a command's longest time."""
     workspaces = Workspaces(backend)
     return (
-        TerminalTool(workspaces, most_seconds=command_seconds),
+        TerminalTool(workspaces, background, most_seconds=command_seconds),
+        ProcessTool(workspaces, background, most_seconds=command_seconds),
         ReadFileTool(workspaces),
         WriteFileTool(workspaces),
         PatchTool(workspaces),

@@ -5,16 +5,18 @@ from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.execution import Command, Completed, run_command
+from agent_core.state.jobs.processes import NewProcess
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import flatten, strip_controls
+from agent_core.tools.untrusted_text import flatten
+from agent_core.tools.workspace.background import BackgroundCommands, name_log
+from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
+from agent_core.tools.workspace.process import name_process
 from agent_core.tools.workspace.shell import make_shell_command
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
 from agent_core.transcript import ToolSpec, make_source
 
 MOST_OUTPUT = 8_000_000
 """Bytes of output that are kept; a command that writes more is stopped."""
-HEAD, TAIL = 4_000, 6_000
-"""Characters of a long output that the model sees; the end reports the outcome."""
 OUTPUTS = ".output"
 """The folder of the workspace with the outputs that were too long."""
 _SECONDS = 60
@@ -36,9 +38,12 @@ class TerminalTool:
     effect: Effect = "unsafe"
     is_cheap = False
 
-    def __init__(self, workspaces: Workspaces, *, most_seconds: int) -> None:
+    def __init__(
+        self, workspaces: Workspaces, background: BackgroundCommands, *, most_seconds: int
+    ) -> None:
         """`most_seconds` is the longest time that the model may ask for."""
         self._workspaces = workspaces
+        self._background = background
         self._most_seconds = most_seconds
         self.time_limit = most_seconds + 30.0
         """Seconds; more than the command's own, with the time to end it."""
@@ -47,7 +52,7 @@ class TerminalTool:
             description=(
                 "Run a bash command in this person's own workspace, a Linux sandbox at /workspace"
                 " without network or keyboard. Files, the folder (cd) and exports stay; processes"
-                " end with the command."
+                " end with the command. With `background`, only start it, for `process`."
             ),
             schema=make_schema(
                 ("command",),
@@ -59,11 +64,16 @@ class TerminalTool:
                     "description": f"seconds, {min(_SECONDS, most_seconds)} by default",
                 },
                 workdir={"type": "string"},
+                background={"type": "boolean"},
+                notify={
+                    "type": "boolean",
+                    "description": "with background: begin a turn here when it ends",
+                },
             ),
         )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Run the command, and wait for its end. Cancellation kills it.
+        """Run the command, and wait for its end or only start it. Cancellation kills it.
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
@@ -72,9 +82,11 @@ class TerminalTool:
             raise ToolArgumentError("`command` is empty")
         if len(text.encode()) > _LONGEST_COMMAND:
             raise ToolArgumentError("`command` is too long; write a script with `write_file`")
+        folder = read_text(arguments, "workdir")
+        if arguments.get("background"):
+            return await self._start(text, folder, bool(arguments.get("notify")), context)
         given = arguments.get("timeout")
         seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
-        folder = read_text(arguments, "workdir")
         argv = make_shell_command(text, context.conversation_id, folder)
         command = Command(workspace=slug, argv=argv, folder=folder)
         async with self._workspaces.lock(slug):
@@ -88,15 +100,36 @@ class TerminalTool:
             sources=(make_source("command", flatten(text, _NAMED)),),
         )
 
+    async def _start(
+        self, text: str, folder: str, wants_note: bool, context: ToolContext
+    ) -> ToolResult:
+        """Start a command in the background; it sees the shell's folder and exports."""
+        slug = find_slug(context)
+        argv = make_shell_command(text, context.conversation_id, folder, keeps=False)
+        async with self._workspaces.lock(slug):
+            process_id = await self._background.start(
+                Command(workspace=slug, argv=argv, folder=folder, has_input=True),
+                text,
+                NewProcess(
+                    conversation_id=context.conversation_id,
+                    turn_id=context.turn_id,
+                    workspace=slug,
+                    wants_note=wants_note,
+                ),
+                context.person_id,
+            )
+        note = " You get a message when it ends." if wants_note else ""
+        return ToolResult(
+            text=f"Started as {name_process(process_id)}; its output goes to"
+            f" {name_log(process_id)}. `process` reads, writes, waits and kills.{note}"
+        )
+
     async def _show(self, slug: str, output: bytes, context: ToolContext) -> str:
         """Return what the model sees of an output; a long one goes to a file."""
-        if b"\0" in output:
-            return (
-                f"[The output is binary, {len(output):,} bytes; write it to a file, or print it"
-                " with xxd or strings.]"
-            )
-        text = strip_controls(output.decode("utf-8", "replace")).rstrip("\n")
-        if len(text) <= HEAD + TAIL:
+        text = read_output(output)
+        if text is None:
+            return describe_binary(len(output))
+        if not is_long(text):
             return text or "[No output.]"
         path = f"{OUTPUTS}/{re.sub('[^0-9A-Za-z]', '', context.call_id)[-12:]}.txt"
         try:
@@ -104,13 +137,17 @@ class TerminalTool:
             where = f"all of it is in {path}: read on with `read_file`"
         except WorkspaceError:
             where = "the rest is lost, because the workspace is full"
-        left_out = len(text) - HEAD - TAIL
-        return f"{text[:HEAD]}\n[… {left_out:,} characters left out; {where} …]\n{text[-TAIL:]}"
+        return shorten(text, where)
 
 
 def _describe_end(done: Completed, seconds: float) -> list[str]:
     if done.limit == "time":
-        return [f"[It was stopped after {seconds:g} s. Ask for a longer `timeout`, or do less.]"]
+        return [
+            (
+                f"[It was stopped after {seconds:g} s. Ask for a longer `timeout`, do less, or use"
+                " `background`.]"
+            )
+        ]
     if done.limit:
         return [f"[{_ENDS[done.limit]}]"]
     return [f"[Exit status {done.status}.]"] if done.status else []

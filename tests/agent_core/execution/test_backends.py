@@ -65,6 +65,25 @@ async def test_standard_input_is_empty(backend: Backend) -> None:
     assert done.output == b"1\nover\n"
 
 
+async def test_input_reaches_a_command_that_has_it(backend: Backend) -> None:
+    text = 'while read -r line; do echo "got $line"; done; echo over'
+    command = Command(workspace="anna", argv=("/bin/bash", "-c", text), has_input=True)
+    process = await backend.start(command)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await process.write(b"one\n")
+            assert await process.read() == b"got one\n"
+            await process.write("zwölf\n".encode())
+            assert await process.read() == "got zwölf\n".encode()
+            await process.write(b"")
+            assert await process.read() == b"over\n"
+            assert (await process.wait()).status == 0
+        with pytest.raises(WorkspaceError):
+            await process.write(b"more\n")
+    finally:
+        await process.kill()
+
+
 async def test_a_command_runs_in_the_workspace_or_a_folder_of_it(backend: Backend) -> None:
     await run(backend, "mkdir -p deep/er")
     assert (await run(backend, "pwd")).output == b"/workspace\n"

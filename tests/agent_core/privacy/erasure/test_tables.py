@@ -38,7 +38,17 @@ HANDLED = {
         "external_sync",
         "outbox",
     ),
-    *("people", "questions", "unreachable_chats", "rooms", "sessions", "shares", "steps", "tasks"),
+    *(
+        "people",
+        "processes",
+        "questions",
+        "unreachable_chats",
+        "rooms",
+        "sessions",
+        "shares",
+        "steps",
+        "tasks",
+    ),
     *("room_presence", "strangers"),
     *("turn_files", "turns", "usage"),
 }

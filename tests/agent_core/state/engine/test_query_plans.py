@@ -21,6 +21,7 @@ from agent_core.ids import (
     MessageId,
     OutboxId,
     PersonId,
+    ProcessId,
     PromptHash,
     QuestionId,
     RoomId,
@@ -46,10 +47,11 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine import meta
-from agent_core.state.jobs import job_history, job_marks, job_owners, job_runs, jobs
+from agent_core.state.jobs import job_history, job_marks, job_owners, job_runs, jobs, processes
 from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Options
+from agent_core.state.jobs.processes import NewProcess
 from agent_core.state.lifecycle import (
     erase_person,
     export,
@@ -119,7 +121,17 @@ GROWING = (
         "sessions",
         "shares",
     ),
-    *("compactions", "job_runs", "jobs", "steps", "tasks", "turn_files", "turns", "usage"),
+    *(
+        "compactions",
+        "job_runs",
+        "jobs",
+        "processes",
+        "steps",
+        "tasks",
+        "turn_files",
+        "turns",
+        "usage",
+    ),
 )
 ROOMS = (
     archive,
@@ -153,6 +165,7 @@ ROOMS = (
     passages,
     people,
     presence,
+    processes,
     questions,
     redact,
     retention,
@@ -199,6 +212,9 @@ VALUES: dict[str, Any] = {
     "pages": 1,
     "redacted": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
+    "process_id": ProcessId(1),
+    "process_ids": [ProcessId(1)],
+    "known": [ProcessId(1)],
     "is_pinned": True,
     "fault": "f",
     "is_alone": bool,
@@ -253,6 +269,9 @@ VALUES: dict[str, Any] = {
         call_id=CallId("c"),
     ),
     "question_id": QuestionId(1),
+    "process": NewProcess(
+        conversation_id=ConversationId(1), turn_id=TurnId(1), workspace="ana", wants_note=True
+    ),
     "queue": tasks.Queue(slow="speech", is_slow=False),
     "reached": {"c": "1"},
     "preferences": Preferences(
@@ -451,6 +470,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     },
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "search.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
+    "processes.end": {"status": 0, "reason": ""},
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
     "delegated_turns.find": {"key": "helper:1:1:c"},

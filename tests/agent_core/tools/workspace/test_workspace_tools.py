@@ -1,77 +1,26 @@
 """The tools of the workspace, in a real sandbox."""
 
 import asyncio
-import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent_core.execution import LocalBackend
-from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.tools import (
-    WORKSPACE_TOOLS,
-    MemoryOwner,
-    SecretMask,
-    Toolbox,
-    ToolContext,
-    ToolResult,
-    make_workspace_tools,
-)
-from agent_core.transcript import ToolCallPart, make_source
+from agent_core.state.engine.database import Database
+from agent_core.tools import WORKSPACE_TOOLS, ToolResult
+from agent_core.transcript import make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
+from tests.agent_core.tools.workspace.desk import SECRET, Desk
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
-SECRET = "sk-ant-abcdefghijklmnopqrstuv"
 
-
-class Desk:
-    """A toolbox with the tools of a workspace, and the folder that they work in."""
-
-    def __init__(self, folder: Path) -> None:
-        self.place = folder / "workspaces" / "anna"
-        self._toolbox = Toolbox(
-            make_workspace_tools(make_local(folder), command_seconds=30),
-            mask=SecretMask((SECRET,)),
-        )
-        self._calls = 0
-
-    async def use(self, name: str, *, conversation: int = 1, **arguments: object) -> ToolResult:
-        self._calls += 1
-        call_id = CallId(f"toolu_{self._calls:04}")
-        call = ToolCallPart(call_id=call_id, name=name, arguments=json.dumps(arguments))
-        context = replace(context_of(call_id), conversation_id=ConversationId(conversation))
-        return await self._toolbox.run(call, context)
-
-    async def say(self, name: str, **arguments: object) -> str:
-        return (await self.use(name, **arguments)).text
-
-
-def context_of(call_id: CallId, kind: str = "human") -> ToolContext:
-    owner = MemoryOwner(person_id=PersonId(1), slug="anna")
-    return ToolContext(
-        person_id=PersonId(1),
-        owner_id=PersonId(1),
-        memory_owner=owner if kind == "human" else None,
-        conversation_id=ConversationId(1),
-        scope="s1",
-        turn_id=TurnId(1),
-        call_id=call_id,
-        now=0,
-        evidence="",
-    )
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
-
-
-async def test_every_tool_has_the_name_that_jobs_may_use(tmp_path: Path) -> None:
-    tools = make_workspace_tools(make_local(tmp_path), command_seconds=30)
+async def test_every_tool_has_the_name_that_jobs_may_use(desk: Desk) -> None:
+    tools = desk.tools
     assert tuple(tool.spec.name for tool in tools) == WORKSPACE_TOOLS
-    assert [tool.effect for tool in tools] == ["unsafe", "read", "idempotent", "unsafe", "read"]
+    assert [tool.effect for tool in tools] == [
+        *("unsafe", "unsafe", "read", "idempotent", "unsafe", "read")
+    ]
 
 
 async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk) -> None:
@@ -90,7 +39,7 @@ async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk
     ("command", "sentence"),
     [
         ("yes", "[It was stopped after 8,000,000 bytes of output; filter it or write a file.]"),
-        ("sleep 600", "[It was stopped after 1 s. Ask for a longer `timeout`, or do less.]"),
+        ("sleep 600", "[It was stopped after 1 s. Ask for a longer `timeout`, do less, or use"),
         ("read -r x || echo nothing to read", "nothing to read"),
         ("setsid sleep 600 & disown; echo away", "away"),
         ("head -c 500 /dev/urandom; printf '\\0'", "or print it with xxd or strings.]"),
@@ -103,7 +52,7 @@ async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk
 async def test_a_bad_command_gets_one_clear_sentence(
     desk: Desk, command: str, sentence: str
 ) -> None:
-    said = await desk.say("terminal", command=command, timeout=1 if "600" in command else 10)
+    said = await desk.say("terminal", command=command, timeout=1 if command == "sleep 600" else 10)
     assert sentence in said or ("99" in command and "Resource" in said)
 
 
@@ -130,7 +79,7 @@ async def test_the_folder_and_exports_stay_for_the_next_command(desk: Desk, tmp_
     await desk.say("terminal", command="mkdir -p a 'b c'; cd 'b c'; export WHO=$'two\\nlines' X=1")
     assert await desk.say("terminal", command='pwd; echo "$WHO"') == "/workspace/b c\ntwo\nlines"
     assert await desk.say("terminal", command="unset X; pwd", workdir="a") == "/workspace/a"
-    again = Desk(tmp_path)  # a gateway that has restarted
+    again = Desk(desk.database, tmp_path, make_local(tmp_path))  # a gateway that has restarted
     said = await again.say("terminal", command="pwd; echo ${X-unset} $#; cd ../a; exit 3")
     assert said == "/workspace/b c\nunset 0\n[Exit status 3.]"
     assert await desk.say("terminal", command="pwd; rmdir ../a") == "/workspace/a"
@@ -266,17 +215,18 @@ async def test_changes_of_one_workspace_come_one_after_the_other(desk: Desk) -> 
     assert await desk.say("read_file", path="n") == "5\n"
 
 
-async def test_a_group_has_no_workspace(tmp_path: Path) -> None:
-    toolbox = Toolbox(make_workspace_tools(make_local(tmp_path), command_seconds=30))
-    call = ToolCallPart(call_id=CallId("c1"), name="terminal", arguments='{"command":"ls"}')
-    result = await toolbox.run(call, context_of(call.call_id, kind="room"))
-    assert result.text == "`terminal` was not run: there is no workspace in a group or channel."
+async def test_a_group_has_no_workspace(desk: Desk) -> None:
+    for name, arguments in (("terminal", {"command": "ls"}), ("process", {"action": "list"})):
+        said = await desk.say(name, is_in_room=True, **arguments)
+        assert said == f"`{name}` was not run: there is no workspace in a group or channel."
 
 
-async def test_a_backend_that_is_lost_is_an_error_that_the_model_reads(tmp_path: Path) -> None:
-    lost = LocalBackend(tmp_path, LIMITS)
-    toolbox = Toolbox(make_workspace_tools(lost, command_seconds=30))
-    call = ToolCallPart(call_id=CallId("c1"), name="terminal", arguments='{"command":"ls"}')
-    result = await toolbox.run(call, context_of(call.call_id))
-    assert result.is_error
-    assert result.text.startswith("`terminal` failed: bubblewrap is not installed;")
+async def test_a_backend_that_is_lost_is_an_error_that_the_model_reads(
+    database: Database, tmp_path: Path
+) -> None:
+    desk = Desk(database, tmp_path, LocalBackend(tmp_path, LIMITS))
+    for arguments in ({}, {"background": True}):
+        result = await desk.use("terminal", command="ls", **arguments)
+        assert result.is_error
+        assert result.text.startswith("`terminal` failed: bubblewrap is not installed;")
+    assert await desk.say("process", action="list") == "No command runs in the background."

@@ -1,0 +1,148 @@
+"""Queries over long-running commands.
+
+Their words are in the workspace only. A command belongs to the person of its conversation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import ConversationId, PersonId, ProcessId, TurnId
+from agent_core.state.engine.database import Connection
+
+ProcessState = Literal["running", "ended", "lost"]
+
+_COLUMNS = (
+    *("id", "conversation_id", "turn_id", "workspace", "wants_note", "state", "status", "reason"),
+    *("started_at", "ended_at"),
+)
+_PROCESS = ", ".join(_COLUMNS)
+_MINE = "conversation_id IN (SELECT id FROM conversations WHERE person_id = :person_id)"
+_KEPT = 20
+"""Ended commands of a person that can still be listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewProcess:
+    """A long-running command before its start; `wants_note` asks for a turn at its end."""
+
+    conversation_id: ConversationId
+    turn_id: TurnId
+    workspace: str
+    wants_note: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessRow:
+    """A long-running command. `reason` is the limit that ended it, or another code; "" for none.
+
+    `lost` means that the gateway stopped before it had ended.
+    """
+
+    id: ProcessId
+    conversation_id: ConversationId
+    turn_id: TurnId
+    workspace: str
+    wants_note: bool
+    state: ProcessState
+    status: int | None
+    reason: str
+    started_at: int
+    ended_at: int | None
+
+
+def insert(
+    connection: Connection, *, process: NewProcess, person_id: PersonId, now: int
+) -> ProcessId:
+    """Record a command before it starts, and drop the oldest ended ones of its person."""
+    cursor = connection.execute(
+        "INSERT INTO processes (conversation_id, turn_id, workspace, wants_note, state, started_at)"
+        " VALUES (:conversation_id, :turn_id, :workspace, :wants_note, 'running', :now)",
+        {
+            "conversation_id": process.conversation_id,
+            "turn_id": process.turn_id,
+            "workspace": process.workspace,
+            "wants_note": process.wants_note,
+            "now": now,
+        },
+    )
+    connection.execute(
+        f"DELETE FROM processes WHERE id IN (SELECT id FROM processes WHERE {_MINE}"
+        " AND state <> 'running' ORDER BY id DESC LIMIT -1 OFFSET :kept)",
+        {"person_id": person_id, "kept": _KEPT},
+    )
+    return ProcessId(cursor.lastrowid or 0)
+
+
+def drop(connection: Connection, *, process_id: ProcessId) -> None:
+    """Delete a command that could not start."""
+    connection.execute("DELETE FROM processes WHERE id = :id", {"id": process_id})
+
+
+def find(
+    connection: Connection, *, process_id: ProcessId, person_id: PersonId
+) -> ProcessRow | None:
+    """Return a command of a person."""
+    row = connection.execute(
+        f"SELECT {_PROCESS} FROM processes WHERE id = :id AND {_MINE}",
+        {"id": process_id, "person_id": person_id},
+    ).fetchone()
+    return _process(row) if row else None
+
+
+def list_of_person(connection: Connection, *, person_id: PersonId) -> list[ProcessRow]:
+    """List the commands of a person, newest first."""
+    rows = connection.execute(
+        f"SELECT {_PROCESS} FROM processes WHERE {_MINE} ORDER BY id DESC",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_process(row) for row in rows]
+
+
+def find_any(
+    connection: Connection, *, process_ids: Sequence[ProcessId]
+) -> list[tuple[ProcessRow, PersonId]]:
+    """Return those of these commands that still exist, each with its person."""
+    found = []
+    for process_id in process_ids:
+        row = connection.execute(
+            f"SELECT {_PROCESS}, (SELECT person_id FROM conversations WHERE id ="
+            " processes.conversation_id) FROM processes WHERE id = :id",
+            {"id": process_id},
+        ).fetchone()
+        if row:
+            found.append((_process(row[:-1]), PersonId(row[-1])))
+    return found
+
+
+def end(
+    connection: Connection, *, process_id: ProcessId, status: int | None, reason: str, now: int
+) -> ProcessRow | None:
+    """Record the end of a running command; None if it had none to record."""
+    row = connection.execute(
+        "UPDATE processes SET state = 'ended', status = :status, reason = :reason, ended_at = :now"
+        f" WHERE id = :id AND state = 'running' RETURNING {_PROCESS}",
+        {"id": process_id, "status": status, "reason": reason, "now": now},
+    ).fetchone()
+    return _process(row) if row else None
+
+
+def lose(connection: Connection, *, known: Sequence[ProcessId], now: int) -> list[ProcessRow]:
+    """Mark all running commands but the `known` ones as lost, and return them."""
+    lost = []
+    for row in connection.execute(
+        f"SELECT {_PROCESS} FROM processes WHERE state = 'running' ORDER BY id"
+    ).fetchall():
+        process = _process(row)
+        if process.id not in known:
+            connection.execute(
+                "UPDATE processes SET state = 'lost', ended_at = :now WHERE id = :id",
+                {"id": process.id, "now": now},
+            )
+            lost.append(process)
+    return lost
+
+
+def _process(row: Sequence[object]) -> ProcessRow:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    return ProcessRow(**{**values, "wants_note": bool(values["wants_note"])})  # type: ignore[arg-type]

@@ -1,0 +1,32 @@
+"""What the model sees of a command's output."""
+
+from agent_core.tools.untrusted_text import strip_controls
+
+HEAD, TAIL = 4_000, 6_000
+"""Characters of a long output that the model sees; the end reports the outcome."""
+
+
+def read_output(output: bytes) -> str | None:
+    """Return an output as text without controls; None for a binary one."""
+    if b"\0" in output:
+        return None
+    return strip_controls(output.decode("utf-8", "replace")).rstrip("\n")
+
+
+def describe_binary(size: int) -> str:
+    """Say that an output of so many bytes is binary."""
+    return (
+        f"[The output is binary, {size:,} bytes; write it to a file, or print it with xxd or"
+        " strings.]"
+    )
+
+
+def is_long(text: str) -> bool:
+    """Return whether an output is too long to be shown whole."""
+    return len(text) > HEAD + TAIL
+
+
+def shorten(text: str, where: str) -> str:
+    """Return the beginning and the end of a long output; `where` says where the rest is."""
+    left_out = len(text) - HEAD - TAIL
+    return f"{text[:HEAD]}\n[… {left_out:,} characters left out; {where} …]\n{text[-TAIL:]}"

@@ -1,0 +1,65 @@
+"""A toolbox with the tools of a workspace, as one person's turn has it."""
+
+import json
+from pathlib import Path
+
+from agent_core.execution import Backend
+from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.state.engine.database import Database
+from agent_core.tools import (
+    MemoryOwner,
+    SecretMask,
+    Toolbox,
+    ToolContext,
+    ToolResult,
+    make_workspace_tools,
+)
+from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
+from agent_core.transcript import ToolCallPart
+
+SECRET = "sk-ant-abcdefghijklmnopqrstuv"
+MOST_BACKGROUND = 2
+
+
+class Desk:
+    """A toolbox with the tools of a workspace, and the folder that they work in."""
+
+    def __init__(
+        self, database: Database, folder: Path, backend: Backend, *, seconds: float = 600
+    ) -> None:
+        self.database = database
+        self.place = folder / "workspaces" / "anna"
+        self.now = 0
+        limits = BackgroundLimits(most=MOST_BACKGROUND, seconds=seconds)
+        self.background = BackgroundCommands(database, backend, limits, lambda: self.now)
+        self.tools = make_workspace_tools(backend, self.background, command_seconds=30)
+        self._toolbox = Toolbox(self.tools, mask=SecretMask((SECRET,)))
+        self._calls = 0
+
+    async def use(
+        self,
+        name: str,
+        *,
+        conversation: int = 1,
+        person: int = 1,
+        is_in_room: bool = False,
+        **arguments: object,
+    ) -> ToolResult:
+        self._calls += 1
+        owner = MemoryOwner(person_id=PersonId(person), slug="anna")
+        context = ToolContext(
+            person_id=PersonId(person),
+            owner_id=PersonId(person),
+            memory_owner=None if is_in_room else owner,
+            conversation_id=ConversationId(conversation),
+            scope="s1",
+            turn_id=TurnId(1),
+            call_id=CallId(f"toolu_{self._calls:04}"),
+            now=self.now,
+            evidence="",
+        )
+        call = ToolCallPart(call_id=context.call_id, name=name, arguments=json.dumps(arguments))
+        return await self._toolbox.run(call, context)
+
+    async def say(self, name: str, **arguments: object) -> str:
+        return (await self.use(name, **arguments)).text  # type: ignore[arg-type]
