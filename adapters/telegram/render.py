@@ -37,6 +37,7 @@ _CARRIES_MEANING = ("pre", "text_link")
 _BULLETS = ("•", "◦", "▪")
 _RULE = "———"
 _UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
+_BLANK_LINES = re.compile(r"\n{2,}")
 _CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f]")
 _MAYBE_CODE = re.compile(r"```|~~~|(?:    |\t)")
 _SHOWN_LINK = re.compile(
@@ -113,16 +114,12 @@ def _lay_out(markdown: str) -> Page:
     """Lay out the page; cached, because a text is measured, sent and edited in turn."""
     text = _CONTROLS.sub("", _UNSENDABLE.sub("\ufffd", markdown))
     if is_plain(text):
-        return Page(text="\n\n".join(_texts(parse(text))))
+        return Page(text=_BLANK_LINES.sub("\n\n", text.strip("\n")))
     writer = _Writer()
     _write_blocks(writer, parse(text), depth=0, gap="\n\n")
     page = _trim("".join(writer.parts), writer.entities)
     # Markup around nothing, such as an empty link, is better shown raw than not at all.
     return page if page.text else Page(text=text.strip())
-
-
-def _texts(blocks: Iterable[Block]) -> list[str]:
-    return [run.text for block in blocks if isinstance(block, Paragraph) for run in block.runs]
 
 
 class _Writer:
