@@ -10,7 +10,7 @@ from typing import cast
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import Effect, ToolContext, ToolResult, flatten
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, flatten
 from agent_core.tools.web import ReaderCommand, ReaderFailed, ReaderPool
 from agent_core.transcript import ToolSpec
 
@@ -67,7 +67,7 @@ class ChartTool:
 
     spec: ToolSpec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = False
+    declaration = Declaration()
 
     def __init__(self, database: Database, readers: ReaderPool, fonts: Path) -> None:
         self._database = database

@@ -20,7 +20,7 @@ from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools import Effect, ToolContext, ToolResult, local_time, quote
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time, quote
 from agent_core.tools.web import SourceFailed
 from agent_core.transcript import ToolSpec, UntrustedSource, make_source
 
@@ -54,7 +54,7 @@ class GatherTool:
 
     spec: ToolSpec = SPEC
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration()
 
     def __init__(self, database: Database, services: GatherSources, *, in_room: bool) -> None:
         self._database = database

@@ -33,6 +33,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import inbox
 from agent_core.tools import (
+    Declaration,
     Effect,
     ToolContext,
     ToolResult,
@@ -99,8 +100,7 @@ class ScheduleTool:
 
     spec: ToolSpec = SCHEDULE_SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
-    patience = 660.0
+    declaration = Declaration(cost="free", time_limit=660.0, waits_for_person=True)
 
     def __init__(
         self, database: Database, prompter: UserPrompter, services: ScheduleServices

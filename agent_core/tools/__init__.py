@@ -2,6 +2,8 @@
 
 from agent_core.tools.clock import describe_days, local_time, read_days
 from agent_core.tools.contract import (
+    Cost,
+    Declaration,
     Effect,
     MemoryOwner,
     Tool,
@@ -56,6 +58,8 @@ __all__ = [
     "WORKSPACE_TOOLS",
     "Answer",
     "AskTool",
+    "Cost",
+    "Declaration",
     "DelegateTool",
     "Effect",
     "HelperReport",

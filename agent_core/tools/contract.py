@@ -13,6 +13,30 @@ Effect = Literal["read", "idempotent", "unsafe"]
 """Effect of a repeat after a crash: none, the same again, or harm."""
 
 
+Cost = Literal["free", "time", "money"]
+"""Cost of a call: nothing, because it is local and quick; time; or money of a paid service."""
+
+RESULT_LIMIT = 20_000
+"""Characters of one result that the model gets; about 5,000 tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """Properties of a tool besides its spec and its effect; the defaults fit most tools.
+
+    A step with only `free` calls is refunded to the turn's budget. `time_limit` is in seconds, None
+    for that of the toolbox; waiting for a person with `waits_for_person` costs the turn none of its
+    time. `output_limit` is in characters: the rest of a longer result goes to a file.
+    `is_untrusted` marks results that hold words of others.
+    """
+
+    cost: Cost = "time"
+    time_limit: float | None = None
+    output_limit: int = RESULT_LIMIT
+    is_untrusted: bool = False
+    waits_for_person: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryOwner:
     """The owner of the memory that a conversation may change. `slug` names its folder."""
@@ -72,14 +96,9 @@ class Tool(Protocol):
     def effect(self) -> Effect:
         """The effect of repeating a call."""
 
-    # A tool with a `time_limit`, in seconds, may take longer than others; one with `patience` may
-    # also wait for a person, which costs the turn none of its time.
-
     @property
-    def is_cheap(self) -> bool:
-        """True for local tools that take no time and no money: a step with only such calls is
-        refunded to the turn's budget.
-        """
+    def declaration(self) -> Declaration:
+        """Cost, limits and trust of a call."""
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run the tool. `arguments` fit the schema.

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.arguments import compile_schema, read_arguments
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import HelperReport, HelperTask
 from agent_core.tools.untrusted_text import flatten
 from agent_core.transcript import ToolSpec
@@ -34,8 +34,7 @@ class DelegateTool:
     """The `delegate_task` tool. A repeat after a crash continues the helpers that it had."""
 
     effect: Effect = "idempotent"
-    is_cheap = False
-    time_limit = _SECONDS
+    declaration = Declaration(cost="money", time_limit=_SECONDS)
     spec = ToolSpec(
         name="delegate_task",
         description=(

@@ -1,10 +1,7 @@
 """Bound what a tool returns, and word the failures of a call."""
 
-from agent_core.tools.contract import ToolResult
+from agent_core.tools.contract import RESULT_LIMIT, ToolResult
 from agent_core.tools.untrusted_text import escape
-
-RESULT_LIMIT = 20_000
-"""Characters of one result that the model gets; about 5,000 tokens."""
 
 _RESULT_TAIL = 4_000
 """The part of them kept for the end, where a command reports its outcome."""

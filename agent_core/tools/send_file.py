@@ -8,7 +8,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.execution import Backend
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import is_hidden
 from agent_core.tools.workspace import find_slug
 from agent_core.transcript import ToolSpec
@@ -71,7 +71,7 @@ class SendFileTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
+    declaration = Declaration(cost="free")
 
     def __init__(self, database: Database, backend: Backend | None = None) -> None:
         """With a `backend`, files of the person's workspace can be sent."""

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person, Preferences, SpokenAnswers
 from agent_core.tools.clock import describe_days, read_days
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.time_zones import find_zone, read_hours
 from agent_core.transcript import ToolSpec
 
@@ -90,7 +90,7 @@ class SettingsTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
+    declaration = Declaration(cost="free")
 
     def __init__(
         self,

@@ -62,10 +62,10 @@ class Toolbox:
         tool = self._tools.get(name)
         return tool.effect if tool else "read"
 
-    def is_cheap(self, name: str) -> bool:
+    def is_free(self, name: str) -> bool:
         """True for a tool whose calls take no time and no money."""
         tool = self._tools.get(name)
-        return tool is not None and tool.is_cheap
+        return tool is not None and tool.declaration.cost == "free"
 
     def needs_approval(self, name: str) -> bool:
         """True for a tool whose calls wait for the person's approval."""
@@ -73,7 +73,9 @@ class Toolbox:
 
     def waits_for_person(self, name: str) -> bool:
         """True for a tool whose calls may wait for a person."""
-        return self.needs_approval(name) or hasattr(self._tools.get(name), "patience")
+        tool = self._tools.get(name)
+        waits = tool is not None and tool.declaration.waits_for_person
+        return waits or self.needs_approval(name)
 
     async def run(
         self,
@@ -110,8 +112,9 @@ class Toolbox:
         arguments: Mapping[str, object],
         context: ToolContext,
     ) -> ToolResult:
-        patience = getattr(tool, "patience", getattr(tool, "time_limit", self._timeout))
-        scope = asyncio.timeout(patience)
+        declared = tool.declaration
+        seconds = self._timeout if declared.time_limit is None else declared.time_limit
+        scope = asyncio.timeout(seconds)
         try:
             async with scope:
                 result = await tool.run(arguments, context)
@@ -121,7 +124,7 @@ class Toolbox:
             return fail(f"`{call.name}` failed: {end_sentence(error)}")
         except OSError as error:
             if isinstance(error, TimeoutError) and scope.expired():
-                return fail(_describe_timeout(tool, patience))
+                return fail(_describe_timeout(tool, seconds))
             reason = error.strerror or str(error) or type(error).__name__
             return fail(f"`{call.name}` failed: {end_sentence(reason)}")
         return replace(result, text=bound(self.mask.hide(result.text)))
@@ -148,10 +151,10 @@ class Toolbox:
         return bound(f"There is no tool `{shown}`.{guess} There are: {names}.")
 
 
-def _describe_timeout(tool: Tool, patience: float) -> str:
+def _describe_timeout(tool: Tool, seconds: float) -> str:
     doubt = (
         " It is not known whether it took effect: check before repeating it."
         if tool.effect == "unsafe"
         else " Ask for less at once, or take another way."
     )
-    return f"`{tool.spec.name}` was stopped: it took longer than {patience:g} s.{doubt}"
+    return f"`{tool.spec.name}` was stopped: it took longer than {seconds:g} s.{doubt}"

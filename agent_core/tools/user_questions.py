@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations.questions import Choice
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec, UntrustedSource
 
 MOST_OPTIONS = 6
@@ -116,8 +116,7 @@ class AskTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
-    patience = 660.0
+    declaration = Declaration(cost="free", time_limit=660.0, waits_for_person=True)
 
     def __init__(self, prompter: UserPrompter) -> None:
         self._prompter = prompter

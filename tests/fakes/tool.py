@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Cost, Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 
 ANY_OBJECT = '{"type":"object"}'
@@ -19,12 +19,12 @@ class FakeTool:
         act: Act | None = None,
         *,
         effect: Effect = "read",
-        is_cheap: bool = False,
+        cost: Cost = "time",
         schema: str = ANY_OBJECT,
     ) -> None:
         self.spec = ToolSpec(name=name, description=f"does {name}", schema=schema)
         self.effect: Effect = effect
-        self.is_cheap = is_cheap
+        self.declaration = Declaration(cost=cost)
         self.asked: list[tuple[Mapping[str, object], ToolContext]] = []
         self.running = 0
         self._act = act

@@ -12,7 +12,7 @@ from typing import Literal
 
 import uvloop
 
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
@@ -70,7 +70,7 @@ class CollapseTool:
 
     spec: ToolSpec = _COLLAPSE
     effect: Effect = "idempotent"
-    is_cheap: bool = False
+    declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Die."""
@@ -87,7 +87,7 @@ class RingTool:
 
     spec: ToolSpec = _RING
     effect: Effect = "unsafe"
-    is_cheap: bool = False
+    declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Ring."""

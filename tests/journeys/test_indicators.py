@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from tests.emulators.streaming import Fault
 from tests.emulators.telegram_cast import ANNA
@@ -27,7 +27,7 @@ class Oven:
         schema='{"type":"object","properties":{},"additionalProperties":false}',
     )
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Bake it."""

@@ -166,7 +166,7 @@ TOOL = "[talaria.tools]\nx = broken_one:create\n"
         ),
         (TOOL, FUTURE, "made for version 2 of the plug-in interface, and this is version 1"),
         (TOOL, RAISES, "can't be loaded (ZeroDivisionError: division by zero)"),
-        (TOOL, HALF, "x has no spec, effect, is_cheap, run"),
+        (TOOL, HALF, "x has no spec, effect, declaration, run"),
         (TOOL, REFUSES, "x can't be created (ValueError: sides is missing)"),
         ("[talaria.tools]\nx = broken_one:missing\n", HALF, "can't be loaded (AttributeError"),
         ("[talaria.models]\nanthropic = broken_one:create\n", HALF, "Talaria itself has anthropic"),

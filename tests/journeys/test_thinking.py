@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.texts import general
 from tests.emulators.streaming import Answer, Fault, text_answer
@@ -34,7 +34,7 @@ class MeetTool:
 
     spec: ToolSpec = _MEET
     effect: Effect = "read"
-    is_cheap: bool = False
+    declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         async with asyncio.timeout(45):

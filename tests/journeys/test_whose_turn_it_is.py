@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.texts import general
 from tests.journeys.accounts import asked, texts
@@ -26,7 +26,7 @@ class Shredder:
         schema='{"type":"object","properties":{},"additionalProperties":false}',
     )
     effect: Effect = "unsafe"
-    is_cheap = False
+    declaration = Declaration()
 
     def describe(self, arguments: Mapping[str, object]) -> str:
         """What it would do."""

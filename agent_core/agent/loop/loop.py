@@ -327,7 +327,7 @@ class Loop:
             async with aclosing(run_tools(waiting, run_one, results)) as events:
                 async for event in events:
                     yield event
-        if all(toolbox.is_cheap(call.name) for call in calls):
+        if all(toolbox.is_free(call.name) for call in calls):
             self._budget.refund_step()
         parts = self._guardrails.check(calls, results)
         self._next_input.append(Message(role="tool", parts=parts))

@@ -27,7 +27,15 @@ from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import people
-from agent_core.tools import Effect, ToolContext, ToolResult, flatten, local_time, quote
+from agent_core.tools import (
+    Declaration,
+    Effect,
+    ToolContext,
+    ToolResult,
+    flatten,
+    local_time,
+    quote,
+)
 from agent_core.transcript import ToolSpec
 
 PAGE = 8
@@ -169,7 +177,7 @@ class ArchiveTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
+    declaration = Declaration(cost="free")
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from agent_core.memory.external.sync_queue import POLL, SyncQueue
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
-from agent_core.tools import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools import Declaration, Effect, Tool, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolSpec, make_source
 
 
@@ -22,7 +22,7 @@ class ExternalMemoryClient:
     """A tool of the provider. It only works in private conversations, for the person who asks."""
 
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration(cost="money", is_untrusted=True)
 
     def __init__(self, tool: ExternalMemoryTool, contact: ProviderConnection) -> None:
         self._tool = tool

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import Effect, ToolContext, ToolResult, local_time
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time
 from agent_core.transcript import ToolSpec, make_source
 
 DEFAULT_HITS = 10
@@ -66,7 +66,7 @@ class RecallTool:
 
     spec = _SPEC
     effect: Effect = "read"
-    is_cheap = True
+    declaration = Declaration(cost="free")
 
     def __init__(self, database: Database, zone: str = "UTC") -> None:
         self._database = database

@@ -10,7 +10,7 @@ from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Effect, ToolContext, ToolResult, find_secret
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, find_secret
 from agent_core.transcript import ToolSpec
 
 _LONGEST_DIFF = 6000
@@ -40,8 +40,7 @@ class ProposeSoulTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
-    patience = PATIENCE
+    declaration = Declaration(cost="free", time_limit=PATIENCE, waits_for_person=True)
 
     def __init__(self, identity: SoulFile, approval: Approval, limit: int) -> None:
         """`limit` is in characters of SOUL.md."""

@@ -12,7 +12,7 @@ from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.tool import arguments as wanting
 from agent_core.memory.tool.arguments import MemoryRequest, describe_done, describe_refusal
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Effect, MemoryOwner, ToolContext, ToolResult, find_secret
+from agent_core.tools import Declaration, Effect, MemoryOwner, ToolContext, ToolResult, find_secret
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 500
@@ -91,8 +91,7 @@ class MemoryTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    is_cheap = True
-    patience = PATIENCE
+    declaration = Declaration(cost="free", time_limit=PATIENCE, waits_for_person=True)
 
     def __init__(
         self,

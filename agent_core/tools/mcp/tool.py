@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.mcp.contract import ForeignTool, McpUnavailable
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
@@ -25,7 +25,7 @@ class McpTool:
         self._connection = connection
         self._tool = tool
         self._mask = SecretMask(server.secrets)
-        self.time_limit = server.seconds + _PATIENCE
+        self.declaration = Declaration(time_limit=server.seconds + _PATIENCE, is_untrusted=True)
         self.spec = ToolSpec(
             name=name_tool(server.name, tool.name),
             description=tool.description or f"A tool of the server {server.name}.",
@@ -36,11 +36,6 @@ class McpTool:
     def effect(self) -> Effect:
         """A server may claim that a repeat does no harm; nobody has to believe it."""
         return "unsafe"
-
-    @property
-    def is_cheap(self) -> bool:
-        """Foreign servers take time."""
-        return False
 
     def list_actions(
         self, arguments: Mapping[str, object], context: ToolContext

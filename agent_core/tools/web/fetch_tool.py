@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from agent_core.errors import ToolArgumentError
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action
 from agent_core.tools.untrusted_text import quote
 from agent_core.tools.web.addresses import ForbiddenAddress, check_url, show_link
@@ -54,7 +54,7 @@ class WebFetchTool:
 
     spec: ToolSpec = SPEC
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration(is_untrusted=True)
 
     def __init__(self, fetcher: Fetcher, readers: ReaderPool) -> None:
         self._fetcher = fetcher

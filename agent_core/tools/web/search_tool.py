@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action
 from agent_core.tools.untrusted_text import quote
 from agent_core.tools.web.addresses import show_link
@@ -41,7 +41,7 @@ class WebSearchTool:
 
     spec: ToolSpec = SPEC
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration(is_untrusted=True)
 
     def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
 from agent_core.transcript import ToolSpec, make_source
 
@@ -28,7 +28,7 @@ class ReadFileTool:
         schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
     )
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration()
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
@@ -87,7 +87,7 @@ class WriteFileTool:
         schema=make_schema(("path", "content"), path=_TEXT, content=_TEXT),
     )
     effect: Effect = "idempotent"
-    is_cheap = False
+    declaration = Declaration()
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
@@ -118,7 +118,7 @@ class PatchTool:
         schema=make_schema(("path", "old", "new"), path=_TEXT, old=_TEXT, new=_TEXT),
     )
     effect: Effect = "unsafe"
-    is_cheap = False
+    declaration = Declaration()
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces

@@ -7,7 +7,7 @@ from contextlib import suppress
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.ids import ProcessId
 from agent_core.state.jobs.processes import ProcessRow
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.workspace.background import KILLED, BackgroundCommands, name_log
 from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
 from agent_core.tools.workspace.workspaces import (
@@ -32,6 +32,8 @@ _REASONS = {
     "backend": "was lost, because the place where it ran is gone",
     KILLED: "was killed",
 }
+_END_SECONDS = 30.0
+"""What a call may take beyond the wait that it asks for."""
 
 
 def name_process(process_id: ProcessId) -> str:
@@ -56,7 +58,6 @@ class ProcessTool:
     """The `process` tool."""
 
     effect: Effect = "unsafe"
-    is_cheap = False
 
     def __init__(
         self, workspaces: Workspaces, background: BackgroundCommands, *, most_seconds: int
@@ -65,8 +66,7 @@ class ProcessTool:
         self._workspaces = workspaces
         self._background = background
         self._most_seconds = most_seconds
-        self.time_limit = most_seconds + 30.0
-        """Seconds; more than the longest wait."""
+        self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS, is_untrusted=True)
         self.spec = ToolSpec(
             name="process",
             description=(

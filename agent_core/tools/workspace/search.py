@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
 from agent_core.execution import Command, run_command
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import strip_controls
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
 from agent_core.transcript import ToolSpec, make_source
@@ -44,7 +44,7 @@ class SearchFilesTool:
         ),
     )
     effect: Effect = "read"
-    is_cheap = False
+    declaration = Declaration(is_untrusted=True)
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.execution import Command, Completed, run_command
 from agent_core.state.jobs.processes import NewProcess
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.workspace.background import BackgroundCommands, name_log
 from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
@@ -21,6 +21,8 @@ OUTPUTS = ".output"
 """The folder of the workspace with the outputs that were too long."""
 _SECONDS = 60
 """Seconds of a command for which the model asks for no other time."""
+_END_SECONDS = 30.0
+"""The time to end a command that takes too long."""
 _LONGEST_COMMAND = 100_000
 """Bytes; Linux takes 131,072 for one argument."""
 _NAMED = 60
@@ -36,7 +38,6 @@ class TerminalTool:
     """The `terminal` tool. It has no network, and ends with everything that it started."""
 
     effect: Effect = "unsafe"
-    is_cheap = False
 
     def __init__(
         self, workspaces: Workspaces, background: BackgroundCommands, *, most_seconds: int
@@ -45,8 +46,7 @@ class TerminalTool:
         self._workspaces = workspaces
         self._background = background
         self._most_seconds = most_seconds
-        self.time_limit = most_seconds + 30.0
-        """Seconds; more than the command's own, with the time to end it."""
+        self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS, is_untrusted=True)
         self.spec = ToolSpec(
             name="terminal",
             description=(

@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 
-from agent_core.tools import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools import Declaration, Effect, Tool, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 
 TALARIA_API = 1
@@ -14,7 +14,7 @@ class DiceTool:
     """Rolls dice."""
 
     effect: Effect = "read"
-    is_cheap = True
+    declaration = Declaration(cost="free")
 
     def __init__(self, sides: int) -> None:
         self._sides = sides

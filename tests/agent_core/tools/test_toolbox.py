@@ -88,15 +88,15 @@ def test_two_tools_of_one_name_are_refused() -> None:
 
 
 def test_effects_and_prices_are_those_of_the_tools() -> None:
-    toolbox = Toolbox([FakeTool("send", effect="unsafe"), FakeTool("note", is_cheap=True)])
+    toolbox = Toolbox([FakeTool("send", effect="unsafe"), FakeTool("note", cost="free")])
     assert (toolbox.effect("send"), toolbox.effect("note")) == ("unsafe", "read")
-    assert (toolbox.is_cheap("send"), toolbox.is_cheap("note")) == (False, True)
+    assert (toolbox.is_free("send"), toolbox.is_free("note")) == (False, True)
 
 
-def test_an_unknown_tool_does_no_harm_and_is_not_cheap() -> None:
-    toolbox = Toolbox([FakeTool("send", effect="unsafe", is_cheap=True)])
+def test_an_unknown_tool_does_no_harm_and_is_not_free() -> None:
+    toolbox = Toolbox([FakeTool("send", effect="unsafe", cost="free")])
     assert toolbox.effect("sned") == "read"
-    assert not toolbox.is_cheap("sned")
+    assert not toolbox.is_free("sned")
 
 
 async def test_an_unknown_tool_is_answered_with_the_nearest_name_and_all_names() -> None:

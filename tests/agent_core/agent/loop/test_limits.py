@@ -9,7 +9,7 @@ from agent_core.errors import ModelBusy, ModelRejected
 from agent_core.events import TextReset, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Usage
-from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, ToolContext, ToolResult
 from agent_core.transcript import TextPart
 from tests.agent_core.agent.loop.rig import Rig, fact_of, result_texts, shown
 from tests.fakes.model import Play, ask, call, finish, say
@@ -104,20 +104,20 @@ async def test_what_is_written_at_the_limit_is_left_for_a_turn_of_its_own() -> N
 
 
 async def test_a_step_of_cheap_tools_is_given_back() -> None:
-    tools = [FakeTool("look", is_cheap=True)]
+    tools = [FakeTool("look", cost="free")]
     rig = Rig(look(1), look(2), say("done"), tools=tools, steps=2)
     assert (await rig.end()).ending == "answered"
 
 
 async def test_a_step_with_one_tool_that_counts_is_not_given_back() -> None:
-    tools = [FakeTool("look", is_cheap=True), FakeTool("fetch")]
+    tools = [FakeTool("look", cost="free"), FakeTool("fetch")]
     both = ask(call("look"), call("fetch", call_id="f"))
     rig = Rig(both, say("so far"), tools=tools, steps=1)
     assert (await rig.end()).reason == "steps"
 
 
 async def test_cheap_tools_without_end_come_to_an_end() -> None:
-    tools = [FakeTool("look", is_cheap=True)]
+    tools = [FakeTool("look", cost="free")]
     rig = Rig(*[look(n) for n in range(6)], say("enough"), tools=tools, steps=3)
     assert await rig.end() == TurnEnded(ending="exhausted", text="enough", reason="steps")
     assert rig.model.plays == []
@@ -205,6 +205,6 @@ async def test_time_in_which_a_person_is_waited_for_is_not_the_turns(
 
     tool = FakeTool("ask", wait)
     if is_patient:
-        tool.patience = 660.0  # type: ignore[attr-defined]
+        tool.declaration = Declaration(time_limit=660.0, waits_for_person=True)
     rig = Rig(ask(call("ask")), say("Blue."), tools=[tool], seconds=10)
     assert (await rig.end()).ending == ending

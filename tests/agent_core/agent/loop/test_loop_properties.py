@@ -77,7 +77,7 @@ async def test_any_behaviour_of_a_model_ends_in_one_way(
     tokens: int,
     fallbacks: tuple[str, ...],
 ) -> None:
-    look = FakeTool("look", is_cheap=True)
+    look = FakeTool("look", cost="free")
     send = FakeTool("send", effect="unsafe")
     policy = ModelPolicy(model="fake-1", fallbacks=fallbacks)
     rig = Rig(tools=[look, send], policy=policy, steps=steps, tokens=tokens)

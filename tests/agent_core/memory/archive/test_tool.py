@@ -34,7 +34,7 @@ async def list_rows(database: Database, dialogue: Dialogue) -> list[LedgerEntry]
 
 def test_the_tool_is_cheap_idempotent_and_has_a_strict_schema(database: Database) -> None:
     tool = ArchiveTool(database, lambda _: None)
-    assert (tool.spec.name, tool.effect, tool.is_cheap) == ("archive", "idempotent", True)
+    assert (tool.spec.name, tool.effect, tool.declaration.cost) == ("archive", "idempotent", "free")
     validate = fastjsonschema.compile(json.loads(tool.spec.schema))
     validate({"action": "insert", "text": "x", "tags": ["a"]})
     for wrong in (

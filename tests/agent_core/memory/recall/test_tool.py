@@ -64,7 +64,7 @@ def ids(answer: str) -> list[int]:
 
 def test_the_tool_reads_is_cheap_and_has_a_strict_schema(archive: Archive) -> None:
     tool = RecallTool(archive.database)
-    assert (tool.spec.name, tool.effect, tool.is_cheap) == ("recall", "read", True)
+    assert (tool.spec.name, tool.effect, tool.declaration.cost) == ("recall", "read", "free")
     validate = fastjsonschema.compile(json.loads(tool.spec.schema))
     assert validate({"query": "x"}) == {"query": "x", "limit": 10}
     for wrong in (

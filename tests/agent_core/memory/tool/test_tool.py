@@ -80,7 +80,7 @@ def call(tool: MemoryTool, ann: Person) -> Caller:
 
 
 def test_the_tool_is_cheap_idempotent_and_has_a_strict_schema(tool: MemoryTool) -> None:
-    assert (tool.spec.name, tool.effect, tool.is_cheap) == ("memory", "idempotent", True)
+    assert (tool.spec.name, tool.effect, tool.declaration.cost) == ("memory", "idempotent", "free")
     validate = fastjsonschema.compile(json.loads(tool.spec.schema))
     validate({"action": "add", "target": "user", "text": "x"})
     for wrong in (
