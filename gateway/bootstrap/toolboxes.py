@@ -27,6 +27,7 @@ from agent_core.tools import (
     Toolbox,
     make_workspace_tools,
 )
+from agent_core.tools.workspace import BackgroundCommands
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
 from gateway.config import Settings
@@ -51,6 +52,7 @@ class ToolDeps:
     now: Callable[[], int]
     backend: Backend | None
     """The place where commands run; None where there are no tools that act."""
+    background: BackgroundCommands | None
     zone: str
     secret_mask: SecretMask
     forget_people: Callable[[], None]
@@ -67,6 +69,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
         external_memory=core.external_memory,
         now=core.now,
         backend=core.backend,
+        background=core.background,
         zone=core.zone,
         secret_mask=core.secret_mask,
         forget_people=core.identity.forget_known,
@@ -112,9 +115,9 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     )
     acting: tuple[Tool, ...] = ()
     helping: tuple[Tool, ...] = ()
-    if deps.backend:
+    if deps.backend and deps.background:
         most = deps.settings.tools.command_seconds
-        helping = make_workspace_tools(deps.backend, command_seconds=most)
+        helping = make_workspace_tools(deps.backend, deps.background, command_seconds=most)
         acting = (*helping, DelegateTool())
     room = room_tools(database, deps.memory, approval, inventory)
     kit = make_digest_options(deps.settings, deps.zone)
