@@ -95,12 +95,7 @@ class ServerProcess:
 
         Completes in bounded time even if cancelled, and leaves nothing running.
         """
-        ending = asyncio.create_task(self._end())
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await asyncio.wait((ending,))
-            raise
+        await finish(asyncio.create_task(self._end()))
 
     async def _end(self) -> None:
         self._stdin.close()
@@ -114,8 +109,9 @@ class ServerProcess:
             with suppress(ProcessLookupError):
                 self._child.kill()
             gone.cancel()
+            await asyncio.wait((gone,))
         self._draining.cancel()
-        await asyncio.wait((self._draining, asyncio.ensure_future(_finish(gone))))
+        await asyncio.wait((self._draining,))
 
     def _kill(self) -> None:
         if not self._is_sandboxed:
@@ -187,6 +183,19 @@ async def start_unsandboxed(program: ServerProgram, inherited: Mapping[str, str]
     return ServerProcess(child, await _open_pipe(writes), is_sandboxed=False)
 
 
+async def finish(task: asyncio.Task[None]) -> None:
+    """Wait for a task that must complete, however often the caller is cancelled meanwhile."""
+    is_cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled:
+        raise asyncio.CancelledError
+    task.result()
+
+
 async def _spawn(
     words: Sequence[str], environ: Mapping[str, str], fds: Sequence[int], folder: Path | None
 ) -> Child:
@@ -211,11 +220,6 @@ async def _open_pipe(descriptor: int) -> asyncio.StreamWriter:
 async def _abandon(child: Child) -> None:
     assert child.stdin is not None  # noqa: S101 - it is a pipe
     await ServerProcess(child, child.stdin, is_sandboxed=True).end()
-
-
-async def _finish(waiting: asyncio.Future[tuple[int, None]]) -> None:
-    with suppress(asyncio.CancelledError):
-        await waiting
 
 
 def _make_folder(folder: Path) -> None:

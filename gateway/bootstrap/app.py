@@ -22,7 +22,7 @@ from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_router
 from gateway.bootstrap.scheduling import SchedulingDeps, list_command_ends, make_scheduling
-from gateway.bootstrap.toolboxes import make_tool_deps, make_toolboxes
+from gateway.bootstrap.toolboxes import make_mcp_servers, make_tool_deps, make_toolboxes
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
@@ -195,6 +195,7 @@ def _list_background(
     return [
         *(runner.run for runner in runners),
         data.data_requests.run,
+        data.mcp.run,
         partial(scan_all, core.memory.store, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
     ]
@@ -208,6 +209,7 @@ def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> DataService
     merging = AccountMerging(memory)
     confirmations = DataConfirmations(request_queue, home)
     return DataServices(
+        mcp=make_mcp_servers(core, Notices(database, dispatcher)),
         exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
         forgetting=forgetting,
         data_requests=DataRequests(

@@ -7,12 +7,14 @@ from adapters.contract import ChatAdapter
 from agent_core.agent.compaction import Compactor
 from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
+from agent_core.tools.mcp import McpServers
 from gateway.commands import (
     ArchiveNotes,
     BlockCommands,
     ContextCommands,
     ConversationCommands,
     JobCommands,
+    McpCommands,
     MemoryAccess,
     MemoryCommands,
     ModelCommands,
@@ -46,6 +48,7 @@ class CommandDeps:
     exports: DataExport
     forgetting: DataForget
     adapters: Mapping[str, ChatAdapter]
+    mcp: McpServers
 
 
 def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
@@ -94,6 +97,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
             hears=bool(extra.settings.media.transcription),
         ),
         RoomCommands(deps.rooms, deps.consent),
+        McpCommands(extra.mcp),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(extra.adapters).wrap)

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
+from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core
@@ -24,13 +25,16 @@ from gateway.turns import AttachmentStage, Lanes, TurnDeps
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataServices:
-    """The services of a person's own data and accounts, and the questions they ask."""
+    """The services of a person's own data and accounts, the questions they ask, and the MCP
+    servers that owners add.
+    """
 
     exports: DataExport
     forgetting: DataForget
     data_requests: DataRequests
     merging: AccountMerging
     questions: Questions
+    mcp: McpServers
 
 
 def make_router(
@@ -53,6 +57,7 @@ def make_router(
         exports=data.exports,
         forgetting=data.forgetting,
         adapters=adapters,
+        mcp=data.mcp,
     )
     return InboundRouter(
         group=group,

@@ -17,7 +17,7 @@ from agent_core.memory import (
     SoulFile,
 )
 from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
-from agent_core.state.engine.database import Database
+from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
     AskTool,
     DelegateTool,
@@ -28,11 +28,15 @@ from agent_core.tools import (
     make_workspace_tools,
 )
 from agent_core.tools.workspace import BackgroundCommands
+from agent_core.tools.mcp import Judged, McpServer, McpServers
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
-from gateway.config import Settings
+from gateway.config import MCP_CONFIG, Settings, locate_mcp_programs, read_mcp_servers
+from gateway.errors import SettingsError
 from gateway.jobs import make_rules, name_places
 from gateway.outbound import make_rescheduler
+from gateway.people import Notices
+from gateway.texts.tools.mcp import describe_waiting
 from gateway.turns import UserPrompts
 
 
@@ -132,3 +136,29 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         room_job=make_toolbox((*room, *shared, *open_gathering)),
         helper=Toolbox(helping, mask=deps.secret_mask),
     )
+
+
+def make_mcp_servers(core: Core, notices: Notices) -> McpServers:
+    """Return the servers of `mcp.toml`; nothing is connected yet."""
+    home, environ = core.settings.home, core.settings.environ
+    seen: list[object] = []
+
+    def read() -> list[McpServer] | None:
+        path = home / MCP_CONFIG
+        try:
+            state = path.stat() if path.exists() else None
+            mark = (state.st_mtime_ns, state.st_size, state.st_ino) if state else None
+            if seen == [mark]:
+                return None
+            seen[:] = [mark]
+            return read_mcp_servers(home, environ)
+        except (OSError, SettingsError) as error:
+            raise ValueError(str(error)) from error
+
+    def notify(connection: Connection, server: McpServer, judged: Judged) -> Callable[[], None]:
+        notice = partial(describe_waiting, server.name, judged)
+        rows = notices.enqueue_for_owners(connection, notice, core.now())
+        return partial(notices.dispatcher.enqueue, rows)
+
+    surroundings = locate_mcp_programs(home, environ)
+    return McpServers(core.database, surroundings, read=read, notify=notify)

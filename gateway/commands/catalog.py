@@ -31,6 +31,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
     CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
     CommandSpec(name="tools", summary="List the tools that I can use here"),
+    CommandSpec(
+        name="mcp", summary="Show MCP servers, accept their tools", owner_only=True, is_private=True
+    ),
     CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
     CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
     CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),

@@ -7,6 +7,11 @@ from gateway.config.clock import now as now
 from gateway.config.credentials import Secrets as Secrets
 from gateway.config.logging import list_hidden as list_hidden
 from gateway.config.logging import logging_to as logging_to
+from gateway.config.mcp_file import MCP_CONFIG as MCP_CONFIG
+from gateway.config.mcp_file import add_mcp_server as add_mcp_server
+from gateway.config.mcp_file import locate_mcp_programs as locate_mcp_programs
+from gateway.config.mcp_file import read_mcp_servers as read_mcp_servers
+from gateway.config.mcp_file import remove_mcp_server as remove_mcp_server
 from gateway.config.media_tables import MediaSettings as MediaSettings
 from gateway.config.paths import BACKUPS as BACKUPS
 from gateway.config.paths import CHAT_HISTORY as CHAT_HISTORY

@@ -36,7 +36,7 @@ def read_file(path: Path, tables: Tables) -> Values:
 
     Raises `SettingsError`, which never repeats a secret.
     """
-    tree = _parse_file(path)
+    tree = parse_file(path)
     for place, value in _walk(tree):
         variable = _find_secret(place, value)
         if variable:
@@ -121,7 +121,8 @@ def _split(text: str, field: FieldInfo) -> str | list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
-def _parse_file(path: Path) -> dict[str, Any]:
+def parse_file(path: Path) -> dict[str, Any]:
+    """Read a file of settings; empty if the file is missing. Raises `SettingsError`."""
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:

@@ -18,6 +18,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "models": "List models with their prices, and update the prices",
     "skills": "Manage skills",
     "plugins": "List plug-ins, and what is wrong with them",
+    "mcp": "Add MCP servers, test them, and accept their tools",
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",
     "backup": "Back up the database, even while it is in use",

@@ -45,6 +45,8 @@ class McpServer:
     seconds: float = 60.0
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values from the environment; hidden in everything that the server returns."""
+    fault: str = ""
+    """The mistake in its configuration, which ends a sentence; it is never connected then."""
 
     def wants(self, tool: str) -> bool:
         """Return whether the owner's filters let a tool through."""

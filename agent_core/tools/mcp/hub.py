@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,6 @@ from agent_core.tools.mcp.contract import (
     OpenSession,
     Surroundings,
 )
-from agent_core.tools.mcp.listing import combine
 from agent_core.tools.mcp.loading import load_sessions
 from agent_core.tools.mcp.pins import (
     Judged,
@@ -33,6 +33,8 @@ from agent_core.tools.mcp.tool import McpTool
 
 _LOOK = 3.0
 """Seconds between two looks at the configuration."""
+_MOST_SHOWN = 100
+"""Lists of tools that owners can still accept by what they were shown."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,13 +49,14 @@ Notify = Callable[[Connection, McpServer, Judged], Callable[[], None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerReport:
-    """A server for its owner: its state, its tools by what may become of them, and the digest by
-    which they are accepted.
+    """A server for its owner: its state, its tools by what may become of them, and the word by
+    which exactly these are accepted.
     """
 
     connection: McpConnection
+    listing: Listing
     judged: Judged
-    digest: str
+    token: str
 
 
 class McpServers:
@@ -77,7 +80,10 @@ class McpServers:
         self._load = load
         self._connections: dict[str, McpConnection] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._running: set[asyncio.Task[None]] = set()
+        """The tasks of all servers, with those that are still ending."""
         self._tools: dict[tuple[McpConnection, str], McpTool] = {}
+        self._shown: dict[tuple[str, str], dict[str, str]] = {}
         self.fault = ""
         """What is wrong with the configuration; the servers stay as they were."""
 
@@ -88,10 +94,10 @@ class McpServers:
                 await self._follow()
                 await asyncio.sleep(_LOOK)
         finally:
-            for task in self._tasks.values():
+            for task in self._running:
                 task.cancel()
-            if self._tasks:
-                await asyncio.wait(self._tasks.values())
+            if self._running:
+                await asyncio.wait(set(self._running))
 
     async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
         """List the accepted tools of the servers that a person may use; see `ToolSource`."""
@@ -111,23 +117,26 @@ class McpServers:
         """Describe every server, by name."""
         connections = sorted(self._connections.values(), key=lambda one: one.server.name)
 
-        def look(connection: Connection) -> list[ServerReport]:
-            return [
-                ServerReport(
-                    connection=one,
-                    judged=judge(one.listing, read_pins(connection, one.server.name)),
-                    digest=combine(list_digests(one.listing)),
-                )
-                for one in connections
-            ]
+        pins = await self._database.read(
+            lambda connection: [read_pins(connection, one.server.name) for one in connections]
+        )
+        return [
+            ServerReport(
+                connection=one,
+                listing=(listing := one.listing),
+                judged=judge(listing, pinned),
+                token=self._remember(one.server.name, listing),
+            )
+            for one, pinned in zip(connections, pins, strict=True)
+        ]
 
-        return await self._database.read(look)
+    def accept(self, connection: Connection, name: str, token: str) -> bool:
+        """Accept the tools that a report showed, in a transaction; False if it is too old.
 
-    def accept(self, connection: Connection, name: str, digest: str) -> bool:
-        """Accept the tools of a server, in a transaction; False if they are others by now."""
-        found = self._connections.get(name)
-        digests = list_digests(found.listing) if found else {}
-        if not digests or combine(digests) != digest:
+        A server that has changed them since gains nothing: only those shown are accepted.
+        """
+        digests = self._shown.get((name, token))
+        if not digests:
             return False
         accept_tools(connection, name, digests)
         return True
@@ -138,6 +147,18 @@ class McpServers:
         if found:
             found.retry()
         return found is not None
+
+    def _remember(self, name: str, listing: Listing) -> str:
+        """Remember what an owner is shown, and return the word for it."""
+        digests = list_digests(listing)
+        for (server, token), shown in self._shown.items():
+            if server == name and shown == digests:
+                return token
+        token = secrets.token_hex(4)
+        self._shown[name, token] = digests
+        while len(self._shown) > _MOST_SHOWN:
+            del self._shown[next(iter(self._shown))]
+        return token
 
     async def _follow(self) -> None:
         try:
@@ -171,7 +192,9 @@ class McpServers:
             server, self._surroundings, self._load, listed=self._note, timings=self._timings
         )
         self._connections[server.name] = connection
-        self._tasks[server.name] = asyncio.create_task(connection.run())
+        task = self._tasks[server.name] = asyncio.create_task(connection.run())
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
 
     async def _note(self, server: McpServer, listing: Listing) -> None:
         """Tell owners once about tools that wait for them. Raises `StoreError`."""

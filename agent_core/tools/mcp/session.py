@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 
+import httpx2
 from mcp import Client, MCPError, types
 from mcp.client.session import IncomingMessage, MessageHandlerFnT
 from mcp.client.subscriptions import SubscriptionLost
@@ -58,9 +59,11 @@ async def open_session(
             finally:
                 following.cancel()
                 await asyncio.wait((following,))
-    except* MCPError as errors:
-        reason = link.fault or f"did not connect: {_shorten(errors.exceptions[0])}"
-        raise McpUnavailable(reason) from errors
+    except (MCPError, BaseExceptionGroup) as error:
+        leaf = _find_leaf(error)
+        if not isinstance(leaf, MCPError | httpx2.HTTPError):
+            raise leaf from error
+        raise McpUnavailable(link.fault or f"did not connect: {_shorten(leaf)}") from error
 
 
 class ClientSession:
@@ -141,6 +144,13 @@ def _read_tool(tool: types.Tool) -> RawTool:
         schema=tool.input_schema,
         is_destructive=bool(hints and hints.destructive_hint),
     )
+
+
+def _find_leaf(error: BaseException) -> BaseException:
+    """Return the first error of a group, which the tasks of the SDK make of everything."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _shorten(error: Exception) -> str:

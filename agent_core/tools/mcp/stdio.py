@@ -15,6 +15,7 @@ from agent_core.execution import (
     SandboxLimits,
     ServerProcess,
     ServerProgram,
+    finish,
     start_sandboxed,
     start_unsandboxed,
 )
@@ -57,12 +58,7 @@ async def open_stdio(
         for stream in (incoming, read, write, outgoing):
             stream.close()
         # A cancelled caller still has to wait for the end of its program.
-        ending = asyncio.create_task(_end(process, tasks))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await asyncio.wait((ending,))
-            raise
+        await finish(asyncio.create_task(_end(process, tasks)))
 
 
 async def _start(server: McpServer, surroundings: Surroundings) -> ServerProcess:

@@ -127,6 +127,8 @@ class McpConnection:
 
     async def _serve(self) -> None:
         """Connect, and stay connected until the connection is lost. Raises the reason."""
+        if self.server.fault:
+            raise McpUnavailable(self.server.fault)
         open_session = await self._load()
         async with contextlib.AsyncExitStack() as stack:
             async with asyncio.timeout(self._timings.start):

@@ -8,6 +8,7 @@ from gateway.interfaces.operations.contract import Answer, Operation, OperationC
 from gateway.interfaces.operations.job_previews import preview
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
 from gateway.interfaces.operations.logins import LOGIN_OPERATIONS
+from gateway.interfaces.operations.mcp import MCP_OPERATIONS
 from gateway.interfaces.operations.memory import MEMORY_OPERATIONS
 from gateway.interfaces.operations.people import PEOPLE_OPERATIONS
 from gateway.interfaces.operations.skills import SKILL_OPERATIONS
@@ -35,5 +36,6 @@ OPERATIONS: Mapping[str, Operation] = {
     **JOB_OPERATIONS,
     "jobs.preview": preview,
     **SKILL_OPERATIONS,
+    **MCP_OPERATIONS,
 }
 """By the names of the control socket."""

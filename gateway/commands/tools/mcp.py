@@ -1,0 +1,80 @@
+"""The command of owners about MCP servers: show them, accept their tools, connect again."""
+
+from collections.abc import Mapping, Sequence
+
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.mcp import McpServers, ServerReport
+from gateway.commands.registry import Call, Handler, Reply
+from gateway.outbound import stand_for
+from gateway.texts import general
+from gateway.texts.tools import mcp as texts
+
+
+class McpCommands:
+    """Shows MCP servers to owners."""
+
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"mcp": self._mcp}
+
+    async def _mcp(self, call: Call) -> Reply:
+        if not call.person.is_owner:
+            return Reply(text=general.OWNER_ONLY())
+        match call.argument.split():
+            case []:
+                return await self._list()
+            case [name]:
+                return await self._show(name)
+            case ["retry", name]:
+                known = self._servers.retry(name)
+                return Reply(text=(texts.RETRYING if known else texts.UNKNOWN_SERVER)(name=name))
+            case ["accept", name, token]:
+                return self._accept(call, name, token)
+            case _:
+                return Reply(text=texts.USAGE())
+
+    async def _list(self) -> Reply:
+        reports = await self._servers.report()
+        waiting = [one.connection.server.name for one in reports if not one.judged.is_complete]
+        buttons = tuple(stand_for(f"mcp {name}", texts.SHOW(name=name)) for name in waiting)
+        return Reply(text=texts.describe_servers(reports, self._servers.fault), buttons=buttons)
+
+    async def _show(self, name: str) -> Reply:
+        reports = await self._servers.report()
+        found = next((one for one in reports if one.connection.server.name == name), None)
+        if found is None:
+            return Reply(text=texts.UNKNOWN_SERVER(name=name))
+        return Reply(text=texts.describe_tools(found), buttons=_make_buttons(found))
+
+    def _accept(self, call: Call, name: str, token: str) -> Reply:
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            if not self._servers.accept(connection, name, token):
+                return texts.OUTDATED(name=name), ()
+            deed = AuditEntry(
+                person_id=call.person.id,
+                actor=call.actor,
+                action="mcp.accept",
+                detail=name,
+                created_at=call.now,
+            )
+            audit.record(connection, deed)
+            return texts.ACCEPTED(name=name), ()
+
+        return Reply(effect=effect)
+
+
+def _make_buttons(report: ServerReport) -> tuple[Choice, ...]:
+    name = report.connection.server.name
+    buttons = []
+    if not report.judged.is_complete:
+        buttons.append(stand_for(f"mcp accept {name} {report.token}", texts.ACCEPT(), "good"))
+    if report.connection.state == "waiting":
+        buttons.append(stand_for(f"mcp retry {name}", texts.RETRY()))
+    return tuple(buttons)

@@ -1,0 +1,261 @@
+"""The MCP servers of `mcp.toml`: read, checked one by one, added and removed.
+
+Talaria writes this file, and never `config.toml`, whose comments are the owner's. A server with a
+mistake is reported, and takes no other with it.
+"""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError
+
+from agent_core.tools.mcp import McpServer, Surroundings
+from gateway.config.redaction import looks_secret
+from gateway.config.sources import parse_file
+from gateway.config.tables import Table
+from gateway.config.types import Text, Texts
+from gateway.errors import SettingsError, suggest
+
+MCP_CONFIG = "mcp.toml"
+MCP_FOLDERS = "mcp"
+"""The folder of the home with one folder per server."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,15}")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_HEADER = re.compile(r"^\[servers\.(?P<name>[a-z0-9-]+)(?P<below>\..+)?\]\s*(#.*)?$")
+_ANY_HEADER = re.compile(r"^\s*\[")
+_MOST_SECONDS = 3600
+_INHERITED = ("PATH", "HOME", "LANG", "USER", "TMPDIR")
+
+
+class McpTable(Table):
+    """The table of one server."""
+
+    command: Text = ""
+    args: Texts = ()
+    env: dict[str, Text] = Field(default_factory=dict)
+    url: Text = ""
+    headers: dict[str, Text] = Field(default_factory=dict)
+    include: Texts = ()
+    exclude: Texts = ()
+    people: Texts = ()
+    local: bool = False
+    unsandboxed: bool = False
+    network: bool = False
+    readable: Texts = ()
+    writable: Texts = ()
+    seconds: int = Field(60, ge=1, le=_MOST_SECONDS)
+
+
+_EXPECTED = {
+    **dict.fromkeys(("command", "url"), "a text"),
+    **dict.fromkeys(("env", "headers"), "a table of texts"),
+    **dict.fromkeys(("local", "unsandboxed", "network"), "true or false"),
+    "seconds": f"a whole number from 1 to {_MOST_SECONDS}",
+}
+_OF_PROGRAMS = ("args", "env", "unsandboxed", "network", "readable", "writable")
+
+
+def read_mcp_servers(home: Path, environ: Mapping[str, str]) -> list[McpServer]:
+    """Read every server; one with a mistake has a `fault`. Raises `SettingsError`."""
+    return [
+        _read_server(name, table, environ) for name, table in sorted(_read_tables(home).items())
+    ]
+
+
+def locate_mcp_programs(home: Path, environ: Mapping[str, str]) -> Surroundings:
+    """Return what the programs of servers get: folders of their own, and a small environment.
+
+    A program outside of the sandbox finds others by the gateway's own PATH.
+    """
+    inherited = {name: environ[name] for name in _INHERITED if name in environ}
+    return Surroundings(folder=home / MCP_FOLDERS, hidden=(home,), inherited=inherited)
+
+
+def add_mcp_server(
+    home: Path, name: str, table: Mapping[str, Any], environ: Mapping[str, str]
+) -> McpServer:
+    """Add a server at the end of the file. Raises `SettingsError`; then nothing has changed."""
+    before = _read_tables(home)
+    if name in before:
+        raise SettingsError(f"There is a server {name} already; `talaria mcp remove {name}` first.")
+    server = _read_server(name, table, environ)
+    if server.fault:
+        raise SettingsError(f"The server {name} {server.fault}.")
+    lines = [f"[servers.{name}]", *(f"{key} = {_spell(value)}" for key, value in table.items())]
+    text = _read_text(home)
+    gap = "\n" if text and not text.endswith("\n\n") else ""
+    _replace(home, f"{text}{gap}" + "\n".join(lines) + "\n", {**before, name: dict(table)})
+    return server
+
+
+def remove_mcp_server(home: Path, name: str) -> None:
+    """Remove a server with its lines. Raises `SettingsError`; then nothing has changed."""
+    before = _read_tables(home)
+    if name not in before:
+        raise SettingsError(f"There is no server {name}; {suggest(name, before)}")
+    kept, is_ours = [], False
+    for line in _read_text(home).splitlines(keepends=True):
+        found = _HEADER.match(line)
+        if found or _ANY_HEADER.match(line):
+            is_ours = bool(found and found["name"] == name)
+        if not is_ours:
+            kept.append(line)
+    rest = {other: table for other, table in before.items() if other != name}
+    _replace(home, "".join(kept), rest)
+
+
+def _read_tables(home: Path) -> dict[str, dict[str, Any]]:
+    """Return the tables of all servers. Raises `SettingsError`."""
+    path = home / MCP_CONFIG
+    tree = parse_file(path)
+    servers = tree.pop("servers", {})
+    if tree:
+        raise SettingsError(
+            f"{path}: {next(iter(tree))} is not known; every server is a table [servers.NAME]."
+        )
+    if not isinstance(servers, dict) or not all(isinstance(row, dict) for row in servers.values()):
+        raise SettingsError(f"{path}: every server must be a table, written as [servers.NAME].")
+    return servers
+
+
+def _read_server(name: str, row: Mapping[str, Any], environ: Mapping[str, str]) -> McpServer:
+    try:
+        return _make_server(name, row, environ)
+    except ValueError as error:
+        return McpServer(name=name, fault=str(error))
+
+
+def _make_server(name: str, row: Mapping[str, Any], environ: Mapping[str, str]) -> McpServer:
+    """Check a table. Raises `ValueError` with the end of a sentence about the server."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("needs a name of at most 16 small letters, digits and dashes")
+    table = _validate(row)
+    if bool(table.command) == bool(table.url):
+        raise ValueError("needs either `command` or `url`")
+    if table.url:
+        _check_url(table)
+        foreign = [key for key in _OF_PROGRAMS if key in row]
+        if foreign:
+            raise ValueError(f"has a `url`, so `{foreign[0]}` has no meaning")
+    elif table.headers:
+        raise ValueError("has a `command`, so `headers` has no meaning")
+    secrets: list[str] = []
+    return McpServer(
+        name=name,
+        argv=(table.command, *table.args) if table.command else (),
+        url=table.url,
+        headers=_fill_in("headers", table.headers, environ, secrets),
+        environ=_fill_in("env", table.env, environ, secrets),
+        include=table.include,
+        exclude=table.exclude,
+        people=table.people,
+        is_local=table.local,
+        is_sandboxed=not table.unsandboxed,
+        has_network=table.network,
+        readable=_find_paths("readable", table.readable),
+        writable=_find_paths("writable", table.writable),
+        seconds=table.seconds,
+        secrets=tuple(secrets),
+    )
+
+
+def _validate(row: Mapping[str, Any]) -> McpTable:
+    try:
+        return McpTable.model_validate(dict(row))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        key = str(fault["loc"][0])
+        if fault["type"] == "extra_forbidden":
+            raise ValueError(
+                f"has a key `{key}` that is not known; {suggest(key, McpTable.model_fields)}"
+            ) from None
+        expected = _EXPECTED.get(key, "a list of texts")
+        raise ValueError(f"has a wrong `{key}`: it must be {expected}") from None
+
+
+def _check_url(table: McpTable) -> None:
+    try:
+        parts = urlsplit(table.url)
+        is_sound = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        is_sound = False
+    if not is_sound or parts.scheme not in ("http", "https"):
+        raise ValueError("has a `url` that is no http or https address, or holds a password")
+    if parts.scheme == "http" and not table.local:
+        raise ValueError("has a `url` without https, which needs `local = true`")
+
+
+def _fill_in(
+    key: str, values: Mapping[str, str], environ: Mapping[str, str], secrets: list[str]
+) -> dict[str, str]:
+    """Put variables into the texts that name them. Raises `ValueError`."""
+
+    def find(match: re.Match[str]) -> str:
+        variable = match[1] or match[2]
+        if not environ.get(variable):
+            raise ValueError(f"names ${variable} in `{key}`, which is not set in the environment")
+        secrets.append(environ[variable])
+        return environ[variable]
+
+    for name, value in values.items():
+        if looks_secret(value):
+            raise ValueError(
+                f"has a secret in `{key}`; put it into the environment, and write"
+                f' {name} = "$VARIABLE"'
+            )
+        if "=" in name or not name.isprintable() or not name:
+            raise ValueError(f"has a name in `{key}` that can't be used")
+    return {name: _VARIABLE.sub(find, value) for name, value in values.items()}
+
+
+def _find_paths(key: str, paths: tuple[str, ...]) -> tuple[Path, ...]:
+    found = tuple(Path(path).expanduser() for path in paths)
+    for path in found:
+        if not path.is_absolute() or not path.exists():
+            raise ValueError(f"names {path} in `{key}`, which is not there")
+    return found
+
+
+def _read_text(home: Path) -> str:
+    try:
+        return (home / MCP_CONFIG).read_text("utf-8-sig")
+    except FileNotFoundError:
+        return ""
+
+
+def _replace(home: Path, text: str, expected: Mapping[str, Any]) -> None:
+    """Replace the file at once, if the text means what is expected. Raises `SettingsError`."""
+    path = home / MCP_CONFIG
+    try:
+        is_sound = tomllib.loads(text).get("servers", {}) == expected
+    except tomllib.TOMLDecodeError:
+        is_sound = False
+    if not is_sound:
+        raise SettingsError(f"{path} has a form that can't be changed safely; edit it by hand.")
+    draft = path.with_suffix(".part")
+    try:
+        draft.write_text(text, "utf-8")
+        draft.chmod(0o600)
+        os.replace(draft, path)  # noqa: PTH105 - atomic on every system
+    except OSError as error:
+        raise SettingsError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def _spell(value: object) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_spell(key)} = {_spell(one)}" for key, one in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_spell, value))}]"
+    return str(value)

@@ -1,0 +1,263 @@
+"""`talaria mcp`: adds, lists, tests and removes MCP servers, and accepts their tools."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent_core.tools.mcp import (
+    Judged,
+    Listing,
+    McpServer,
+    McpUnavailable,
+    Pins,
+    judge,
+    list_digests,
+    load_sessions,
+)
+from gateway.config import (
+    DATABASE,
+    MCP_CONFIG,
+    Settings,
+    add_mcp_server,
+    load,
+    locate_mcp_programs,
+    read_mcp_servers,
+    remove_mcp_server,
+)
+from gateway.errors import Mistaken, StartError, suggest
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
+
+_FAILED = 1
+_SECONDS = 60.0
+"""Seconds that a server has to start and to list its tools."""
+_SHORT, _WHOLE = 100, 1000
+"""Characters of the description of an accepted tool, and of one that waits."""
+_EXAMPLES_OF_ADD = (
+    "talaria mcp add notes --local --writable ~/notes -- mcp-server-filesystem ~/notes",
+    "talaria mcp add web --url https://mcp.example.org/ --header 'Authorization=Bearer $TOKEN'",
+)
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs; the default is `list`."""
+    parser.examples = ("talaria mcp list", "talaria mcp test files")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    verbs.add_parser("list", help="list the servers (the default)", examples=["talaria mcp list"])
+    add = verbs.add_parser(
+        "add", help="add a server, test it and accept its tools", examples=_EXAMPLES_OF_ADD
+    )
+    _configure_add(add)
+    verbs.add_parser(
+        "test",
+        help="connect to a server and list its tools; 1 if that fails",
+        examples=["talaria mcp test files"],
+    ).add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
+    accept = verbs.add_parser(
+        "accept",
+        help="accept the tools of a server as they are now",
+        examples=["talaria mcp accept files"],
+    )
+    remove = verbs.add_parser(
+        "remove", help="remove a server", aliases=("rm",), examples=["talaria mcp remove files"]
+    )
+    for one in (accept, remove):
+        one.add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
+    for one in (add, accept):
+        one.add_argument("--yes", action="store_true", help="accept the tools without asking")
+
+
+def _configure_add(add: argparse.ArgumentParser) -> None:
+    add.add_argument("name", metavar="NAME", help="at most 16 small letters, digits and dashes")
+    add.add_argument("--url", metavar="URL", help="the address of a server that speaks HTTP")
+    for option, shown, what in (
+        ("--header", "NAME=VALUE", "a header for --url; $VARIABLE is read from the environment"),
+        (
+            "--env",
+            "NAME=VALUE",
+            "a variable of the program; $VARIABLE is read from the environment",
+        ),
+        ("--include", "TOOL", "a tool to offer; without any, all of them"),
+        ("--exclude", "TOOL", "a tool to leave out"),
+        ("--person", "SLUG", 'who may use it besides owners; "*" is everyone'),
+        ("--readable", "PATH", "a path that the sandbox shows"),
+        ("--writable", "PATH", "a path that the sandbox shows, and may be written"),
+    ):
+        add.add_argument(option, metavar=shown, action="append", help=f"{what}; repeatable")
+    for option, what in (
+        ("--local", "it sends nothing to others, and may have a private address"),
+        ("--network", "let the program use the network"),
+        ("--unsandboxed", "run the program as Talaria's user, with all its rights"),
+    ):
+        add.add_argument(option, action="store_true", help=what)
+    add.add_argument("--seconds", metavar="N", type=int, help="longest time of one call")
+    # argparse would match "*" with no words before it sees the program's.
+    words = add.add_argument(
+        "words", metavar="WORD", nargs="+", help="the program's command line, after --"
+    )
+    words.required = False
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb. Raises `StartError`."""
+    settings = load(environ)
+    match {"rm": "remove", None: "list"}.get(arguments.verb, arguments.verb):
+        case "list":
+            return _list(settings)
+        case "add":
+            return _add(settings, arguments)
+        case "remove":
+            return _remove(settings, arguments.name)
+        case verb:
+            server = _find(settings, arguments.name)
+            return _show(
+                settings, server, accepts=verb == "accept", is_sure=getattr(arguments, "yes", False)
+            )
+
+
+def _list(settings: Settings) -> int:
+    servers = read_mcp_servers(settings.home, settings.environ)
+    accepted = _ask_accepted(settings, servers)
+    for server in servers:
+        what = server.url or " ".join(server.argv)
+        print(f"{server.name}: {what}" if what else server.name)
+        if server.fault:
+            print(f"  It {server.fault}.")
+        else:
+            print(f"  Tools accepted: {', '.join(accepted[server.name]) or 'none'}")
+    if not servers:
+        print("There are no MCP servers. `talaria mcp add` adds one.")
+    return _FAILED if any(server.fault for server in servers) else 0
+
+
+def _add(settings: Settings, arguments: argparse.Namespace) -> int:
+    table = _make_table(arguments)
+    server = add_mcp_server(settings.home, arguments.name, table, settings.environ)
+    print(f"Added to {settings.home / MCP_CONFIG}; a running Talaria notices it by itself.")
+    return _show(settings, server, accepts=True, is_sure=arguments.yes)
+
+
+def _make_table(arguments: argparse.Namespace) -> dict[str, Any]:
+    words = arguments.words or []
+    table = {
+        "command": words[0] if words else None,
+        "args": words[1:],
+        "url": arguments.url,
+        "env": _read_pairs(arguments.env),
+        "headers": _read_pairs(arguments.header),
+        "include": arguments.include,
+        "exclude": arguments.exclude,
+        "people": arguments.person,
+        "readable": arguments.readable,
+        "writable": arguments.writable,
+        "local": arguments.local,
+        "network": arguments.network,
+        "unsandboxed": arguments.unsandboxed,
+        "seconds": arguments.seconds,
+    }
+    return {key: value for key, value in table.items() if value}
+
+
+def _read_pairs(given: Sequence[str] | None) -> dict[str, str]:
+    pairs = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise Mistaken(f"{text!r} is not of the form NAME=VALUE.")
+        pairs[name] = value
+    return pairs
+
+
+def _remove(settings: Settings, name: str) -> int:
+    remove_mcp_server(settings.home, name)
+    if _has_database(settings):
+        perform(settings.home, "mcp.forget", {"server": name})
+    print(
+        f"Removed {name}. Its folder {locate_mcp_programs(settings.home, settings.environ).folder / name} is kept."
+    )
+    return 0
+
+
+def _find(settings: Settings, name: str) -> McpServer:
+    servers = {one.name: one for one in read_mcp_servers(settings.home, settings.environ)}
+    if name not in servers:
+        raise StartError(
+            f"There is no MCP server {name}; {suggest(name, servers)}"
+            if servers
+            else "There are no MCP servers. `talaria mcp add` adds one."
+        )
+    return servers[name]
+
+
+def _show(settings: Settings, server: McpServer, *, accepts: bool, is_sure: bool) -> int:
+    """Connect to a server and list its tools; accept those that wait if the owner wants that."""
+    if server.fault:
+        raise StartError(f"The server {server.name} {server.fault}.")
+    try:
+        protocol, listing = asyncio.run(_look(settings, server))
+    except (McpUnavailable, TimeoutError) as error:
+        reason = str(error) or f"did not answer within {_SECONDS:g} s"
+        print(f"The server {server.name} {reason}.", file=sys.stderr)
+        return _FAILED
+    accepted = _ask_accepted(settings, [server])[server.name]
+    judged = judge(listing, Pins(accepted=accepted))
+    print(f"{server.name} speaks MCP {protocol} and has {len(listing.tools)} tools.")
+    _print_tools(listing, judged)
+    if judged.is_complete:
+        return 0
+    if not accepts:
+        print(f"`talaria mcp accept {server.name}` accepts the tools that wait.")
+        return 0
+    if not (is_sure or _confirm()):
+        print("Not accepted; nobody can use them yet.")
+        return 0
+    asked = {"server": server.name, "digests": list_digests(listing)}
+    perform(settings.home, "mcp.accept", asked)
+    print("Accepted.")
+    return 0
+
+
+async def _look(settings: Settings, server: McpServer) -> tuple[str, Listing]:
+    open_session = await load_sessions()
+    surroundings = locate_mcp_programs(settings.home, settings.environ)
+    async with (
+        asyncio.timeout(_SECONDS),
+        open_session(server, surroundings, lambda: None) as session,
+    ):
+        return session.protocol, await session.list_tools()
+
+
+def _ask_accepted(
+    settings: Settings, servers: Sequence[McpServer]
+) -> Mapping[str, Mapping[str, str]]:
+    names = [server.name for server in servers]
+    if not _has_database(settings):
+        return {name: {} for name in names}
+    return perform(settings.home, "mcp.list", {"servers": names})
+
+
+def _has_database(settings: Settings) -> bool:
+    """Return whether Talaria has run here before; otherwise, nothing can be accepted yet."""
+    return (settings.home / DATABASE).exists()
+
+
+def _print_tools(listing: Listing, judged: Judged) -> None:
+    for tool in listing.tools:
+        if tool.fault:
+            print(f"  {tool.name} can't be used: {tool.fault}.")
+            continue
+        waits = "new" if tool.name in judged.fresh else "changed" * (tool.name in judged.changed)
+        most = _WHOLE if waits else _SHORT
+        mark = f" ({waits})" if waits else ""
+        print(f"  {tool.name}{mark}: {tool.description[:most]}")
+    if listing.left_out:
+        print(f"  {listing.left_out} more are left out.")
+
+
+def _confirm() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    print("The server wrote these descriptions. Accept them only if you trust it.")
+    return input("Accept the tools that wait? [y/N] ").strip().lower() in ("y", "yes")

@@ -1,0 +1,93 @@
+"""Sentences about MCP servers, for owners."""
+
+from collections.abc import Sequence
+
+from agent_core.localization import Plural, Text, join_list
+from agent_core.tools.mcp import Judged, McpConnection, ServerReport
+
+ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")
+NO_SERVERS = Text("No MCP server is configured. `talaria mcp add` adds one.")
+UNKNOWN_SERVER = Text("There is no MCP server {name}. /mcp lists all of them.")
+ACCEPTED = Text("Accepted. I can use the tools of {name} now.")
+OUTDATED = Text("The tools of {name} have changed since. Look at them again.")
+RETRYING = Text("I'm connecting to {name} again.")
+USAGE = Text("Write /mcp, or /mcp with the name of a server.")
+_STATES = {
+    "ready": Text("{name}: connected"),
+    "starting": Text("{name}: connecting"),
+    "waiting": Text("{name}: not connected. It {reason}."),
+}
+_FAULT = Text("The file can't be read, so nothing has changed: {reason}")
+_TOOLS = Plural("{n:,} tool in use", "{n:,} tools in use")
+_FRESH = Plural("{n:,} new tool waits for your yes", "{n:,} new tools wait for your yes")
+_CHANGED = Plural("{n:,} changed tool is off", "{n:,} changed tools are off")
+_FAULTY = Plural("{n:,} tool can't be used", "{n:,} tools can't be used")
+_LEFT_OUT = Plural("{n:,} more left out", "{n:,} more left out")
+_TOOL = Text("- {name}: {description}")
+_TOOL_STATES = {
+    "fresh": Text("- {name} (new): {description}"),
+    "changed": Text("- {name} (changed, off): {description}"),
+    "faulty": Text("- {name} (can't be used): {reason}"),
+}
+_UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust it.")
+_NOTICE = Text("{name}, an MCP server, offers tools that wait for your yes: {tools}. See /mcp.")
+_NOTICE_CHANGED = Text(
+    "{name}, an MCP server, has changed these tools, so they are off: {tools}. See /mcp."
+)
+_MOST_NAMED = 5
+_SHORT, _WHOLE = 160, 1000
+"""Characters of the description of an accepted tool, and of one that waits."""
+
+
+def describe_servers(reports: Sequence[ServerReport], fault: str) -> str:
+    """List all servers with their states."""
+    lines = [line for one in reports for line in _describe_server(one)]
+    if fault:
+        lines.append(_FAULT(reason=fault))
+    return "\n".join(lines) or NO_SERVERS()
+
+
+def describe_tools(report: ServerReport) -> str:
+    """List the tools of one server, with the whole descriptions of those that wait."""
+    judged = report.judged
+    lines = _describe_server(report)
+    for tool in report.listing.tools:
+        shown = _cut(tool.description, _WHOLE)
+        if tool.name in judged.usable:
+            lines.append(_TOOL(name=tool.name, description=_cut(tool.description, _SHORT)))
+        elif tool.name in judged.fresh:
+            lines.append(_TOOL_STATES["fresh"](name=tool.name, description=shown))
+        elif tool.name in judged.changed:
+            lines.append(_TOOL_STATES["changed"](name=tool.name, description=shown))
+        else:
+            lines.append(_TOOL_STATES["faulty"](name=tool.name, reason=tool.fault))
+    return "\n".join(lines if judged.is_complete else [*lines, "", _UNTRUSTED()])
+
+
+def describe_waiting(server: str, judged: Judged) -> str:
+    """Tell an owner once that tools of a server wait."""
+    notice = _NOTICE_CHANGED if judged.changed else _NOTICE
+    names = list(judged.changed or judged.fresh)
+    shown = names[:_MOST_NAMED] + (["…"] if len(names) > _MOST_NAMED else [])
+    return notice(name=server, tools=join_list(shown))
+
+
+def _describe_server(report: ServerReport) -> list[str]:
+    connection, judged = report.connection, report.judged
+    counts = (
+        (_TOOLS, len(judged.usable)),
+        (_FRESH, len(judged.fresh)),
+        (_CHANGED, len(judged.changed)),
+        (_FAULTY, len(judged.faulty)),
+        (_LEFT_OUT, report.listing.left_out),
+    )
+    told = ", ".join(text(count) for text, count in counts if count)
+    return [_describe_state(connection), *([f"  {told}"] if told else [])]
+
+
+def _describe_state(connection: McpConnection) -> str:
+    return _STATES[connection.state](name=connection.server.name, reason=connection.fault)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
