@@ -42,6 +42,8 @@ _SHAPES = (
     _Shape("an Azure storage key", r"\bAccountKey=[A-Za-z0-9+/]{80,}={0,2}"),
     _Shape("a Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
     _Shape("a Groq, xAI or Replicate key", r"\b(?:gsk_|xai-|r8_)[A-Za-z0-9]{32,}"),
+    _Shape("a Tavily key", r"\btvly-[A-Za-z0-9_-]{20,}"),
+    _Shape("a Brave key", r"\bBSA[A-Za-z0-9_-]{28}\b"),
     _Shape("a Perplexity key", r"\bpplx-[A-Za-z0-9]{40,}"),
     _Shape("an npm token", r"\bnpm_[A-Za-z0-9]{36}"),
     _Shape("a PyPI token", r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),

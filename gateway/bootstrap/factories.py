@@ -30,6 +30,7 @@ from agent_core.memory import (
 )
 from agent_core.models import Model, ModelRouter
 from agent_core.state.engine.database import Database, Observer
+from agent_core.tools.web import WebOptions
 from gateway.bootstrap import plugins
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.timings import Timings
@@ -343,3 +344,15 @@ def _options_of_slack(settings: Settings) -> dict[str, str]:
 
 def _given(**options: str | None) -> dict[str, str]:
     return {name: value for name, value in options.items() if value is not None}
+
+
+def make_web_options(settings: Settings) -> WebOptions:
+    """Build the options of the tools that search and fetch."""
+    return WebOptions(
+        allow_hosts=settings.digest.allow_hosts,
+        search=settings.tools.search,
+        searxng_url=settings.tools.searxng_url,
+        brave_key=settings.secrets.brave_api_key or "",
+        tavily_key=settings.secrets.tavily_api_key or "",
+        proxy=settings.environ.get("DDGS_PROXY", ""),
+    )

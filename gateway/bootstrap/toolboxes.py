@@ -27,9 +27,11 @@ from agent_core.tools import (
     Toolbox,
     make_workspace_tools,
 )
-from agent_core.tools.workspace import BackgroundCommands
 from agent_core.tools.mcp import Judged, McpServer, McpServers
+from agent_core.tools.web import make_web_tools
+from agent_core.tools.workspace import BackgroundCommands
 from gateway.bootstrap.core import Core
+from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
 from gateway.config import MCP_CONFIG, Settings, locate_mcp_programs, read_mcp_servers
 from gateway.errors import SettingsError
@@ -104,7 +106,9 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         deps.forget_people()
         deps.wake_jobs()
 
-    shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *extra)
+    kit = make_digest_options(deps.settings, deps.zone)
+    web = make_web_tools(make_web_options(deps.settings), kit.readers)
+    shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *web, *extra)
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, deps.memory, approval, inventory, deps.backend),
@@ -124,7 +128,6 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         helping = make_workspace_tools(deps.backend, deps.background, command_seconds=most)
         acting = (*helping, DelegateTool())
     room = room_tools(database, deps.memory, approval, inventory)
-    kit = make_digest_options(deps.settings, deps.zone)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask)
@@ -134,7 +137,7 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
         inventory=inventory,
         private_job=make_toolbox((*private, *shared, *gathering, *acting)),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
-        helper=Toolbox(helping, mask=deps.secret_mask),
+        helper=Toolbox((*helping, *web), mask=deps.secret_mask),
     )
 
 

@@ -46,6 +46,12 @@ class Secrets(Table, title="Environment"):
     honcho_api_key: Credential | None = _credential(
         'The key for Honcho, with `memory.provider = "honcho"`.'
     )
+    brave_api_key: Credential | None = _credential(
+        'The key for Brave\'s search, with `tools.search = "brave"`.'
+    )
+    tavily_api_key: Credential | None = _credential(
+        'The key for Tavily\'s search, with `tools.search = "tavily"`.'
+    )
     telegram_api_base_url: HttpAddress | None = _credential(
         "Another Bot API server: the part before `/bot<token>`."
     )

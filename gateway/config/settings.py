@@ -151,6 +151,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
         _wipe_credentials()
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
+    _check_search(settings.tools, secrets)
     return settings.model_copy(
         update={
             "model": _resolve_model(settings, secrets),
@@ -258,6 +259,17 @@ def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
         )
     if not memory.workspace:
         raise SettingsError("memory.workspace can't be empty where memory.provider is honcho.")
+
+
+def _check_search(tools: ToolSettings, secrets: Secrets) -> None:
+    needed = {
+        "searxng": ("tools.searxng_url", tools.searxng_url),
+        "brave": ("BRAVE_API_KEY", secrets.brave_api_key),
+        "tavily": ("TAVILY_API_KEY", secrets.tavily_api_key),
+    }
+    name, value = needed.get(tools.search, ("", "not needed"))
+    if not value:
+        raise SettingsError(f"tools.search is {tools.search}, but {name} is not set.")
 
 
 def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:

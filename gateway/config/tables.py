@@ -275,9 +275,9 @@ class DigestSettings(Table, title="Digests"):
     )
     allow_hosts: Hosts = Field(
         (),
-        description="Hosts of this machine or its network that jobs may fetch from, each with or"
-        ' without a port, for instance `"cloud.lan"` or `"192.168.1.5:8080"`. Everyone who may talk'
-        " here can read what is there.",
+        description="Hosts of this machine or its network that jobs and `web_fetch` may fetch from,"
+        ' each with or without a port, for instance `"cloud.lan"` or `"192.168.1.5:8080"`. Everyone'
+        " who may talk here can read what is there.",
     )
 
 
@@ -318,6 +318,15 @@ class ToolSettings(Table, title="Tools that act"):
         ge=1,
         le=10_000_000,
         description="Most that one person's workspace may hold, in millions of bytes.",
+    )
+    search: Literal["", "ddgs", "searxng", "brave", "tavily"] = Field(
+        "ddgs",
+        description="Where the assistant searches the web. `ddgs` asks public engines and needs no"
+        " key. `searxng` needs `tools.searxng_url`, `brave` needs `BRAVE_API_KEY`, and `tavily`"
+        " needs `TAVILY_API_KEY`. Empty for no search.",
+    )
+    searxng_url: PublicAddress = Field(
+        "", description="The address of your SearXNG server. Its settings have to allow JSON."
     )
 
 

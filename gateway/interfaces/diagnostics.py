@@ -14,6 +14,7 @@ from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
+from agent_core.tools.web import has_ddgs, has_markdown
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
@@ -64,6 +65,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_look_at_platforms(settings),
         _look_at_model(settings),
         _look_at_digests(settings),
+        _look_at_web(settings),
         *_look_at_outside(settings),
         *_look_at_skills(settings.home),
         *_look_at_plugins(settings),
@@ -240,6 +242,17 @@ def _look_at_digests(settings: Settings) -> Finding:
     hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
     hosts = ", ".join(("the open internet", *settings.digest.allow_hosts))
     return _finding("digests", "ok", f"{hub}; jobs fetch only from {hosts}")
+
+
+def _look_at_web(settings: Settings) -> Finding:
+    engine = settings.tools.search
+    search = f"searches with {engine}" if engine else "tools.search is off"
+    missing = [] if has_markdown() else ["pages are read as plain text"]
+    missing += [] if has_ddgs() or engine != "ddgs" else ["nothing can be searched"]
+    if missing:
+        reason = f"the extra `web` is not installed, so {' and '.join(missing)}"
+        return _finding("web", "note", f"{search}; {reason}: pip install 'talaria[web]'")
+    return _finding("web", "ok", f"{search}; reads pages as Markdown")
 
 
 def _look_at_plugins(settings: Settings) -> list[Finding]:

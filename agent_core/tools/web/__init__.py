@@ -1,25 +1,16 @@
 """The web: the guarded client for whatever is fetched, its readers, and the tools for both."""
 
 from agent_core.tools.web.addresses import ForbiddenAddress, check_address, show_link
+from agent_core.tools.web.catalog import WebOptions, make_web_tools
 from agent_core.tools.web.faults import FetchFailed, ReaderFailed, SourceFailed
-from agent_core.tools.web.fetch_tool import WebFetchTool, has_markdown
+from agent_core.tools.web.fetch_tool import has_markdown
 from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.tools.web.reader_process import PAGE_READER, ReaderCommand, ReaderPool
-from agent_core.tools.web.search import (
-    BraveSearch,
-    DdgsSearch,
-    SearchEngine,
-    SearxngSearch,
-    TavilySearch,
-    has_ddgs,
-)
-from agent_core.tools.web.search_tool import WebSearchTool
+from agent_core.tools.web.search import has_ddgs
 
 __all__ = [
     "MOST_BYTES",
     "PAGE_READER",
-    "BraveSearch",
-    "DdgsSearch",
     "FetchFailed",
     "FetchRequest",
     "Fetcher",
@@ -28,14 +19,11 @@ __all__ = [
     "ReaderCommand",
     "ReaderFailed",
     "ReaderPool",
-    "SearchEngine",
-    "SearxngSearch",
     "SourceFailed",
-    "TavilySearch",
-    "WebFetchTool",
-    "WebSearchTool",
+    "WebOptions",
     "check_address",
     "has_ddgs",
     "has_markdown",
+    "make_web_tools",
     "show_link",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent_core.tools.untrusted_text import strip_controls
 from agent_core.tools.web.faults import SourceFailed
-from agent_core.tools.web.fetching import MOST_BYTES, Page
+from agent_core.tools.web.fetching import Page
 from agent_core.tools.web.reader_process import ReaderCommand, ReaderPool
 from agent_core.tools.web.readers.decoding import decode
 
@@ -15,6 +15,8 @@ _PDF_READER = "agent_core.tools.web.readers.pdf_reader"
 _SECONDS = 20.0
 _ESCAPED = 12
 """Most bytes that one character takes in JSON."""
+_MOST_MARKUP = 2_000_000
+"""Bytes of a page that are read."""
 _MOST_PDF = 1_000_000
 """Characters of a PDF file that can be read."""
 _HTML = ("text/html", "application/xhtml+xml")
@@ -78,12 +80,14 @@ def _find_type(page: Page) -> str:
 
 async def _read_html(page: Page, readers: ReaderPool, begin: int, most: int) -> Extract:
     arguments = page.url, page.charset, str(begin), str(most)
-    body = page.body[:MOST_BYTES]
+    body = page.body[:_MOST_MARKUP]
     found = await _run(readers, _MARKDOWN_READER, body, arguments, most)
     text, length, title = found.get("text"), found.get("length"), found.get("title")
     if not isinstance(text, str) or not isinstance(length, int) or not length:
         raise SourceFailed("it contains no text; it may need a browser that runs scripts")
-    cut = f"Only its first {MOST_BYTES / 1e6:g} MB were read." if len(page.body) > len(body) else ""
+    cut = (
+        f"Only its first {_MOST_MARKUP / 1e6:g} MB were read." if len(page.body) > len(body) else ""
+    )
     return Extract(text=strip_controls(text), length=length, title=str(title), note=cut)
 
 

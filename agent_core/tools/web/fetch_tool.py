@@ -19,22 +19,18 @@ from agent_core.transcript import ToolSpec, make_source
 PIECE = 16_000
 """Characters of one result; see `tools.results.RESULT_LIMIT`."""
 _MOST_BYTES = 10_000_000
-_MOST_OFFSET = 100_000_000
 _LONGEST_TITLE = 200
 _LONGEST_SHOWN = 100
 
 SPEC = ToolSpec(
     name="web_fetch",
-    description=(
-        "Read a web page as Markdown, or a PDF or text. A long one comes in parts: read on with"
-        " `offset`."
-    ),
+    description="Read a web page, a PDF or a text by its address.",
     schema=json.dumps(
         {
             "type": "object",
             "properties": {
                 "url": {"type": "string"},
-                "offset": {"type": "integer", "minimum": 0, "maximum": _MOST_OFFSET},
+                "offset": {"type": "integer", "minimum": 0},
             },
             "required": ["url"],
             "additionalProperties": False,

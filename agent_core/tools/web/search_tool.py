@@ -20,7 +20,7 @@ _LONGEST_SNIPPET = 400
 
 SPEC = ToolSpec(
     name="web_search",
-    description="Search the web: titles, links and snippets. `web_fetch` reads a page.",
+    description="Search the web; `web_fetch` reads what it finds.",
     schema=json.dumps(
         {
             "type": "object",

@@ -52,6 +52,8 @@ SECRETS = {
     "groq": f"gsk_{some(52)}",
     "xai": f"xai-{some(80)}",
     "replicate": f"r8_{some(37)}",
+    "tavily": f"tvly-dev-{some(32)}",
+    "brave": f"BSA{some(28)}",
     "perplexity": f"pplx-{some(48)}",
     "npm": f"npm_{some(36)}",
     "pypi": f"pypi-AgE{some(60)}",

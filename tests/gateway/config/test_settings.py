@@ -76,11 +76,12 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "public_url": "https://talaria.example.org",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
+            "searxng_url": "https://search.example",
             "github_url": "https://github.example/api/v3",
             "transcription": "",
             "provider": "scripted" if table == "model" else "honcho",
         }.get(key, text)
-        server = {"HONCHO_BASE_URL": "http://127.0.0.1:9"}
+        server = {"HONCHO_BASE_URL": "http://127.0.0.1:9", "TAVILY_API_KEY": "tvly-only-a-test"}
         loaded = load({f"TALARIA_{table}__{key}".upper(): text, **server}, home=tmp_path)
         value = getattr(getattr(loaded, table), key)
         items = tuple(item.strip() for item in text.split(","))
@@ -145,6 +146,11 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         (b'[log]\nlevel = "\xff"', "FILE, line 2: this is not UTF-8 text."),
         ('[model]\nprovider = "anthropic"', "but ANTHROPIC_API_KEY is not set."),
         ('[model]\nprovider = "openai"', "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."),
+        ('[tools]\nsearch = "searxng"', "but tools.searxng_url is not set."),
+        ('[tools]\nsearch = "brave"', "but BRAVE_API_KEY is not set."),
+        ('[tools]\nsearch = "tavily"', "but TAVILY_API_KEY is not set."),
+        ('[tools]\nsearch = "google"', "must be"),
+        ('[tools]\nsearxng_url = "search.lan"', "must be an address such as"),
         ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
     ],
 )

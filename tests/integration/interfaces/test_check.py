@@ -205,6 +205,13 @@ def open_home(home: Path) -> Path:
     return home
 
 
+def test_it_says_how_the_web_is_searched(home: Path) -> None:
+    found = findings(home, 0)["web"]
+    assert (found["state"], found["text"]) == ("ok", "searches with ddgs; reads pages as Markdown")
+    found = findings(home, 0, TALARIA_TOOLS__SEARCH="")["web"]
+    assert found["text"] == "tools.search is off; reads pages as Markdown"
+
+
 def test_it_says_whether_commands_can_run(home: Path) -> None:
     assert 'tools.backend = "local" allows them' in findings(home, 0)["tools"]["text"]
 
