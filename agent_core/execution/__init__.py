@@ -14,6 +14,7 @@ from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.servers import (
     ServerProcess,
     ServerProgram,
+    finish,
     start_sandboxed,
     start_unsandboxed,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "ServerProcess",
     "ServerProgram",
     "find_bubblewrap",
+    "finish",
     "remove_workspace",
     "run_command",
     "start_sandboxed",

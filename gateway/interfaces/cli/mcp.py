@@ -174,9 +174,8 @@ def _remove(settings: Settings, name: str) -> int:
     remove_mcp_server(settings.home, name)
     if _has_database(settings):
         perform(settings.home, "mcp.forget", {"server": name})
-    print(
-        f"Removed {name}. Its folder {locate_mcp_programs(settings.home, settings.environ).folder / name} is kept."
-    )
+    folder = locate_mcp_programs(settings.home, settings.environ).folder / name
+    print(f"Removed {name}." + (f" Its folder {folder} is kept." if folder.exists() else ""))
     return 0
 
 
