@@ -1,0 +1,90 @@
+"""Servers over HTTP: they are reached, their headers sent, and private addresses guarded."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from agent_core.tools.mcp import McpServer, McpUnavailable
+from tests.agent_core.tools.mcp.conftest import HERE, Open
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+def find_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.fixture
+async def port() -> AsyncIterator[int]:
+    chosen = find_port()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(HERE / "sdk_server.py"),
+        "http",
+        env={**os.environ, "PORT": str(chosen)},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(30):
+            while not await is_open(chosen):
+                await asyncio.sleep(0.05)
+        yield chosen
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def is_open(port: int) -> bool:
+    with suppress(OSError):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        await writer.wait_closed()
+        return True
+    return False
+
+
+async def test_a_server_is_reached_over_http(open_server: Open, port: int) -> None:
+    server = McpServer(name="web", url=f"http://127.0.0.1:{port}/mcp", is_local=True)
+    async with open_server(server) as session:
+        assert session.protocol == "2026-07-28"
+        assert (await session.call("add", {"a": 2, "b": 3})).text == "5"
+
+
+async def test_a_name_that_means_this_machine_is_refused(open_server: Open, port: int) -> None:
+    server = McpServer(name="web", url=f"http://localhost:{port}/mcp")
+    with pytest.raises(McpUnavailable, match="`local = true` allows it"):
+        async with open_server(server):
+            pass
+
+
+async def test_a_server_that_is_not_there_is_reported(open_server: Open) -> None:
+    server = McpServer(name="web", url=f"http://127.0.0.1:{find_port()}/mcp", is_local=True)
+    with pytest.raises(McpUnavailable):
+        async with open_server(server):
+            pass
+
+
+async def test_a_server_that_floods_is_cut_off(open_server: Open) -> None:
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"[" * 1_000_000)
+                await writer.drain()
+
+    floods = await asyncio.start_server(flood, "127.0.0.1", 0)
+    chosen = floods.sockets[0].getsockname()[1]
+    server = McpServer(name="web", url=f"http://127.0.0.1:{chosen}/mcp", is_local=True)
+    async with floods:
+        with pytest.raises(McpUnavailable):
+            async with open_server(server):
+                pass
