@@ -36,7 +36,8 @@ _SYSTEM_FILES = (
 
 _NETWORK_FILES = (
     *("/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/gai.conf"),
-    *("/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/run/systemd/resolve"),
+    *("/run/systemd/resolve", "/run/NetworkManager", "/run/resolvconf", "/etc/ssl", "/etc/pki"),
+    *("/usr/share/ca-certificates", "/usr/local/share/ca-certificates"),
 )
 """Files of name resolution, and the certificates of authorities."""
 _DENIALS_OF_NETWORK = (Denial(call="socket"), Denial(call="io_uring_setup"))
