@@ -64,7 +64,8 @@ _OF_PROGRAMS = ("args", "env", "unsandboxed", "network", "readable", "writable")
 def read_mcp_servers(home: Path, environ: Mapping[str, str]) -> list[McpServer]:
     """Read every server; one with a mistake has a `fault`. Raises `SettingsError`."""
     return [
-        _read_server(name, table, environ) for name, table in sorted(_read_tables(home).items())
+        _read_server(home, name, table, environ)
+        for name, table in sorted(_read_tables(home).items())
     ]
 
 
@@ -84,7 +85,7 @@ def add_mcp_server(
     before = _read_tables(home)
     if name in before:
         raise SettingsError(f"There is a server {name} already; `talaria mcp remove {name}` first.")
-    server = _read_server(name, table, environ)
+    server = _read_server(home, name, table, environ)
     if server.fault:
         raise SettingsError(f"The server {name} {server.fault}.")
     lines = [f"[servers.{name}]", *(f"{key} = {_spell(value)}" for key, value in table.items())]
@@ -124,14 +125,18 @@ def _read_tables(home: Path) -> dict[str, dict[str, Any]]:
     return servers
 
 
-def _read_server(name: str, row: Mapping[str, Any], environ: Mapping[str, str]) -> McpServer:
+def _read_server(
+    home: Path, name: str, row: Mapping[str, Any], environ: Mapping[str, str]
+) -> McpServer:
     try:
-        return _make_server(name, row, environ)
+        return _make_server(home, name, row, environ)
     except ValueError as error:
         return McpServer(name=name, fault=str(error))
 
 
-def _make_server(name: str, row: Mapping[str, Any], environ: Mapping[str, str]) -> McpServer:
+def _make_server(
+    home: Path, name: str, row: Mapping[str, Any], environ: Mapping[str, str]
+) -> McpServer:
     """Check a table. Raises `ValueError` with the end of a sentence about the server."""
     if not _NAME.fullmatch(name):
         raise ValueError("needs a name of at most 16 small letters, digits and dashes")
@@ -158,8 +163,8 @@ def _make_server(name: str, row: Mapping[str, Any], environ: Mapping[str, str]) 
         is_local=table.local,
         is_sandboxed=not table.unsandboxed,
         has_network=table.network,
-        readable=_find_paths("readable", table.readable),
-        writable=_find_paths("writable", table.writable),
+        readable=_find_paths(home, "readable", table.readable),
+        writable=_find_paths(home, "writable", table.writable),
         seconds=table.seconds,
         secrets=tuple(secrets),
     )
@@ -214,11 +219,15 @@ def _fill_in(
     return {name: _VARIABLE.sub(find, value) for name, value in values.items()}
 
 
-def _find_paths(key: str, paths: tuple[str, ...]) -> tuple[Path, ...]:
+def _find_paths(home: Path, key: str, paths: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the paths. Raises `ValueError` for one that shows Talaria's files."""
     found = tuple(Path(path).expanduser() for path in paths)
     for path in found:
         if not path.is_absolute() or not path.exists():
             raise ValueError(f"names {path} in `{key}`, which is not there")
+        real, own = path.resolve(), home.resolve()
+        if own.is_relative_to(real) or real.is_relative_to(own):
+            raise ValueError(f"names {path} in `{key}`, which shows Talaria's own files")
     return found
 
 

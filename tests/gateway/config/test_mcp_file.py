@@ -45,6 +45,13 @@ def test_a_mistake_is_told_in_a_sentence(tmp_path: Path, text: str, fault: str) 
     assert fault in read_one(tmp_path, text).fault  # type: ignore[attr-defined]
 
 
+def test_no_server_is_shown_the_files_of_talaria(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    for shown in (tmp_path, tmp_path.parent, tmp_path / "link"):
+        server = read_one(tmp_path, f'command = "a"\nreadable = ["{shown}"]')
+        assert "shows Talaria's own files" in server.fault  # type: ignore[attr-defined]
+
+
 def test_a_mistake_harms_no_other_server(tmp_path: Path) -> None:
     text = '[servers.bad]\n[servers.good]\ncommand = "cat"\n'
     (tmp_path / "mcp.toml").write_text(text, encoding="utf-8")

@@ -1,0 +1,24 @@
+"""The client of the conformance suite: connects to the address that comes last, and calls tools.
+
+Run by `conformance client --command "python -m tests.agent_core.tools.mcp.conformance_client"`.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from agent_core.tools.mcp import McpServer, Surroundings
+from agent_core.tools.mcp.session import open_session
+
+ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}
+
+
+async def main(url: str) -> None:
+    server = McpServer(name="suite", url=url, is_local=True)
+    async with open_session(server, Surroundings(folder=Path("unused")), lambda: None) as session:
+        for tool in (await session.list_tools()).tools:
+            await session.call(tool.name, ARGUMENTS.get(tool.name, {}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[-1]))
