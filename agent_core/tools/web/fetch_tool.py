@@ -50,7 +50,7 @@ class WebFetchTool:
 
     spec: ToolSpec = SPEC
     effect: Effect = "read"
-    declaration = Declaration(is_untrusted=True)
+    declaration = Declaration()
 
     def __init__(self, fetcher: Fetcher, readers: ReaderPool) -> None:
         self._fetcher = fetcher

@@ -41,7 +41,7 @@ class WebSearchTool:
 
     spec: ToolSpec = SPEC
     effect: Effect = "read"
-    declaration = Declaration(is_untrusted=True)
+    declaration = Declaration()
 
     def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
