@@ -19,6 +19,7 @@ BlockId = NewType("BlockId", int)
 JobId = NewType("JobId", int)
 RunId = NewType("RunId", int)
 ProcessId = NewType("ProcessId", int)
+ApprovalId = NewType("ApprovalId", int)
 
 ArchiveId = NewType("ArchiveId", int)
 """A moment in milliseconds since the epoch: the time of storing its entry, or just after."""

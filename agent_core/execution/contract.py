@@ -79,6 +79,13 @@ class Backend(Protocol):
     def name(self) -> str:
         """The name in the configuration; constant."""
 
+    @property
+    def is_confined(self) -> bool:
+        """True if commands can change nothing but their workspace; constant."""
+
+    def has_network(self, workspace: str) -> bool:
+        """True if the commands of a workspace may reach a network; never waits."""
+
     async def start(self, command: Command) -> Process:
         """Start a command. Cancellation leaves nothing running.
 

@@ -45,6 +45,7 @@ class LocalBackend:
     """Runs commands on this machine, in a sandbox that only the workspace is open to."""
 
     name = "local"
+    is_confined = True
 
     def __init__(
         self,
@@ -64,6 +65,10 @@ class LocalBackend:
         self._program = program
         self._disk = DiskGuard(limits.workspace)
         self._running: dict[str, set[_LocalProcess]] = {}
+
+    def has_network(self, workspace: str) -> bool:
+        """No command has a network here."""
+        return False
 
     async def start(self, command: Command) -> "_LocalProcess":
         """Start a command in its sandbox; see `Backend`."""

@@ -13,6 +13,17 @@ from agent_core.tools.contract import (
 )
 from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
 from agent_core.tools.delegation import DelegateTool, check_answer, strip_fence
+from agent_core.tools.policy import (
+    USE_WITHIN,
+    ActionKind,
+    ApprovalRequest,
+    Decision,
+    Policy,
+    Protected,
+    Rule,
+    describe_shape,
+    list_reach,
+)
 from agent_core.tools.secret_scan import SecretMask, find_secret
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
@@ -55,10 +66,14 @@ __all__ = [
     "DAYS_OFF",
     "NAMES",
     "SPOKEN_ANSWERS",
+    "USE_WITHIN",
     "WORKSPACE_TOOLS",
+    "ActionKind",
     "Answer",
+    "ApprovalRequest",
     "AskTool",
     "Cost",
+    "Decision",
     "Declaration",
     "DelegateTool",
     "Effect",
@@ -66,8 +81,11 @@ __all__ = [
     "HelperTask",
     "Helpers",
     "MemoryOwner",
+    "Policy",
     "Proposal",
+    "Protected",
     "QuestionPending",
+    "Rule",
     "SecretMask",
     "SendFileTool",
     "SettingsTool",
@@ -83,6 +101,7 @@ __all__ = [
     "describe_days",
     "describe_hours",
     "describe_no_answer",
+    "describe_shape",
     "escape",
     "find_secret",
     "find_zone",
@@ -90,6 +109,7 @@ __all__ = [
     "guess_zone",
     "is_bidi",
     "is_hidden",
+    "list_reach",
     "list_settings",
     "local_time",
     "make_workspace_tools",

@@ -1,39 +1,68 @@
-"""The gate in front of every call: what is only proposed, and what a person must approve."""
+"""The gate in front of every call: what runs, what is proposed, and what a person must allow."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 
-from agent_core.localization import Text
-from agent_core.state.conversations.questions import Choice
+from agent_core.ids import SessionId
 from agent_core.tools.contract import Proposable, Tool, ToolContext, ToolResult
-from agent_core.tools.results import bound, fail
-from agent_core.tools.user_questions import (
-    NeedsApproval,
-    Proposal,
-    UserPrompt,
-    UserPrompter,
-    describe_no_answer,
+from agent_core.tools.policy import (
+    LONGEST_SHOWN,
+    Action,
+    ApprovalRequest,
+    Decision,
+    DeclaresActions,
+    Policy,
+    Verdict,
+    canonicalize,
+    judge,
+    list_reach,
+    make_facts,
+    show_call,
 )
+from agent_core.tools.results import bound, fail
+from agent_core.tools.untrusted_text import flatten, quote
+from agent_core.tools.user_questions import NeedsApproval, Proposal, UserPrompter
 from agent_core.transcript import ToolCallPart
 
-_ALLOW, _REFUSE = Text("Allow"), Text("Don't")
-_ALLOWED = "allow"
-
-_LONGEST_PREVIEW = 6000
-"""Characters of a change that a person can be expected to read before they accept it."""
 PROPOSED = (
     "Proposed, not done: words of others are in this conversation, so the person decides with a"
     " button below your answer. Don't repeat the call, and don't say that it is done."
 )
 """The result of a call that was proposed instead of run."""
+_TOO_LONG = (
+    "too much for a person to read before they allow it. Write it to a file in parts, or do less"
+    " at once."
+)
+_LONGEST_REASON = 2000
+_NAMED = 200
+_REASONS = {
+    "interrupted": "They did not decide, but wrote something else: read it before you go on.",
+    "late": "Nobody answered in time, which means no.",
+    "unreachable": "Nobody who may allow it can be asked now.",
+    "used": "Its approval was used up or has expired; ask again only if it is still needed.",
+    "changed": "It differs from what was shown when it was allowed; call it anew.",
+}
+Pause = Callable[[], AbstractContextManager[None]]
+"""Stops the turn's clock while a person thinks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """The permission to run a call; with a `request`, what a person has allowed."""
+
+    request: ApprovalRequest | None = None
 
 
 class Gate:
     """Decides whether a call runs now, is proposed, or is refused."""
 
-    def __init__(self, prompter: UserPrompter | None) -> None:
-        """Without a `prompter`, whatever a person would have to decide is refused."""
+    def __init__(self, prompter: UserPrompter | None, policy: Policy | None) -> None:
+        """Without a `prompter`, whatever a person would have to decide is refused. Without a
+        `policy`, there are no rules, and nothing that was allowed before counts.
+        """
         self._prompter = prompter
+        self._policy = policy
 
     async def check(
         self,
@@ -41,16 +70,67 @@ class Gate:
         call: ToolCallPart,
         arguments: Mapping[str, object],
         context: ToolContext,
-    ) -> ToolResult | None:
-        """Return the result of a call that must not run now; None if it may run.
+        pause: Pause = nullcontext,
+    ) -> ToolResult | Pass:
+        """Return the result of a call that must not run now, or its pass.
 
         Waits for the person if need be. Raises what a preview raises, `StoreError` and
         `QuestionPending`.
         """
+        actions = _list_actions(tool, arguments, context)
+        verdict, session_id = await self._judge(tool, actions, context)
+        if verdict.effect == "deny":
+            closed = flatten(verdict.denied, _NAMED)
+            return fail(f"`{call.name}` was not run: {closed} is closed, and nobody can allow it.")
         if proposed := await self._propose(tool, call, arguments, context):
             return proposed
-        refusal = await self._ask(tool, arguments, context)
-        return fail(refusal) if refusal else None
+        is_asked = verdict.effect == "ask" or isinstance(tool, NeedsApproval)
+        if not is_asked or context.is_accepted:
+            return Pass()
+        request = _make_request(tool, arguments, context, actions, verdict, session_id)
+        return await self._ask(request, pause)
+
+    async def confirm(
+        self,
+        permit: Pass,
+        tool: Tool,
+        arguments: Mapping[str, object],
+        context: ToolContext,
+    ) -> ToolResult | None:
+        """Check a pass again, right before the call runs; use up the approval behind it.
+
+        Returns the result of a call that must not run. Raises `StoreError`.
+        """
+        request = permit.request
+        if request is None:
+            return None
+        actions = _list_actions(tool, arguments, context)
+        now = replace(request, arguments=canonicalize(arguments), actions=actions)
+        if now.digest != request.digest or self._prompter is None:
+            return _refuse(request, Decision(refusal="changed"))
+        if not await self._prompter.use(request):
+            return _refuse(request, Decision(refusal="used"))
+        return None
+
+    async def _judge(
+        self, tool: Tool, actions: tuple[Action, ...], context: ToolContext
+    ) -> tuple[Verdict, SessionId | None]:
+        if not actions:
+            return Verdict(effect="allow"), None
+        name, is_proposed = tool.spec.name, isinstance(tool, Proposable)
+        if self._policy:
+            return await self._policy.judge(name, actions, context, is_proposed=is_proposed)
+        return judge(name, actions, make_facts(context), is_proposed=is_proposed), None
+
+    async def _ask(self, request: ApprovalRequest, pause: Pause) -> ToolResult | Pass:
+        if self._prompter is None:
+            return _refuse(request, Decision(refusal="unreachable"))
+        reach = sum(len(target) for _, target, _ in list_reach(request.asked))
+        if len(request.shown) + reach > LONGEST_SHOWN:
+            return fail(f"`{request.tool}` was not run: it is {_TOO_LONG}")
+        with pause():
+            decision = await self._prompter.approve(request)
+        return _refuse(request, decision) if decision.refusal else Pass(request=request)
 
     async def _propose(
         self,
@@ -67,7 +147,7 @@ class Gate:
             return replace(shown, text=bound(shown.text))
         if not shown:
             return None
-        if len(shown) > _LONGEST_PREVIEW:
+        if len(shown) > LONGEST_SHOWN:
             return fail("Not done: the change is too long to be read at once. Make smaller ones.")
         proposal = Proposal(
             person_id=context.person_id,
@@ -82,26 +162,47 @@ class Gate:
             return fail(f"`{call.name}` was not run: no more changes can be proposed now.")
         return ToolResult(text=PROPOSED)
 
-    async def _ask(self, tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> str:
-        """The reason why a call may not run; empty if it may."""
-        if not isinstance(tool, NeedsApproval):
-            return ""
-        if self._prompter is None:
-            return f"`{tool.spec.name}` was not run: nobody is there who could allow it."
-        answer = await self._prompter.ask(
-            UserPrompt(
-                person_id=context.person_id,
-                turn_id=context.turn_id,
-                call_id=context.call_id,
-                kind="approval",
-                text=tool.describe(arguments),
-                choices=(
-                    Choice(key=_ALLOWED, label=_ALLOW(), style="good"),
-                    Choice(key="refuse", label=_REFUSE(), style="danger"),
-                ),
-            )
-        )
-        if isinstance(answer, Choice) and answer.key == _ALLOWED:
-            return ""
-        why = "The person refused." if isinstance(answer, Choice) else describe_no_answer(answer)
-        return f"`{tool.spec.name}` was not run. {why}"
+
+def _list_actions(
+    tool: Tool, arguments: Mapping[str, object], context: ToolContext
+) -> tuple[Action, ...]:
+    """Return the actions of a call; () for a tool that declares none."""
+    if not isinstance(tool, DeclaresActions):
+        return ()
+    return tuple(tool.list_actions(arguments, context))
+
+
+def _make_request(
+    tool: Tool,
+    arguments: Mapping[str, object],
+    context: ToolContext,
+    actions: tuple[Action, ...],
+    verdict: Verdict,
+    session_id: SessionId | None,
+) -> ApprovalRequest:
+    name = tool.spec.name
+    described = tool.describe(arguments) if isinstance(tool, NeedsApproval) else ""
+    return ApprovalRequest(
+        person_id=context.person_id,
+        conversation_id=context.conversation_id,
+        turn_id=context.turn_id,
+        call_id=context.call_id,
+        tool=name,
+        arguments=canonicalize(arguments),
+        actions=actions,
+        asked=verdict.asked,
+        shown=described or show_call(name, arguments),
+        shapes=() if isinstance(tool, NeedsApproval) else verdict.shapes,
+        is_for_owner=verdict.needs_owner,
+        is_tainted=verdict.is_tainted,
+        sources=context.sources,
+        session_id=session_id,
+    )
+
+
+def _refuse(request: ApprovalRequest, decision: Decision) -> ToolResult:
+    """Word a refusal for the model."""
+    reason = _REASONS.get(decision.refusal, "The person said no.")
+    if decision.why:
+        reason = f"The person said no, because: {quote(decision.why, _LONGEST_REASON)}"
+    return fail(f"`{request.tool}` was not run. {reason}")

@@ -4,12 +4,14 @@ import asyncio
 import difflib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
-from agent_core.tools.gate import Gate
+from agent_core.tools.gate import Gate, Pause
+from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.untrusted_text import flatten
@@ -32,6 +34,7 @@ class Toolbox:
         timeout: float = 60.0,
         prompter: UserPrompter | None = None,
         mask: SecretMask | None = None,
+        policy: Policy | None = None,
     ) -> None:
         """`timeout` is in seconds per call. Raises `ValueError` for a duplicate name.
 
@@ -45,7 +48,8 @@ class Toolbox:
             raise ValueError(f"two tools have the same name: {', '.join(twice)}")
         self._timeout = timeout
         self._prompter = prompter
-        self._gate = Gate(prompter)
+        self._policy = policy
+        self._gate = Gate(prompter, policy)
         self.mask = mask or SecretMask()
         """Hides secrets in what a turn stores."""
         self._checks: dict[str, Validate] = {}
@@ -55,7 +59,13 @@ class Toolbox:
     def restrict_to(self, names: Collection[str]) -> "Toolbox":
         """A toolbox with only the tools of these names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
-        return Toolbox(chosen, timeout=self._timeout, prompter=self._prompter, mask=self.mask)
+        return Toolbox(
+            chosen,
+            timeout=self._timeout,
+            prompter=self._prompter,
+            mask=self.mask,
+            policy=self._policy,
+        )
 
     def effect(self, name: str) -> Effect:
         """The effect of repeating a call; `read` for an unknown tool."""
@@ -69,19 +79,19 @@ class Toolbox:
 
     def needs_approval(self, name: str) -> bool:
         """True for a tool whose calls wait for the person's approval."""
-        return isinstance(self._tools.get(name), NeedsApproval)
+        return isinstance(self._tools.get(name), NeedsApproval | DeclaresActions)
 
     def waits_for_person(self, name: str) -> bool:
         """True for a tool whose calls may wait for a person."""
         tool = self._tools.get(name)
-        waits = tool is not None and tool.declaration.waits_for_person
-        return waits or self.needs_approval(name)
+        return tool is not None and tool.declaration.waits_for_person
 
     async def run(
         self,
         call: ToolCallPart,
         context: ToolContext,
         begin: Callable[[], Awaitable[None]] | None = None,
+        pause: Pause = nullcontext,
     ) -> ToolResult:
         """Run a call.
 
@@ -94,15 +104,17 @@ class Toolbox:
             return fail(self._describe_unknown(call.name))
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
-            stopped = await self._gate.check(tool, call, arguments, context)
+            permit = await self._gate.check(tool, call, arguments, context, pause)
         except ToolArgumentError as error:
             return fail(f"`{call.name}` was not run: {end_sentence(error)}")
         except CoreError as error:
             return fail(f"`{call.name}` failed: {end_sentence(error)}")
-        if stopped:
-            return stopped
-        if begin and isinstance(tool, NeedsApproval):
+        if isinstance(permit, ToolResult):
+            return permit
+        if begin and self.needs_approval(call.name):
             await begin()
+        if stopped := await self._gate.confirm(permit, tool, arguments, context):
+            return stopped
         return await self._do(tool, call, arguments, context)
 
     async def _do(

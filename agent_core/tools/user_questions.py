@@ -9,6 +9,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.policy.requests import Approver
 from agent_core.transcript import ToolSpec, UntrustedSource
 
 MOST_OPTIONS = 6
@@ -60,8 +61,8 @@ class Proposal:
     sources: tuple[UntrustedSource, ...]
 
 
-class UserPrompter(Protocol):
-    """Asks people while a turn waits, or once it has ended."""
+class UserPrompter(Approver, Protocol):
+    """Asks people while a turn waits, or once it has ended; also to allow calls."""
 
     async def ask(self, prompt: UserPrompt) -> Choice | Answer:
         """Ask and wait for minutes; an answer given to an earlier process counts.

@@ -51,6 +51,7 @@ from gateway.turns import (
     TurnHandles,
     TurnRunner,
     UserPrompts,
+    make_call_answerers,
     make_proposal_answerers,
 )
 
@@ -229,6 +230,7 @@ def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> DataService
             answerers={
                 **merging.answerers(),
                 **confirmations.answerers(),
+                **make_call_answerers(),
                 **make_proposal_answerers(),
                 **make_consent_answerers(),
             },

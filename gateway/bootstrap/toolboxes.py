@@ -21,6 +21,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
     AskTool,
     DelegateTool,
+    Policy,
+    Protected,
     SecretMask,
     SettingsTool,
     Tool,
@@ -130,14 +132,15 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     room = room_tools(database, deps.memory, approval, inventory)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
-    make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask)
+    policy = _make_policy(deps)
+    make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask, policy=policy)
     return Toolboxes(
         private=make_toolbox((*private, *shared, *acting)),
         room=make_toolbox((*room, *shared)),
         inventory=inventory,
         private_job=make_toolbox((*private, *shared, *gathering, *acting)),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
-        helper=Toolbox((*helping, *web), mask=deps.secret_mask),
+        helper=Toolbox((*helping, *web), mask=deps.secret_mask, policy=policy),
     )
 
 
@@ -165,3 +168,15 @@ def make_mcp_servers(core: Core, notices: Notices) -> McpServers:
 
     surroundings = locate_mcp_programs(home, environ)
     return McpServers(core.database, surroundings, read=read, notify=notify)
+
+
+def _make_policy(deps: ToolDeps) -> Policy:
+    """Make the policy of all tools: the owner's rules, and what no rule opens."""
+    settings = deps.settings
+    return Policy(
+        deps.database,
+        rules=settings.tools.rules,
+        protected=Protected(
+            home=str(settings.home.absolute()), user_home=settings.environ.get("HOME", "")
+        ),
+    )

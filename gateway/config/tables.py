@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
+from gateway.config.tool_rules import ToolRules
 from gateway.config.types import (
     Accounts,
     FileNames,
@@ -318,6 +319,13 @@ class ToolSettings(Table, title="Tools that act"):
         ge=1,
         le=10_000_000,
         description="Most that one person's workspace may hold, in millions of bytes.",
+    )
+    rules: ToolRules = Field(
+        (),
+        description="What tools may do, as tables `[[tools.rules]]` with `effect` (`allow`, `ask`"
+        " or `deny`), `tool` and `pattern` (globs on the tool's name and on what it acts on) and"
+        " `person` (an account, or `*`). The first rule that fits decides. In a variable, a rule is"
+        " its effect, tool and pattern.",
     )
     search: Literal["", "ddgs", "searxng", "brave", "tavily"] = Field(
         "ddgs",

@@ -35,7 +35,8 @@ def _list_shown_as(allowed: str) -> FieldInfo:
     return _shown_as(allowed, strict=False)
 
 
-def _check_account(value: str) -> str:
+def check_account(value: str) -> str:
+    """Return an account, or `*`. Raises `ValueError` with what it must be."""
     platform, colon, user = value.partition(":")
     is_account = re.fullmatch(r"[a-z][a-z0-9_]*", platform) and colon
     if value == "*":
@@ -78,7 +79,7 @@ Text = Annotated[str, Field(pattern=r"\A[^\x00]*\z")]
 """A text that the operating system accepts: it has no NUL character."""
 Texts = Annotated[tuple[Text, ...], _list_shown_as("texts")]
 Accounts = Annotated[
-    tuple[Annotated[Text, AfterValidator(_check_account)], ...], _list_shown_as("accounts, `*`")
+    tuple[Annotated[Text, AfterValidator(check_account)], ...], _list_shown_as("accounts, `*`")
 ]
 ListenAddress = Annotated[
     Text,

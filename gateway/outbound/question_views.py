@@ -84,15 +84,20 @@ def choice_of(question: Question, key: str | None) -> Choice | None:
     return next((choice for choice in question.choices if choice.key == key), None)
 
 
-def match(question: Question, words: str, *, has_buttons: bool) -> str | None:
+def match(
+    question: Question, words: str, *, has_buttons: bool, is_by_name: bool = False
+) -> str | None:
     """Return the key of the choice that the words name, if they name nothing else.
 
-    In a numbered list a number means its line, even if it is the label of another choice.
+    In a numbered list a number means its line, even if it is the label of another choice. With
+    `is_by_name`, numbers and keys name nothing, since untrusted words may ask for them.
     """
     said = _plain(words)
     if not said:
         return None
     by_label = {_plain(choice.label): choice.key for choice in question.choices}
+    if is_by_name:
+        return by_label.get(said)
     by_key = {choice.key: choice.key for choice in question.choices}
     by_number = {str(n): choice.key for n, choice in enumerate(question.choices, start=1)}
     names = (by_label, by_number) if has_buttons else (by_number, by_label)

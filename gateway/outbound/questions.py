@@ -1,9 +1,8 @@
 """Questions to people: asked with buttons, answered once, by those who may answer."""
 
-import asyncio
+import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.ids import Address
@@ -17,19 +16,25 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import QuestionPending
 from gateway import conversion
 from gateway.concurrency import Signal
 from gateway.outbound import question_views
 from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.pending_answers import PendingAnswers
 from gateway.outbound.question_views import choice_of
 from gateway.texts import general
 from gateway.texts.readers import speak_to
 
 FOR_OWNER = "owner"
-"""The payload of a turn's question to an owner, who is asked in their own chat."""
+"""The payload of a turn's question to an owner, who is asked in their own chat; in the payload of a
+call, the name of that fact.
+"""
+REASON: Kind = "reason"
+"""The kind of questions that are answered by any words."""
+_CALL: Kind = "call"
 
 _MOST_REFUSED = 4096
+_LONGEST_REASON = 4000
 _ONLY_PRESSED: frozenset[Kind] = frozenset(("full",))
 """Kinds that are asked where other words are meant for the model: only a button answers them."""
 _PROPOSAL: Kind = "proposal"
@@ -81,55 +86,6 @@ class _Taken:
     rows: Sequence[OutboxRow] = ()
     answered: tuple[QuestionId, str] | None = None
     refused: tuple[QuestionId, PersonId] | None = None
-
-
-class PendingAnswers:
-    """Running turns that wait for the answer to a question."""
-
-    def __init__(self) -> None:
-        self.is_open = True
-        self._futures: dict[QuestionId, asyncio.Future[str]] = {}
-        self._turns: dict[QuestionId, TurnId] = {}
-
-    @contextmanager
-    def expect(self, question: Question) -> Iterator[asyncio.Future[str]]:
-        """Give the future that gets the key of the choice, or "interrupted".
-
-        It raises `QuestionPending` once the gateway shuts down.
-        """
-        future = asyncio.get_running_loop().create_future()
-        self._futures[question.id] = future
-        if question.turn_id is not None:
-            self._turns[question.id] = question.turn_id
-        try:
-            yield future
-        finally:
-            del self._futures[question.id]
-            self._turns.pop(question.id, None)
-
-    def resolve(self, question_id: QuestionId, key: str) -> None:
-        """Give the key of a choice to the turn that waits for it, if one does."""
-        future = self._futures.get(question_id)
-        if future and not future.done():
-            future.set_result(key)
-
-    def interrupt(self, turn_id: TurnId) -> None:
-        """Stop every wait of a turn."""
-        for question_id, owner in self._turns.items():
-            if owner == turn_id:
-                self.resolve(question_id, "interrupted")
-
-    def count_turns(self) -> int:
-        """Count the turns that wait."""
-        waiting = (key for key, future in self._futures.items() if not future.done())
-        return len({self._turns[key] for key in waiting if key in self._turns})
-
-    def close(self) -> None:
-        """End every wait with `QuestionPending`, and allow no more."""
-        self.is_open = False
-        for future in self._futures.values():
-            if not future.done():
-                future.set_exception(QuestionPending())
 
 
 class Questions:
@@ -203,10 +159,15 @@ class Questions:
             for question in questions.find_open(connection, person_id=reaction.person.id):
                 if question.kind in _ONLY_PRESSED:
                     continue
+                if question.kind == REASON and _is_asked_there(question, reaction):
+                    return question, words[:_LONGEST_REASON]
                 has_buttons = question_views.shows_buttons(question, adapter)
                 if question.kind == _PROPOSAL and has_buttons:
                     continue  # untrusted words may have made the person type "1" in answer to them
-                key = question_views.match(question, words, has_buttons=has_buttons)
+                is_by_name = question.kind == _CALL and has_buttons
+                key = question_views.match(
+                    question, words, has_buttons=has_buttons, is_by_name=is_by_name
+                )
                 if key and _is_asked_there(question, reaction):
                     return question, key
             return None
@@ -236,7 +197,7 @@ class Questions:
         """Ask a turn's open questions in another place, in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
-            if question.payload == FOR_OWNER:
+            if _is_for_owner(question):
                 continue
             questions.move(connection, question_id=question.id, place=place)
             if question.kind == _PROPOSAL:
@@ -292,7 +253,7 @@ class Questions:
     def _apply(
         self, connection: Connection, question: Question, key: str, reaction: Reaction, now: int
     ) -> _Taken:
-        if choice_of(question, key) is None:
+        if question.kind != REASON and choice_of(question, key) is None:
             return _Taken()
         outcome = self._answerers[question.kind](connection, question, key, reaction.person, now)
         if outcome.stays_open:
@@ -321,6 +282,13 @@ def drop(
     if not questions.close(connection, question_id=question.id, now=now):
         return []
     return _close(connection, question, words)
+
+
+def _is_for_owner(question: Question) -> bool:
+    """Return whether an owner is asked in their own chat."""
+    if question.kind in (_CALL, REASON) and question.payload:
+        return bool(json.loads(question.payload)[FOR_OWNER])
+    return question.payload == FOR_OWNER
 
 
 def _may_answer(question: Question, reaction: Reaction) -> bool:

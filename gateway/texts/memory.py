@@ -18,9 +18,9 @@ from agent_core.memory import (
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools import flatten, local_time
+from gateway.texts.approvals import name_sources
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
-from gateway.texts.proposals import name_sources
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(

@@ -1,6 +1,7 @@
 """A turn from its queued messages to its end: lanes, the runner, what is shown, the finalizer."""
 
 from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.call_approvals import make_call_answerers
 from gateway.turns.crash_backoff import CRASH_WAIT
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import START_DELAY, TurnHandles
@@ -31,5 +32,6 @@ __all__ = [
     "TurnHandles",
     "TurnRunner",
     "UserPrompts",
+    "make_call_answerers",
     "make_proposal_answerers",
 ]

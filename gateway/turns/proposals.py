@@ -18,7 +18,7 @@ from agent_core.tools import Proposal
 from agent_core.transcript import ToolCallPart
 from gateway.jobs import find_job_turn
 from gateway.outbound import Answerer, OutboxDispatcher, Outcome, make_secret
-from gateway.texts import proposals
+from gateway.texts import approvals
 from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
@@ -37,10 +37,10 @@ def make_question(proposal: Proposal, place: tuple[str, str], now: int) -> NewQu
     return NewQuestion(
         person_id=proposal.person_id,
         kind="proposal",
-        text=proposals.propose(proposal.shown, proposal.sources),
+        text=approvals.propose(proposal.shown, proposal.sources),
         choices=(
-            Choice(key=_ACCEPT, label=proposals.ACCEPT(), style="good"),
-            Choice(key=_DISMISS, label=proposals.DISMISS()),
+            Choice(key=_ACCEPT, label=approvals.ACCEPT(), style="good"),
+            Choice(key=_DISMISS, label=approvals.DISMISS()),
         ),
         secret=make_secret(),
         place=place,
@@ -68,7 +68,7 @@ def _answer(
 ) -> Outcome:
     """Enqueue the change of an accepted proposal, in the transaction of the answer."""
     if key != _ACCEPT:
-        return Outcome(words=proposals.DISMISSED())
+        return Outcome(words=approvals.DISMISSED())
     tasks.enqueue(
         connection,
         kind=PROPOSAL_TASK,
@@ -77,7 +77,7 @@ def _answer(
         payload=str(question.id),
         now=now,
     )
-    return Outcome(words=proposals.ACCEPTED())
+    return Outcome(words=approvals.ACCEPTED())
 
 
 class AcceptedProposals:
@@ -120,7 +120,7 @@ class AcceptedProposals:
             outgoing = NewOutboxMessage(
                 platform=question.platform,
                 chat=question.chat,
-                body=proposals.OUTDATED(),
+                body=approvals.OUTDATED(),
                 person_id=question.person_id,
             )
         return [outbox.enqueue(connection, outgoing, now=self._now())]

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.state.conversations import approvals as allowed
 from agent_core.state.conversations import questions, turns
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question
 from agent_core.state.conversations.turns import Turn
@@ -11,11 +13,27 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import Answer, Proposal, QuestionPending, UserPrompt
+from agent_core.tools import (
+    Answer,
+    ApprovalRequest,
+    Decision,
+    Proposal,
+    QuestionPending,
+    UserPrompt,
+)
 from gateway.outbound import FOR_OWNER, OutboxDispatcher, Questions, choice_of, drop, make_secret
 from gateway.people import choose_owner
-from gateway.texts import general, proposals
+from gateway.texts import approvals, general
 from gateway.turns import finalizer
+from gateway.turns.call_approvals import (
+    ALLOWED,
+    WHY,
+    bind,
+    load_bound,
+    make_call_question,
+    name_reason,
+    record_decision,
+)
 from gateway.turns.handle import TurnHandles
 from gateway.turns.presenter import Presenter, held
 from gateway.turns.proposals import MOST_PROPOSALS, make_question
@@ -25,6 +43,22 @@ ANSWER_PATIENCE = 600_000
 
 Work = Callable[[Connection], tuple[Question | Answer, list[OutboxRow]]]
 """Writes a question or learns why there is none; returns the messages to deliver with it."""
+
+
+Whom = tuple[PersonId, tuple[str, str]]
+"""A person to ask, and their (platform, chat)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """A question of one call. `make` builds it for whom it is asked, with its expiry."""
+
+    person_id: PersonId
+    turn_id: TurnId
+    call_id: CallId
+    is_for_owner: bool
+    asks_in_jobs: bool
+    make: Callable[[Connection, Whom, int], NewQuestion]
 
 
 class UserPrompts:
@@ -63,6 +97,65 @@ class UserPrompts:
 
     async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
         """Ask on behalf of a running turn, and wait; see `Inquirer`."""
+        wish = _Wish(
+            person_id=inquiry.person_id,
+            turn_id=inquiry.turn_id,
+            call_id=inquiry.call_id,
+            is_for_owner=inquiry.is_for_owner,
+            asks_in_jobs=inquiry.is_for_owner,  # nobody waits in the chat of a job
+            make=lambda _, whom, expires_at: _make_question(inquiry, whom, expires_at),
+        )
+        return await self._ask(wish)
+
+    async def approve(self, request: ApprovalRequest) -> Decision:
+        """Ask whether exactly this call may run, and wait; see `Approver`."""
+        wish = _Wish(
+            person_id=request.person_id,
+            turn_id=request.turn_id,
+            call_id=request.call_id,
+            is_for_owner=request.is_for_owner,
+            asks_in_jobs=True,
+            make=lambda c, whom, expires_at: make_call_question(c, request, whom, expires_at),
+        )
+        answer = await self._ask(wish)
+        asked = await self._database.read(
+            lambda c: questions.find_of_call(c, turn_id=request.turn_id, call_id=request.call_id)
+        )
+        bound = load_bound(asked) if asked else None
+        if asked and (bound is None or bound.digest != request.digest):
+            return Decision(refusal="changed")  # an earlier process asked about another call
+        if not isinstance(answer, Choice):
+            await self._database.write(
+                "approvals.none",
+                lambda c: record_decision(c, bind(request), answer, "talaria", self._now()),
+            )
+            return Decision(refusal=answer)
+        if answer.key in ALLOWED:
+            return Decision()
+        why = await self._hear_reason(request) if answer.key == WHY else ""
+        return Decision(refusal="no", why=why)
+
+    async def use(self, request: ApprovalRequest) -> bool:
+        """Use up the approval of a request, right before its call begins; see `Approver`."""
+        person_id, digest = request.person_id, request.digest
+        return await self._database.write(
+            "approvals.use",
+            lambda c: allowed.use(c, person_id=person_id, digest=digest, now=self._now()),
+        )
+
+    async def _hear_reason(self, request: ApprovalRequest) -> str:
+        """Wait for the words behind a no; "" if none come."""
+        turn_id, call_id = request.turn_id, name_reason(request.call_id)
+        asked = await self._database.read(
+            lambda c: questions.find_of_call(c, turn_id=turn_id, call_id=call_id)
+        )
+        if asked and asked.state == "open":
+            await self._hear(asked)
+            closed = await self._close(asked, "late")
+            asked = closed if isinstance(closed, Question) else None
+        return asked.answer or "" if asked else ""
+
+    async def _ask(self, inquiry: _Wish) -> Choice | Answer:
         now = self._now()
         turn_id, call_id = inquiry.turn_id, inquiry.call_id
         has_steers = self._has_steers(turn_id)
@@ -76,15 +169,15 @@ class UserPrompts:
             if has_steers:
                 return "interrupted", []  # their message may be the answer: the turn reads it first
             is_job = job_runs.find_of_turn(connection, turn_id=turn_id) is not None
-            if is_job and not inquiry.is_for_owner:
-                return "unreachable", []  # nobody waits in the chat of a job
+            if is_job and not inquiry.asks_in_jobs:
+                return "unreachable", []
             turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             here = (turn.platform, turn.chat)
             whom = self._choose(connection, inquiry, here)
             if whom is None:
                 return "unreachable", []
-            new = _make_question(inquiry, whom, expires_at=now + self._patience)
+            new = inquiry.make(connection, whom, now + self._patience)
             kept = self._keep_shown(connection, turn, shown, now, was_draft=was_draft)
             rows = self._questions.pose(connection, new, now)
             if new.place != here and not is_job:
@@ -116,9 +209,7 @@ class UserPrompts:
 
         return await self._database.write("questions.propose", work)
 
-    def _choose(
-        self, connection: Connection, inquiry: UserPrompt, here: tuple[str, str]
-    ) -> tuple[PersonId, tuple[str, str]] | None:
+    def _choose(self, connection: Connection, inquiry: _Wish, here: tuple[str, str]) -> Whom | None:
         """Return the person to ask and the place: the turn's own, or an owner's."""
         if not inquiry.is_for_owner:
             return inquiry.person_id, here
@@ -151,23 +242,27 @@ class UserPrompts:
         return handle is not None and handle.has_steers()
 
     async def _wait(self, question: Question) -> Choice | Answer:
+        said = await self._hear(question)
+        chosen = choice_of(question, said)
+        if chosen:
+            return chosen
+        return await self._end(question, "interrupted" if said == "interrupted" else "late")
+
+    async def _hear(self, question: Question) -> str:
+        """Wait for the answer; "interrupted" or "late" if there is none."""
         turn_id = question.turn_id
         if not self._answers.is_open:
             raise QuestionPending
         if turn_id is not None and self._has_steers(turn_id):
-            return await self._end(question, "interrupted")
+            return "interrupted"
         seconds = max(0.0, (question.expires_at - self._now()) / 1000)
         presenter = self._find_presenter(turn_id) if turn_id is not None else None
         with self._answers.expect(question) as answer, held(presenter):
             try:
                 async with asyncio.timeout(seconds):
-                    said = await self._look(question) or await answer
+                    return await self._look(question) or await answer
             except TimeoutError:
-                said = "late"
-        chosen = choice_of(question, said)
-        if chosen:
-            return chosen
-        return await self._end(question, "interrupted" if said == "interrupted" else "late")
+                return "late"
 
     async def _look(self, question: Question) -> str:
         """Return the answer given before the wait, "late" if the question is over, else ""."""
@@ -176,6 +271,13 @@ class UserPrompts:
 
     async def _end(self, question: Question, why: Answer) -> Choice | Answer:
         """End a question that no turn waits for, unless it was answered just now."""
+        answered = await self._close(question, why)
+        if not isinstance(answered, Question):
+            return answered
+        return choice_of(question, answered.answer) or why
+
+    async def _close(self, question: Question, why: Answer) -> Question | Answer:
+        """Close a question if it is open, and return it as it is stored."""
         now = self._now()
         words = general.QUESTION_OVER if why == "interrupted" else general.QUESTION_LATE
 
@@ -183,10 +285,7 @@ class UserPrompts:
             rows = drop(connection, question, words, now)
             return questions.find(connection, question_id=question.id) or why, rows
 
-        answered = await self._write("questions.close", work)
-        if not isinstance(answered, Question):
-            return answered
-        return choice_of(question, answered.answer) or why
+        return await self._write("questions.close", work)
 
     async def _write(self, name: str, work: Work) -> Question | Answer:
         """Write, and deliver the messages, even if the turn is stopped meanwhile."""
@@ -199,13 +298,11 @@ class UserPrompts:
         return await asyncio.shield(carry_out())
 
 
-def _make_question(
-    inquiry: UserPrompt, whom: tuple[PersonId, tuple[str, str]], expires_at: int
-) -> NewQuestion:
+def _make_question(inquiry: UserPrompt, whom: Whom, expires_at: int) -> NewQuestion:
     return NewQuestion(
         person_id=whom[0],
         kind=inquiry.kind,
-        text=proposals.add_sources(inquiry.text, inquiry.sources),
+        text=approvals.add_sources(inquiry.text, inquiry.sources),
         choices=inquiry.choices,
         secret=make_secret(),
         place=whom[1],
@@ -217,7 +314,7 @@ def _make_question(
 
 
 def _notify_asker(
-    connection: Connection, inquiry: UserPrompt, here: tuple[str, str], now: int
+    connection: Connection, inquiry: _Wish, here: tuple[str, str], now: int
 ) -> OutboxRow:
     """Enqueue a note that an owner has to decide, which may take long."""
     outgoing = NewOutboxMessage(

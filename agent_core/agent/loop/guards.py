@@ -56,6 +56,8 @@ class Budget:
         self._refunds = 0
         self._tokens = 0
         self._micro_dollars = 0
+        self._pauses = 0
+        self._paused_at = 0.0
 
     def share(self, steps: int) -> "Budget":
         """Return the budget of a helper: so many steps, and the rest of this one."""
@@ -85,12 +87,16 @@ class Budget:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Stop the clock: the turn waits for its person."""
-        began = self._clock()
+        """Stop the clock: the turn waits for its person. Pauses may overlap."""
+        if not self._pauses:
+            self._paused_at = self._clock()
+        self._pauses += 1
         try:
             yield
         finally:
-            self._started += self._clock() - began
+            self._pauses -= 1
+            if not self._pauses:
+                self._started += self._clock() - self._paused_at
 
     def exhausted(self) -> Exhausted:
         """The limit that is reached; empty if none is."""

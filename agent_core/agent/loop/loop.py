@@ -318,7 +318,8 @@ class Loop:
 
         async def run_one(call: ToolCallPart) -> ToolResult:
             begin = partial(self._journal.record_begin, call)
-            result = await toolbox.run(call, self._context_of(turn, call), begin)
+            context = self._context_of(turn, call)
+            result = await toolbox.run(call, context, begin, self._budget.pause)
             await self._journal.record_result(call, result)
             return result
 

@@ -1,7 +1,7 @@
 """Replay a turn: run the loop over its record, without any effect."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
@@ -131,6 +131,7 @@ class _RecordedTools(Toolbox):
         call: ToolCallPart,
         context: ToolContext,
         begin: Callable[[], Awaitable[None]] | None = None,
+        pause: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> ToolResult:
         """Return the recorded result. Raises `RecordEnds`."""
         if call.call_id not in self._results:

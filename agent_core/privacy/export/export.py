@@ -95,6 +95,7 @@ _ABOUT: Mapping[str, str] = {
     "blocks.json, blocks/": "memory blocks that you created, and their present content",
     "summaries.json": "summaries of long conversations",
     "questions.json": "questions with buttons, and your answers",
+    "approvals.json": "what you allowed me to do, once or in advance",
     "turns.json": "your requests, and how they ended",
     "usage.json": "the cost of your requests; a million micro-dollars is a dollar",
     "jobs.json": "your scheduled jobs",

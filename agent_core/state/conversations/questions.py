@@ -7,10 +7,13 @@ from typing import Literal
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.database import Connection
 
-Kind = Literal["choice", "approval", "link", "merge", "forget", "erase", "full", "proposal"]
-"""A choice for the model, approval of a tool call, a link of two accounts, a merge of two memories
-that exceed the limit, a redaction, the erasure of a person, consent to a room's mode `full`,
-or a change that a turn only proposed.
+Kind = Literal[
+    "choice", "approval", "call", "reason", "link", "merge", "forget", "erase", "full", "proposal"
+]
+"""A choice for the model, approval of a change, approval of exactly one tool call, the reason for
+its refusal in any words, a link of two accounts, a merge of two memories that exceed the limit, a
+redaction, the erasure of a person, consent to a room's mode `full`, or a change that a turn only
+proposed.
 """
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]
@@ -46,7 +49,7 @@ class NewQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A stored question and its state. `answer` is the key of a choice."""
+    """A stored question and its state. `answer` is the key of a choice, or a reason's words."""
 
     id: QuestionId
     person_id: PersonId

@@ -276,7 +276,11 @@ def delete_questions(connection: Connection, *, question_ids: Sequence[int]) -> 
 
 
 def erase_answers(connection: Connection, *, subject: DataSubject) -> None:
-    """Erase that they answered questions to others."""
+    """Erase what they allowed, and that they answered questions to others."""
+    connection.execute(f"DELETE FROM approvals WHERE person_id IN {_PEOPLE}", subject.values)
+    connection.execute(
+        f"UPDATE approvals SET decided_by = NULL WHERE decided_by IN {_PEOPLE}", subject.values
+    )
     connection.execute(
         f"UPDATE questions SET answered_by = NULL WHERE answered_by IN {_PEOPLE}", subject.values
     )

@@ -50,6 +50,10 @@ TABLES: Mapping[str, str] = {
         "SELECT id, kind, text, choices, state, answer, platform, asked_at, answered_at"
         f" FROM questions WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
+    "approvals": (
+        "SELECT scope, subject, created_at, expires_at, used_at FROM approvals"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
     "usage": (
         "SELECT purpose, model, input_tokens, cache_read_tokens, cache_write_tokens,"
         " output_tokens, micro_dollars, turn_id, created_at FROM usage"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent_core.ids import ConversationId, PersonId, SessionId
-from agent_core.state.conversations import compactions, messages, sessions
+from agent_core.state.conversations import approvals, compactions, messages, sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
@@ -49,6 +49,7 @@ def merge(
     move_usage(connection, kept=kept, absorbed=absorbed)
     move_tasks(connection, kept=kept, absorbed=absorbed)
     move_questions(connection, kept=kept, absorbed=absorbed)
+    approvals.move(connection, kept=kept, absorbed=absorbed)
     job_owners.move_all(connection, kept=kept, absorbed=absorbed)
     move_accounts(connection, kept=kept, absorbed=absorbed)
     mark_absorbed(connection, kept=kept, absorbed=absorbed)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, SessionId, TurnId
-from agent_core.state.conversations import compactions, messages, sessions
+from agent_core.state.conversations import approvals, compactions, messages, sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
@@ -52,6 +52,7 @@ def split(
         )
         move_turns(connection, session_ids=session_ids, out_of=conversation, to=home)
         compactions.move(connection, session_ids=session_ids, person_id=into)
+        approvals.delete_of_sessions(connection, session_ids=session_ids)
         tokens = messages.list_tokens(into, home.id, is_helper=conversation.is_helper)
         moved += search.move_sessions(
             connection, session_ids=session_ids, person_id=into, scope=tokens

@@ -1,5 +1,48 @@
 """The policy of calls: the actions that a call declares, and what may run."""
 
+from agent_core.tools.policy.commands import list_command_actions, list_input_actions
 from agent_core.tools.policy.contract import Action, ActionKind, DeclaresActions
+from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
+from agent_core.tools.policy.policy import Policy, make_facts
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.policy.requests import (
+    LONGEST_SHOWN,
+    USE_WITHIN,
+    ApprovalRequest,
+    Approver,
+    Decision,
+    Refusal,
+    canonicalize,
+    list_reach,
+    show_call,
+)
+from agent_core.tools.policy.rules import Rule, Verdict, judge
+from agent_core.tools.policy.shapes import describe_shape
 
-__all__ = ["Action", "ActionKind", "DeclaresActions"]
+__all__ = [
+    "ANYWHERE",
+    "LONGEST_SHOWN",
+    "OUTSIDE",
+    "SYSTEM",
+    "USE_WITHIN",
+    "WORKSPACE",
+    "Action",
+    "ActionKind",
+    "ApprovalRequest",
+    "Approver",
+    "Decision",
+    "DeclaresActions",
+    "Policy",
+    "Protected",
+    "Refusal",
+    "Rule",
+    "Verdict",
+    "canonicalize",
+    "describe_shape",
+    "judge",
+    "list_command_actions",
+    "list_input_actions",
+    "list_reach",
+    "make_facts",
+    "show_call",
+]

@@ -1,12 +1,13 @@
 """The `terminal` tool: one bash command in the person's workspace."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.execution import Command, Completed, run_command
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.policy import Action, list_command_actions
 from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.workspace.background import BackgroundCommands, name_log
 from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
@@ -46,7 +47,7 @@ class TerminalTool:
         self._workspaces = workspaces
         self._background = background
         self._most_seconds = most_seconds
-        self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS, is_untrusted=True)
+        self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS)
         self.spec = ToolSpec(
             name="terminal",
             description=(
@@ -70,6 +71,18 @@ class TerminalTool:
                     "description": "with background: begin a turn here when it ends",
                 },
             ),
+        )
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return what the command may do, from bash's grammar; see `DeclaresActions`."""
+        backend = self._workspaces.backend
+        return list_command_actions(
+            read_text(arguments, "command"),
+            read_text(arguments, "workdir"),
+            has_network=backend.has_network(find_slug(context)),
+            is_confined=backend.is_confined,
         )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:

@@ -8,8 +8,9 @@ from agent_core.errors import StoreFull
 from agent_core.ids import CallId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.policy import ApprovalRequest, Decision
 from agent_core.tools.toolbox import Toolbox
-from agent_core.tools.user_questions import Answer, AskTool, QuestionPending, UserPrompt
+from agent_core.tools.user_questions import Answer, AskTool, Proposal, QuestionPending, UserPrompt
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.test_toolbox import CONTEXT, gives
 from tests.fakes.tool import FakeTool
@@ -30,6 +31,35 @@ class FakeInquirer:
         if isinstance(answer, Exception):
             raise answer
         return inquiry.choices[answer] if isinstance(answer, int) else answer
+
+    async def propose(self, proposal: Proposal) -> bool:
+        raise AssertionError(proposal)
+
+    async def approve(self, request: ApprovalRequest) -> Decision:
+        raise AssertionError(request)
+
+    async def use(self, request: ApprovalRequest) -> bool:
+        raise AssertionError(request)
+
+
+class FakeApprover(FakeInquirer):
+    """Decides as the test planned, and keeps what it was asked."""
+
+    def __init__(self, decision: Decision | Exception, *, is_usable: bool = True) -> None:
+        super().__init__()
+        self.decision = decision
+        self.is_usable = is_usable
+        self.requests: list[ApprovalRequest] = []
+
+    async def approve(self, request: ApprovalRequest) -> Decision:
+        self.requests.append(request)
+        if isinstance(self.decision, Exception):
+            raise self.decision
+        return self.decision
+
+    async def use(self, request: ApprovalRequest) -> bool:
+        assert request in self.requests
+        return self.is_usable
 
 
 class Sender(FakeTool):
@@ -110,7 +140,7 @@ async def test_a_gateway_that_goes_out_is_no_answer() -> None:
 
 async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown() -> None:
     order: list[str] = []
-    tool, prompter = Sender("send", gives(ToolResult(text="sent"))), FakeInquirer(0)
+    tool, prompter = Sender("send", gives(ToolResult(text="sent"))), FakeApprover(Decision())
     toolbox = Toolbox([tool], prompter=prompter)
 
     async def begin() -> None:
@@ -119,22 +149,29 @@ async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments='{"to": "Ben"}')
     assert (await toolbox.run(call, CONTEXT, begin)).text == "sent"
     assert order == ["begun, 0 run"]
-    assert prompter.asked[0].text == "Send {'to': 'Ben'}?"
-    assert prompter.asked[0].kind == "approval"
+    assert prompter.requests[0].shown == "Send {'to': 'Ben'}?"
+    assert prompter.requests[0].arguments == '{"to":"Ben"}'
+    assert len(prompter.requests[0].digest) == 64
     assert tool.asked[0][0] == {"to": "Ben"}
 
 
 @pytest.mark.parametrize(
     ("answer", "reported"),
     [
-        (1, "`send` was not run. The person refused."),
-        ("interrupted", "`send` was not run. They did not choose"),
-        ("late", "`send` was not run. No answer came."),
+        (Decision(refusal="no"), "`send` was not run. The person said no."),
+        (
+            Decision(refusal="no", why='Not to "Ben"'),
+            '`send` was not run. The person said no, because: "Not to \\"Ben\\""',
+        ),
+        (Decision(refusal="interrupted"), "`send` was not run. They did not decide"),
+        (Decision(refusal="late"), "`send` was not run. Nobody answered in time"),
+        (Decision(refusal="unreachable"), "`send` was not run. Nobody who may allow it"),
+        (Decision(refusal="changed"), "`send` was not run. It differs from what was shown"),
         (StoreFull("full"), "`send` failed: full."),
     ],
 )
 async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
-    answer: int | Answer | Exception, reported: str
+    answer: Decision | Exception, reported: str
 ) -> None:
     tool = Sender("send")
 
@@ -142,27 +179,43 @@ async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
         raise AssertionError
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
-    toolbox = Toolbox([tool], prompter=FakeInquirer(answer))
+    toolbox = Toolbox([tool], prompter=FakeApprover(answer))
     result = await toolbox.run(call, CONTEXT, begin)
     assert result.is_error
     assert result.text.startswith(reported)
     assert tool.asked == []
 
 
+async def test_an_approval_that_was_used_up_runs_nothing() -> None:
+    tool = Sender("send")
+    prompter = FakeApprover(Decision(), is_usable=False)
+    result = await use(Toolbox([tool], prompter=prompter), "send", "{}")
+    assert "used up or has expired" in result.text
+    assert tool.asked == []
+
+
+async def test_a_call_that_is_too_long_to_be_read_is_not_asked_about() -> None:
+    tool, prompter = Sender("send"), FakeApprover(Decision())
+    long = '{"to": "%s"}' % ("x" * 7000)
+    result = await use(Toolbox([tool], prompter=prompter), "send", long)
+    assert "too much for a person to read" in result.text
+    assert (prompter.requests, tool.asked) == ([], [])
+
+
 async def test_where_nobody_can_be_asked_nothing_is_allowed() -> None:
     tool = Sender("send")
     result = await use(Toolbox([tool]), "send", "{}")
     assert result.is_error
-    assert "nobody is there who could allow it" in result.text
+    assert "Nobody who may allow it can be asked" in result.text
     assert tool.asked == []
 
 
 async def test_arguments_that_do_not_fit_are_not_asked_about() -> None:
-    prompter = FakeInquirer()
+    prompter = FakeApprover(Decision())
     tool = Sender("send", schema='{"type":"object","required":["to"]}')
     result = await use(Toolbox([tool], prompter=prompter), "send", "{}")
     assert result.is_error
-    assert (prompter.asked, tool.asked) == ([], [])
+    assert (prompter.requests, tool.asked) == ([], [])
 
 
 async def test_what_the_beginning_raises_is_raised_and_nothing_is_run() -> None:
@@ -173,15 +226,14 @@ async def test_what_the_beginning_raises_is_raised_and_nothing_is_run() -> None:
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
     with pytest.raises(StoreFull):
-        await Toolbox([tool], prompter=FakeInquirer(0)).run(call, CONTEXT, begin)
+        await Toolbox([tool], prompter=FakeApprover(Decision())).run(call, CONTEXT, begin)
     assert tool.asked == []
 
 
 async def test_other_tools_are_neither_asked_about_nor_begun_late() -> None:
     prompter = FakeInquirer()
     toolbox = Toolbox([FakeTool("look"), Sender("send")], prompter=prompter)
-    assert (toolbox.needs_approval("look"), toolbox.needs_approval("send")) == (False, True)
-    assert not toolbox.needs_approval("nonsense")
+    assert (toolbox.begins_late("look"), toolbox.begins_late("send")) == (False, True)
 
     async def begin() -> None:
         raise AssertionError

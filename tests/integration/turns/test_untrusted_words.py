@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.gate import PROPOSED
 from agent_core.transcript import make_source
-from gateway.texts import proposals
+from gateway.texts import approvals
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -142,10 +142,10 @@ async def test_a_change_is_proposed_and_made_once_when_accepted(
         assert await here.changes() == 0
         asked = await here.harness.chat.sees_text("so I ask before I change anything")
         assert source in asked.text
-        assert asked.labels == [proposals.ACCEPT(), proposals.DISMISS()]
+        assert asked.labels == [approvals.ACCEPT(), approvals.DISMISS()]
         key = asked.keyboard[0].key
-        await here.harness.chat.press(proposals.ACCEPT())
-        await here.harness.chat.sees_text(proposals.ACCEPTED())
+        await here.harness.chat.press(approvals.ACCEPT())
+        await here.harness.chat.sees_text(approvals.ACCEPTED())
         await here.is_applied()
         assert await here.changes() == 1
         await here.harness.chat.press_key(key, asked.id, chat=asked.chat_id)
@@ -159,7 +159,7 @@ async def test_a_dismissed_change_is_never_made(tmp_path: Path, tool: str) -> No
     async with attack(tmp_path, tool, {}) as here:
         await here.is_read({"attachments": NOTE})
         await here.harness.chat.sees_text("so I ask before I change anything")
-        await here.harness.chat.press(proposals.DISMISS())
+        await here.harness.chat.press(approvals.DISMISS())
         await here.harness.chat.sees_text("Nothing has changed.")
         await here.harness.at_rest()
         assert (await here.changes(), await count(here.harness, "tasks")) == (0, 0)
@@ -196,7 +196,7 @@ async def test_a_proposal_outlives_a_restart(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), chat=chat, **HOUSE) as harness:
         again = Attack(harness, harness.model, "memory")
         await chat.press_key(key, asked.id)
-        await chat.sees_text(proposals.ACCEPTED())
+        await chat.sees_text(approvals.ACCEPTED())
         await again.is_applied()
         assert await again.changes() == 1
 
@@ -204,7 +204,7 @@ async def test_a_proposal_outlives_a_restart(tmp_path: Path) -> None:
 async def test_typed_words_accept_nothing(tmp_path: Path) -> None:
     async with attack(tmp_path, "memory", {}) as here:
         await here.is_read({"attachments": NOTE})
-        for said in ("1", "accept", proposals.ACCEPT()):
+        for said in ("1", "accept", approvals.ACCEPT()):
             here.model.plays.append(say(f"Heard {said}."))
             await here.harness.chat.says(said)
             await here.harness.chat.sees_text(f"Heard {said}.")
@@ -231,8 +231,8 @@ async def test_why_names_the_file_that_was_read(tmp_path: Path) -> None:
     async with attack(tmp_path, "memory", {}) as here:
         await here.is_read({"attachments": NOTE})
         await here.harness.chat.sees_text("so I ask before I change anything")
-        await here.harness.chat.press(proposals.ACCEPT())
-        await here.harness.chat.sees_text(proposals.ACCEPTED())
+        await here.harness.chat.press(approvals.ACCEPT())
+        await here.harness.chat.sees_text(approvals.ACCEPTED())
         await here.is_applied()
         await here.harness.chat.says("/why 1")
         reason = await here.harness.chat.sees_text("Where it comes from")
@@ -262,8 +262,8 @@ async def test_what_a_job_fetched_is_named_and_only_proposes(tmp_path: Path) -> 
         asked = await harness.chat.sees_text("so I ask before I change anything")
         assert "text from `home.ics`" in asked.text
         assert await saved(harness) == 0
-        await harness.chat.press(proposals.ACCEPT())
-        await harness.chat.sees_text(proposals.ACCEPTED())
+        await harness.chat.press(approvals.ACCEPT())
+        await harness.chat.sees_text(approvals.ACCEPTED())
         await Attack(harness, model, "memory").is_applied()
         assert await saved(harness) == 1
 

@@ -49,7 +49,7 @@ HANDLED = {
         "steps",
         "tasks",
     ),
-    *("room_presence", "strangers"),
+    *("room_presence", "strangers", "approvals"),
     *("turn_files", "turns", "usage"),
 }
 

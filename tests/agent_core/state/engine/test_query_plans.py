@@ -11,6 +11,7 @@ import pytest
 
 from agent_core.ids import (
     AccountId,
+    ApprovalId,
     ArchiveId,
     BlockId,
     CallId,
@@ -31,6 +32,7 @@ from agent_core.ids import (
     TurnId,
 )
 from agent_core.state.conversations import (
+    approvals,
     compactions,
     delegated_turns,
     files,
@@ -40,6 +42,7 @@ from agent_core.state.conversations import (
     turns,
     usage,
 )
+from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.conversations.compactions import NewCompaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.questions import NewQuestion
@@ -110,6 +113,7 @@ from tests.agent_core.state.schema import create_schema
 
 GROWING = (
     *(
+        "approvals",
         "archive",
         "audit",
         "files",
@@ -134,6 +138,7 @@ GROWING = (
     ),
 )
 ROOMS = (
+    approvals,
     archive,
     audit,
     blocks,
@@ -269,6 +274,11 @@ VALUES: dict[str, Any] = {
         call_id=CallId("c"),
     ),
     "question_id": QuestionId(1),
+    "approval": NewApproval(
+        person_id=PersonId(1), decided_by=PersonId(1), scope="once", subject="d", expires_at=1
+    ),
+    "approval_id": ApprovalId(1),
+    "digest": "d",
     "process": NewProcess(
         conversation_id=ConversationId(1), turn_id=TurnId(1), workspace="ana", wants_note=True
     ),

@@ -1,0 +1,385 @@
+"""List what a bash command would do: delete, install, send, fetch, write, or only run."""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent_core.tools.policy import programs, transfers
+from agent_core.tools.policy.contract import Action, ActionKind
+from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, ROOT, SYSTEM, WORKSPACE, place_of
+from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
+
+_DEEPEST = 5
+"""Scripts within scripts that are read."""
+_READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
+_NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
+_SIMPLE_SED = re.compile(
+    r"[\d$,/\w .^\\-]*[pdq=]|(?:[\d$,]*)s([/|#,])(?:(?!\1).)*\1(?:(?!\1).)*\1[gipI\d]*"
+)
+_SAFE_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
+_MOST_ACTIONS = 200
+"""Actions of one command; more can't be judged by a person."""
+
+
+def list_command_actions(
+    text: str, workdir: str, *, has_network: bool, is_confined: bool = True
+) -> tuple[Action, ...]:
+    """Return everything that a bash command may do. Never raises.
+
+    `workdir` is its folder, relative to the workspace. Without a network, nothing is fetched or
+    sent. In a place that is not confined, what can't be told may change files outside.
+    """
+    lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
+    if workdir:
+        path, place = place_of(workdir, (ROOT,))
+        lister.folders = [path]
+        if place == OUTSIDE:
+            lister.add("read", path, lister.reading_place)
+    lister.read(parse_script(text), 0)
+    return lister.finish()
+
+
+def list_input_actions(text: str, *, has_network: bool, is_confined: bool) -> tuple[Action, ...]:
+    """Return what the input of a running program may do: nobody can tell what it does with it."""
+    lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
+    lister.doubt(text.strip())
+    return lister.finish()
+
+
+@dataclass(slots=True)
+class _Lister:
+    """Collects the actions of a command.
+
+    `folders` are the working directories it may be in, as far as they are known: without any, it
+    begins where the command before it has ended.
+    """
+
+    text: str
+    has_network: bool
+    is_confined: bool
+    folders: list[str] = field(default_factory=list)
+    actions: dict[Action, None] = field(default_factory=dict)
+    has_fetched: bool = False
+    runs_input: bool = False
+
+    @property
+    def reading_place(self) -> str:
+        """The place of files outside the workspace that are only read."""
+        return SYSTEM if self.is_confined else OUTSIDE
+
+    def add(self, kind: ActionKind, target: str, place: str, *, is_outward: bool = False) -> None:
+        self.actions[Action(kind=kind, target=target, place=place, is_outward=is_outward)] = None
+
+    def finish(self) -> tuple[Action, ...]:
+        """Return the actions, the worst that is possible where they are too many."""
+        if self.has_fetched and self.runs_input:
+            self.install(self.text.strip())
+        if len(self.actions) > _MOST_ACTIONS:
+            self.actions = dict.fromkeys(list(self.actions)[:_MOST_ACTIONS])
+            self.doubt(self.text.strip())
+        if not self.actions:
+            self.add("run", self.text.strip(), WORKSPACE)
+        return tuple(self.actions)
+
+    def doubt(self, target: str) -> None:
+        """Add the worst that something unknown may do."""
+        self.add("run", target, WORKSPACE)
+        if self.has_network:
+            self.add("send", target, ANYWHERE, is_outward=True)
+        if not self.is_confined:
+            self.add("delete", target, OUTSIDE)
+
+    def send(self, target: str, place: str) -> None:
+        if self.has_network:
+            self.add("send", target, place, is_outward=True)
+
+    def fetch(self, url: str) -> None:
+        self.has_fetched = True
+        if self.has_network:
+            self.add("fetch", url, transfers.host_of(url) or ANYWHERE)
+
+    def install(self, target: str) -> None:
+        self.add("install", target, WORKSPACE, is_outward=self.has_network)
+
+    def touch(self, kind: ActionKind, word: Word) -> None:
+        """Add a change of the file that a word names."""
+        path, place = self._place(word.value)
+        self.add(kind, path or word.source, place)
+
+    def _place(self, value: str | None) -> tuple[str, str]:
+        """Return the path of a word and its place; in a sandbox, only the workspace can change."""
+        is_known = value is not None and (bool(self.folders) or value.startswith(("/", "~")))
+        if not is_known and self.is_confined:
+            return value or "", WORKSPACE
+        return place_of(value, self.folders or (ROOT,) if is_known else (), home=self._home)
+
+    @property
+    def _home(self) -> str:
+        return ROOT if self.is_confined else "/home"
+
+    def read(self, script: Script, depth: int) -> None:
+        """Add what the commands of a script do."""
+        if script.is_unclear or depth > _DEEPEST:
+            self.doubt(self.text.strip())
+        for command in script.commands:
+            self._read_redirections(command)
+            if any(_is_strange(name) for name in command.assignments):
+                self.doubt(command.source or self.text.strip())
+            if command.words:
+                self._read_words(command.words, command, depth)
+
+    def _read_redirections(self, command: SimpleCommand) -> None:
+        for redirection in command.redirections:
+            value = redirection.target.value
+            if value is not None and value.startswith(_NETWORK_FILES):
+                self.send(value, value.split("/")[3])
+            elif redirection.operator in _READS:
+                if value and redirection.operator == "<":
+                    self._look_at(value)
+            elif redirection.operator == ">&" and value is not None and value.isdigit():
+                continue
+            elif value != "-":
+                self.touch("write", redirection.target)
+
+    def _look_at(self, value: str) -> None:
+        """Add that a file outside of the workspace is read."""
+        path, place = self._place(value)
+        if place == OUTSIDE:
+            self.add("read", path, self.reading_place)
+
+    def _read_words(self, words: Sequence[Word], command: SimpleCommand, depth: int) -> None:
+        """Add what one command does; a program that runs another one is unfolded."""
+        shown = _show(words)
+        name = _program_of(words[0].value)
+        if name is not None and name in programs.RUNNERS:
+            self.add("run", shown, WORKSPACE)
+            inner = _unfold(name, words)
+            if inner is None:
+                self.doubt(shown)
+            elif inner and depth <= _DEEPEST:
+                self._read_words(inner, command, depth + 1)
+            return
+        self.add("run", shown, WORKSPACE)
+        for word in words[1:]:
+            if word.value is not None and ("/" in word.value or word.value.startswith("~")):
+                self._look_at(word.value.partition("=")[2] or word.value)
+        if name is None:
+            self.doubt(shown)
+        elif name in programs.SHELLS or name in ("eval", "source", ".", "trap"):
+            self._read_shell(name, words, command, depth)
+        else:
+            self._read_program(name, words, shown, depth)
+
+    def _read_shell(
+        self, name: str, words: Sequence[Word], command: SimpleCommand, depth: int
+    ) -> None:
+        """Read the script that a shell is given as a word; any other one is unknown."""
+        text: str | None = None
+        if name in programs.SHELLS:
+            options = [word.value for word in words[1:]]
+            given = next((n for n, one in enumerate(options) if _is_command_option(one)), None)
+            if given is not None and given + 1 < len(options) and None not in options[: given + 1]:
+                text = options[given + 1]
+            elif not any(one is None or not one.startswith("-") for one in options):
+                self.runs_input = True
+        elif name in ("eval", "trap"):
+            values = [word.value for word in words[1:]]
+            parts = [value for value in values if value is not None]
+            if len(parts) == len(values):
+                text = " ".join(parts if name == "eval" else parts[:1])
+        if text is None:
+            self.doubt(_show(words))
+        else:
+            self.read(parse_script(text), depth + 1)
+
+    def _read_program(self, name: str, words: Sequence[Word], shown: str, depth: int) -> None:
+        if name in ("cd", "pushd", "popd"):
+            self._change_folder(words[1:])
+        elif name in programs.DELETERS:
+            for word in _operands(words[1:]):
+                self.touch("delete", word)
+        elif name in programs.DESTROYERS or name.startswith("mkfs"):
+            self.add("delete", shown, OUTSIDE)
+        elif name in programs.WRITERS:
+            for word in _operands(words[1:])[_owners(name) :]:
+                self.touch("write", word)
+        elif name in programs.COPIERS:
+            self._copy(name, words[1:])
+        elif name == "find":
+            self._find(words, depth)
+        elif name == "dd":
+            self._copy_blocks(words[1:])
+        elif name == "sed":
+            self._edit(words[1:], shown)
+        elif name in ("export", "declare", "typeset", "readonly", "local", "unset"):
+            if any(word.value is None and "=" not in word.source for word in words[1:]):
+                self.doubt(shown)
+        else:
+            self._read_transfer(name, words, shown)
+
+    def _read_transfer(self, name: str, words: Sequence[Word], shown: str) -> None:
+        """Add what a program does that may reach the network or run anything."""
+        found = transfers.judge(name, words[1:])
+        if found is None:
+            if name not in programs.LOCAL:
+                self.doubt(shown)
+            return
+        if found.installs:
+            self.install(shown)
+        for url in found.urls:
+            self.fetch(url)
+        if found.sends:
+            self.has_fetched = True
+            self.send(shown, found.host or ANYWHERE)
+        for word in found.written:
+            self.touch("write", word)
+        for word in found.deleted:
+            self.touch("delete", word)
+        if found.is_unclear:
+            self.doubt(shown)
+
+    def _change_folder(self, words: Sequence[Word]) -> None:
+        """Note the folders in which later commands may run."""
+        operands = _operands(words)
+        value = operands[0].value if operands else "~"
+        if value is None or value == "-":
+            self.folders = [*self.folders, "/"] if self.folders else []
+            return
+        if value.startswith(("/", "~")) or self.folders:
+            path, _ = place_of(value, self.folders[-1:] or (ROOT,), home=self._home)
+            if path not in self.folders:
+                self.folders = [*self.folders, path]
+
+    def _copy(self, name: str, words: Sequence[Word]) -> None:
+        operands = _operands(words)
+        for word in words:
+            value = word.value or ""
+            if value.startswith(("-t", "--target-directory")) and len(value) > 2:
+                named = value.partition("=")[2] if value.startswith("--") else value[2:]
+                self.touch("write", Word(source=word.source, value=named or None))
+        for word in operands[-1:]:
+            self.touch("write", word)
+        for word in operands[:-1]:
+            if "-t" in {one.value for one in words}:
+                self.touch("write", word)
+            if name == "mv":
+                self.touch("delete", word)
+            if name in ("ln", "link") and not self.is_confined:
+                self.touch("write", word)  # a link gives a way to write there
+
+    def _copy_blocks(self, words: Sequence[Word]) -> None:
+        for word in words:
+            if word.value is None or word.value.startswith("of="):
+                value = word.value and word.value.removeprefix("of=")
+                self.touch("write", Word(source=word.source, value=value))
+
+    def _edit(self, words: Sequence[Word], shown: str) -> None:
+        """Read `sed`, whose scripts can run programs and write files."""
+        values = [word.value for word in words]
+        scripts = [value for value in values if value and not value.startswith("-")][:1]
+        is_simple = bool(scripts) and _SIMPLE_SED.fullmatch(scripts[0]) is not None
+        if not is_simple or {"-e", "-f", None} & set(values):
+            self.doubt(shown)
+        if any(value and value.startswith(("-i", "--in-place", "-ni")) for value in values):
+            for word in _operands(words)[1:]:
+                self.touch("write", word)
+
+    def _find(self, words: Sequence[Word], depth: int) -> None:
+        """Read `find`, which deletes, writes and runs commands for what it finds."""
+        values = [word.value for word in words]
+        begins = [n for n, value in enumerate(values) if value is None or value.startswith("-")]
+        starts = words[1 : begins[0]] if begins else words[1:]
+        for number, value in enumerate(values):
+            if value == "-delete":
+                for word in starts or (Word(source=".", value="."),):
+                    self.touch("delete", word)
+            elif value in ("-fprint", "-fprintf", "-fls", "-fprint0"):
+                for word in words[number + 1 : number + 2]:
+                    self.touch("write", word)
+            elif value in ("-exec", "-execdir", "-ok", "-okdir"):
+                inner = list[Word]()
+                for word in words[number + 1 :]:
+                    if word.value in (";", "+"):
+                        break
+                    is_found = word.value is None or "{}" in word.value
+                    inner.append(Word(source=word.source, value=None) if is_found else word)
+                if inner:
+                    self._run_for_found(starts, inner, depth)
+
+    def _run_for_found(self, starts: Sequence[Word], inner: Sequence[Word], depth: int) -> None:
+        """Read a command that `find` runs: what it finds is below where it starts."""
+        below = starts or (Word(source=".", value="."),)
+        for start in below:
+            given = [
+                start if word.value is None and "{}" in word.source else word for word in inner
+            ]
+            self._read_words(given, SimpleCommand(words=tuple(given)), depth + 1)
+
+
+def _program_of(value: str | None) -> str | None:
+    """The name of a program; None for one that is unknown, or that is a file of somebody."""
+    if not value:
+        return None
+    folder, name = posixpath.split(value)
+    return name if not folder or folder in _SAFE_FOLDERS else None
+
+
+def _unfold(name: str, words: Sequence[Word]) -> Sequence[Word] | None:
+    """Return the command that a program runs, () for none, and None if it can't be told."""
+    with_word, skipped = programs.RUNNERS[name]
+    position = 1
+    while position < len(words):
+        value = words[position].value
+        if value is None:
+            return None
+        if value == "--":
+            position += 1
+            break
+        if name == "env" and value.startswith(("-S", "--split-string")):
+            return None
+        if value.startswith("-") and value != "-":
+            position += 2 if value in with_word else 1
+        elif name in ("env", "sudo") and "=" in value:
+            if _is_strange(value.partition("=")[0]):
+                return None
+            position += 1
+        else:
+            break
+    inner = list(words[position + skipped :])
+    if name == "xargs":
+        inner = [*(inner or [Word(source="echo", value="echo")]), Word(source="…", value=None)]
+    return inner
+
+
+def _is_command_option(value: str | None) -> bool:
+    """True for the option of a shell whose next word is a script, such as `-c` and `-lc`."""
+    return value is not None and re.fullmatch(r"-[a-z]*c", value) is not None
+
+
+def _operands(words: Sequence[Word]) -> list[Word]:
+    """Return the words that are not options."""
+    operands, is_over = list[Word](), False
+    for word in words:
+        if word.value == "--" and not is_over:
+            is_over = True
+        elif is_over or word.value is None or not word.value.startswith("-") or word.value == "-":
+            operands.append(word)
+    return operands
+
+
+def _owners(name: str) -> int:
+    """Count the words of a program in front of its paths, such as a mode or an owner."""
+    return 1 if name in ("chmod", "chown", "chgrp", "chattr") else 0
+
+
+def _is_strange(name: str) -> bool:
+    return name in programs.STRANGE_VARIABLES or name.startswith(("GIT_", "BASH_FUNC_", "npm_"))
+
+
+def _show(words: Sequence[Word]) -> str:
+    """The words of a command on one line; those that can't be told, as they were written."""
+    return " ".join(
+        word.source if word.value is None else shlex.quote(word.value) for word in words
+    )

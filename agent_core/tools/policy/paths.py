@@ -1,0 +1,51 @@
+"""Tell whether a path is in the workspace, from its words alone."""
+
+import posixpath
+from collections.abc import Iterable
+
+WORKSPACE = "workspace"
+"""The place of a person's own files."""
+SYSTEM = "system"
+"""The place of the system files of a sandbox, which nobody can change."""
+OUTSIDE = "outside"
+"""The place of files that are not in the workspace."""
+ANYWHERE = "anywhere"
+"""The place of what may go to anybody."""
+ROOT = "/workspace"
+"""The folder of the workspace, as commands see it."""
+_SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108 - a name to compare with, never opened
+_DEVICES = frozenset(("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout"))
+
+
+def resolve(value: str, folder: str, *, home: str = ROOT) -> str:
+    """Return the absolute path of a word; `folder` is the working directory."""
+    if value == "~" or value.startswith("~/"):
+        value = home + value[1:]
+    elif value.startswith("~"):
+        value = f"/home/{value[1:]}"
+    joined = posixpath.normpath(posixpath.join(folder, value))
+    return "/" + joined.lstrip("/")
+
+
+def is_inside(path: str) -> bool:
+    """True for a path in the workspace, a temporary one, or a harmless device."""
+    if any(path == root or path.startswith(f"{root}/") for root in (ROOT, *_SCRATCH)):
+        return True
+    device = path.removeprefix("/dev/")
+    return device != path and (
+        device in _DEVICES or device == "stderr" or device.startswith(("fd/", "shm/"))
+    )
+
+
+def place_of(value: str | None, folders: Iterable[str], *, home: str = ROOT) -> tuple[str, str]:
+    """Return the path of a word and its place. What can't be told is outside.
+
+    `folders` are the working directories that are possible. A glob that may climb is outside.
+    """
+    if value is None:
+        return "", OUTSIDE
+    paths = [resolve(value, folder, home=home) for folder in folders]
+    if not paths:
+        return value, OUTSIDE
+    outside = [path for path in paths if not is_inside(path)]
+    return (outside[0], OUTSIDE) if outside else (paths[0], WORKSPACE)

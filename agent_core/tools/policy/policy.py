@@ -1,0 +1,120 @@
+"""The policy of calls: load what a decision rests on, and decide."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agent_core.ids import SessionId
+from agent_core.state.conversations import approvals, messages, turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.tools.contract import ToolContext
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.policy.rules import Facts, Rule, Verdict, judge, normalize_address
+from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, split_source
+
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'`\\]+", re.IGNORECASE)
+_BARE = re.compile(r"(?<![\w@/.:-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>\"'`\\]*)?(?![\w@])", re.I)
+_CLOSERS = ".,;:!?)]}*_~|"
+
+
+class Policy:
+    """Decides about calls with the owner's rules and with what people have allowed."""
+
+    def __init__(
+        self, database: Database, *, rules: Sequence[Rule] = (), protected: Protected | None = None
+    ) -> None:
+        self._database = database
+        self._rules = tuple(rules)
+        self._protected = protected or Protected()
+
+    async def judge(
+        self, tool: str, actions: Sequence[Action], context: ToolContext, *, is_proposed: bool
+    ) -> tuple[Verdict, SessionId | None]:
+        """Decide about a call, and return its session. Raises `StoreError`."""
+        strict = make_facts(context, self._rules, self._protected)
+        verdict = judge(tool, actions, strict, is_proposed=is_proposed)
+        climbs = any(".." in action.target for action in actions)
+        if verdict.effect != "ask" and not self._rules and not climbs:
+            return verdict, None  # nothing that is stored could change it
+        facts, session_id = await self._database.read(lambda c: _load(c, context, strict))
+        return judge(tool, actions, facts, is_proposed=is_proposed), session_id
+
+
+def make_facts(
+    context: ToolContext, rules: tuple[Rule, ...] = (), protected: Protected | None = None
+) -> Facts:
+    """Return what is known of a call without the database; everything else is the strictest."""
+    owner = context.memory_owner
+    is_private = context.owner_id == context.person_id or owner is None or owner.kind == "human"
+    return Facts(
+        rules=rules,
+        protected=protected or Protected(),
+        slug=owner.slug if owner and owner.kind == "human" else "",
+        is_tainted=bool(context.sources) and is_private,
+    )
+
+
+def _load(
+    connection: Connection, context: ToolContext, strict: Facts
+) -> tuple[Facts, SessionId | None]:
+    person = people.find(connection, person_id=context.person_id)
+    accounts = people.list_accounts(connection, person_id=context.person_id)
+    turn = turns.find(connection, turn_id=context.turn_id)
+    session_id = turn.session_id if turn else None
+    known = frozenset[str]()
+    if strict.is_tainted and session_id is not None:
+        transcript = messages.list_session(
+            connection, session_id=session_id, person_id=context.owner_id
+        )
+        known = find_addresses(stored.message for stored in transcript)
+    return Facts(
+        rules=strict.rules,
+        protected=strict.protected,
+        accounts=tuple(f"{one.platform}:{one.user_id}" for one in accounts),
+        slug=strict.slug,
+        other_slugs=frozenset(one.slug for one in people.list_all(connection))
+        - frozenset((strict.slug,)),
+        is_owner=person is not None and person.is_owner,
+        is_tainted=strict.is_tainted,
+        grants=approvals.find_shapes(
+            connection, person_id=context.person_id, session_id=session_id
+        ),
+        known_addresses=known,
+    ), session_id
+
+
+def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
+    """Return the addresses in the words of people, and in pages that were fetched.
+
+    An address that the model wrote first may carry private data, so no result makes it known: only
+    a person does. Outputs of commands and of servers don't count, since the model can fill them.
+    """
+    known, written = set[str](), set[str]()
+    for message in transcript:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                written |= _list_addresses(part.arguments.replace("\\/", "/")) - known
+            elif isinstance(part, ToolResultPart):
+                if _is_fetched(part):
+                    known |= _list_addresses(part.text) - written
+            elif isinstance(part, TextPart) and not part.is_fact:
+                if message.role == "user":
+                    known |= _list_addresses(part.text)
+                else:
+                    written |= _list_addresses(part.text) - known
+    return frozenset(known)
+
+
+def _is_fetched(part: ToolResultPart) -> bool:
+    """True for a result whose words come from the web alone, of one of Talaria's own tools."""
+    kinds = {split_source(source)[0] for source in part.sources}
+    return kinds == {"fetched"} and "__" not in part.name and not part.is_error
+
+
+def _list_addresses(text: str) -> set[str]:
+    found = set[str]()
+    for address in (*_ADDRESS.findall(text), *_BARE.findall(text)):
+        found.add(normalize_address(address))
+        found.add(normalize_address(address.rstrip(_CLOSERS)))
+    return found

@@ -1,0 +1,220 @@
+"""Tables of programs: what runs others, what stays on this machine, what reaches the network."""
+
+from collections.abc import Mapping
+
+RUNNERS: Mapping[str, tuple[frozenset[str], int]] = {
+    "sudo": (frozenset(("-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-U", "-D")), 0),
+    "doas": (frozenset(("-u", "-C")), 0),
+    "env": (frozenset(("-u", "-C", "--unset", "--chdir")), 0),
+    "nice": (frozenset(("-n", "--adjustment")), 0),
+    "ionice": (frozenset(("-c", "-n", "-p")), 0),
+    "nohup": (frozenset(), 0),
+    "time": (frozenset(("-f", "-o", "--format", "--output")), 0),
+    "timeout": (frozenset(("-k", "-s", "--kill-after", "--signal")), 1),
+    "setsid": (frozenset(), 0),
+    "stdbuf": (frozenset(("-i", "-o", "-e", "--input", "--output", "--error")), 0),
+    "command": (frozenset(), 0),
+    "builtin": (frozenset(), 0),
+    "exec": (frozenset(("-a",)), 0),
+    "coproc": (frozenset(), 0),
+    "busybox": (frozenset(), 0),
+    "unshare": (frozenset(("-S", "-G", "--setuid", "--setgid")), 0),
+    "chroot": (frozenset(), 1),
+    "flock": (frozenset(("-w", "-E", "--timeout", "--conflict-exit-code")), 1),
+    "xargs": (
+        frozenset(("-I", "-n", "-P", "-d", "-a", "-L", "-s", "-E", "--max-args", "--max-procs")),
+        0,
+    ),
+}
+"""Programs that run the command behind their options: the options that take a word of their own,
+and the count of words before the command.
+"""
+SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "fish"))
+LOCAL = frozenset(
+    (
+        *("ls", "dir", "cat", "tac", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep"),
+        *("egrep", "fgrep", "zgrep", "rg", "comm", "diff", "cmp", "join", "paste", "nl", "od"),
+        *("xxd", "hexdump", "strings", "file", "stat", "du", "df", "pwd", "echo", "printf"),
+        *("true", "false", ":", "test", "[", "[[", "seq", "yes", "date", "cal", "sleep", "whoami"),
+        *("id", "groups", "uname", "hostname", "uptime", "free", "ps", "basename", "dirname"),
+        *("realpath", "readlink", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum"),
+        *(
+            "base64",
+            "base32",
+            "fold",
+            "fmt",
+            "column",
+            "expand",
+            "unexpand",
+            "rev",
+            "shuf",
+            "tsort",
+        ),
+        *("numfmt", "bc", "expr", "factor", "jq", "tree", "which", "type", "cd", "pushd", "popd"),
+        *("read", "exit", "return", "break", "continue", "shift", "wait", "jobs", "kill", "umask"),
+        *("set", "unset", "local", "let", "getopts", "hash", "times", "ulimit", "sync", "nproc"),
+        *("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zcat", "zstd", "pdftotext"),
+        *("mkdir", "touch", "cp", "mv", "ln", "chmod", "chown", "chgrp", "tee", "truncate"),
+        *("rm", "rmdir", "unlink", "shred", "split", "csplit", "mktemp", "find", "git", "sed"),
+    )
+)
+"""Programs that reach no network and run no other program, except as read separately."""
+WRITERS = frozenset(
+    (
+        *("mkdir", "touch", "chmod", "chown", "chgrp", "tee", "truncate", "split", "csplit"),
+        *("patch", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "mknod", "mkfifo"),
+        *("setfacl", "chattr", "fallocate"),
+    )
+)
+"""Programs that write to every path among their words."""
+COPIERS = frozenset(("cp", "mv", "ln", "install", "link"))
+"""Programs that write to the last path among their words."""
+DELETERS = frozenset(("rm", "rmdir", "unlink", "shred", "srm", "wipe", "trash", "trash-put", "del"))
+DESTROYERS = frozenset(("wipefs", "blkdiscard", "fdisk", "parted", "sfdisk", "mkswap"))
+MANAGERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("pip", "pip3", "pipx"), frozenset(("install", "download", "wheel", "inject"))),
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn", "bun"),
+        frozenset(
+            (
+                *("install", "i", "add", "ci", "update", "up", "upgrade", "exec", "x", "dlx"),
+                *("create", "init", "isntall", "in", "install-test", "it", "link"),
+            )
+        ),
+    ),
+    **dict.fromkeys(
+        ("apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "brew", "snap", "flatpak"),
+        frozenset(
+            ("install", "upgrade", "dist-upgrade", "full-upgrade", "update", "reinstall", "remove")
+        ),
+    ),
+    "apk": frozenset(("add", "update", "upgrade", "fix")),
+    **dict.fromkeys(
+        ("conda", "mamba", "micromamba"), frozenset(("install", "create", "update", "env"))
+    ),
+    "cargo": frozenset(("install", "add", "update", "fetch", "binstall")),
+    "gem": frozenset(("install", "update")),
+    "go": frozenset(("install", "get", "mod", "run")),
+    "composer": frozenset(("install", "require", "update", "create-project", "global")),
+    "uv": frozenset(("pip", "add", "sync", "tool", "run", "lock", "python", "init")),
+    "poetry": frozenset(("install", "add", "update", "lock")),
+    "dpkg": frozenset(("-i", "--install", "--unpack", "--configure")),
+    "rpm": frozenset(("-i", "-U", "-Uvh", "-ivh", "--install", "--upgrade")),
+    "gh": frozenset(("extension",)),
+    "code": frozenset(("--install-extension",)),
+}
+"""Package managers, and their subcommands that install."""
+INSTALLERS = frozenset(
+    ("npx", "bunx", "uvx", "pnpx", "easy_install", "pacman", "emerge", "nix-env")
+)
+SENDERS = frozenset(
+    (
+        *("mail", "mailx", "s-nail", "sendmail", "mutt", "neomutt", "msmtp", "swaks", "exim"),
+        *("ssh", "scp", "sftp", "ftp", "lftp", "tftp", "nc", "ncat", "netcat", "socat", "telnet"),
+        *("gh", "glab", "hub", "aws", "gcloud", "gsutil", "az", "s3cmd", "rclone", "twine"),
+        *("http", "https", "xh", "kubectl", "helm", "terraform", "ansible", "mosquitto_pub"),
+        *("dig", "nslookup", "host", "ping", "ping6", "traceroute", "whois", "nmap", "drill"),
+        *("wscat", "websocat", "croc", "wormhole", "ffsend", "ngrok", "cloudflared", "stripe"),
+        *("docker", "podman", "heroku", "vercel", "netlify", "fly", "flyctl", "doctl", "firebase"),
+    )
+)
+PUBLISHERS: Mapping[str, frozenset[str]] = {
+    "npm": frozenset(("publish", "unpublish", "deprecate", "owner", "access", "token")),
+    "pnpm": frozenset(("publish",)),
+    "yarn": frozenset(("publish", "npm")),
+    "bun": frozenset(("publish",)),
+    "cargo": frozenset(("publish", "yank", "owner", "login")),
+    "gem": frozenset(("push", "yank", "owner")),
+    "poetry": frozenset(("publish",)),
+    "uv": frozenset(("publish",)),
+}
+"""Package managers, and their subcommands that show something to others."""
+GIT_LOCAL = frozenset(
+    (
+        *("status", "log", "diff", "show", "branch", "add", "rev-parse", "blame", "ls-files"),
+        *("describe", "shortlog", "tag", "cat-file", "reflog", "grep", "rm", "mv", "init"),
+        *("clean", "reset", "restore", "stash", "ls-tree", "merge-base", "name-rev", "version"),
+    )
+)
+GIT_FETCHES = frozenset(("clone", "fetch", "pull", "ls-remote", "submodule", "archive"))
+GIT_SENDS = frozenset(("push", "send-email", "request-pull", "send-pack", "svn", "p4"))
+CURL_FLAGS = frozenset("sSLfOIkvigG46#jRJNZ") - frozenset("G")
+"""Options of curl without a word of their own that send nothing but the address."""
+CURL_LONG = frozenset(
+    (
+        *(
+            "--silent",
+            "--show-error",
+            "--location",
+            "--fail",
+            "--remote-name",
+            "--head",
+            "--verbose",
+        ),
+        *("--include", "--compressed", "--insecure", "--globoff", "--ipv4", "--ipv6", "--http1.1"),
+        *(
+            "--http2",
+            "--remote-header-name",
+            "--progress-bar",
+            "--fail-with-body",
+            "--no-progress-meter",
+        ),
+        *("--remote-time", "--no-buffer", "--create-dirs", "--parallel"),
+    )
+)
+CURL_WITH_WORD = frozenset(
+    (
+        *(
+            "-o",
+            "--output",
+            "-m",
+            "--max-time",
+            "--connect-timeout",
+            "--retry",
+            "-w",
+            "--write-out",
+        ),
+        *("--max-filesize", "-r", "--range", "--retry-delay", "--max-redirs", "--output-dir"),
+    )
+)
+CURL_DATA = frozenset(
+    (
+        *("-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F"),
+        *("--form", "-T", "--upload-file", "-X", "--request", "-H", "--header", "-u", "--user"),
+        *("-A", "--user-agent", "-e", "--referer", "-b", "--cookie"),
+    )
+)
+"""Options of curl that carry data to the same host, each with a word of its own."""
+WGET_FLAGS = frozenset("qcNvdSrlpkmH46")
+WGET_LONG = frozenset(
+    (
+        *("--quiet", "--continue", "--no-clobber", "--timestamping", "--no-verbose", "--spider"),
+        *("--no-check-certificate", "--content-disposition", "--mirror", "--show-progress", "-nv"),
+        *("-nc", "-nd", "-np", "--no-parent", "--no-directories", "--recursive"),
+    )
+)
+WGET_WITH_WORD = frozenset(
+    ("-O", "--output-document", "-P", "--directory-prefix", "-T", "--timeout", "-t", "--tries")
+)
+WRITING_OPTIONS = frozenset(
+    ("-o", "--output", "--output-dir", "-O", "--output-document", "-P", "--directory-prefix")
+)
+STRANGE_VARIABLES = frozenset(
+    (
+        *(
+            "PATH",
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "LD_AUDIT",
+            "BASH_ENV",
+            "ENV",
+            "IFS",
+            "SHELLOPTS",
+        ),
+        *("BASHOPTS", "PS4", "PROMPT_COMMAND", "PAGER", "EDITOR", "VISUAL", "BROWSER", "CDPATH"),
+        *("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "RUBYOPT"),
+        *("NODE_OPTIONS", "LESSOPEN", "LESSCLOSE", "TAR_OPTIONS", "HOME", "CURL_HOME", "WGETRC"),
+        *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    )
+)
+"""Variables that change what later programs do; so does any that begins with GIT_ or BASH_FUNC_."""

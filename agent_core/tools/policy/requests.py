@@ -1,0 +1,115 @@
+"""A request for approval: exactly what would run, bound to its call by a hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
+from agent_core.tools.policy.contract import Action, ActionKind
+from agent_core.transcript import UntrustedSource
+
+LONGEST_SHOWN = 6000
+"""Characters of a call that a person can be expected to read before they allow it."""
+USE_WITHIN = 600_000
+"""Milliseconds after the answer in which an approved call must begin."""
+
+Refusal = Literal["no", "interrupted", "late", "unreachable", "used", "changed"]
+"""The reason why a call was not allowed: refused, the person wrote something else, no answer in
+time, nobody to ask, an approval that was used up or has expired, or one of a different call.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """A call that a person has to allow.
+
+    `shown` is the whole call as a person reads it. `shapes` is empty where only this one call can
+    be allowed. With `is_for_owner`, an owner decides in a direct chat. With `is_tainted`, untrusted
+    words are why it is asked, and `sources` are those.
+    """
+
+    person_id: PersonId
+    conversation_id: ConversationId
+    turn_id: TurnId
+    call_id: CallId
+    tool: str
+    arguments: str
+    actions: tuple[Action, ...]
+    asked: tuple[Action, ...]
+    shown: str
+    shapes: tuple[str, ...] = ()
+    is_for_owner: bool = False
+    is_tainted: bool = False
+    sources: tuple[UntrustedSource, ...] = ()
+    session_id: SessionId | None = None
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 that binds an approval to this call of this person."""
+        fields = [
+            *(self.person_id, self.conversation_id, self.turn_id, self.call_id, self.tool),
+            self.arguments,
+            [[one.kind, one.target, one.place, one.is_outward] for one in self.actions],
+        ]
+        return hashlib.sha256(_canonical(fields).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The answer to a request. `refusal` is "" if it is allowed; `why` are the person's words."""
+
+    refusal: Refusal | Literal[""] = ""
+    why: str = ""
+
+
+class Approver(Protocol):
+    """Asks people to allow calls."""
+
+    async def approve(self, request: ApprovalRequest) -> Decision:
+        """Ask whoever may decide, and wait. A call asks once; an answer given to an earlier process
+        counts, for exactly this request.
+
+        Raises `StoreError`, and `QuestionPending` if the process stops meanwhile.
+        """
+
+    async def use(self, request: ApprovalRequest) -> bool:
+        """Use up the approval of a request that was allowed; False if it was used or has expired.
+
+        Raises `StoreError`.
+        """
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def canonicalize(arguments: Mapping[str, object]) -> str:
+    """Return arguments as JSON text that is equal for equal arguments."""
+    return _canonical(arguments)
+
+
+def show_call(tool: str, arguments: Mapping[str, object]) -> str:
+    """Return a whole call as a person reads it, with hidden characters made visible."""
+    if set(arguments) == {"command"} and isinstance(arguments["command"], str):
+        return reveal(arguments["command"])
+    lines = [tool]
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        shown = reveal(text)
+        lines.append(f"{name}: {shown}" if "\n" not in shown else f"{name}:\n{shown}")
+    return "\n".join(lines)
+
+
+def reveal(text: str) -> str:
+    """Escape the characters that a reader can't see, so that what is shown is what runs."""
+    return "".join(
+        one if one in "\n\t" or one.isprintable() else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def list_reach(actions: Sequence[Action]) -> list[tuple[ActionKind, str, str]]:
+    """List kind, target and place of actions, each once, in order."""
+    return list(dict.fromkeys((one.kind, reveal(one.target), one.place) for one in actions))

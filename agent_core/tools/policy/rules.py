@@ -1,0 +1,160 @@
+"""Decide about actions: the owner's rules, what a person allowed before, and the defaults."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from agent_core.tools.policy.contract import Action, ActionKind
+from agent_core.tools.policy.paths import SYSTEM, WORKSPACE
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.policy.shapes import shape_of
+from agent_core.tools.policy.transfers import host_of
+
+Effect = Literal["allow", "ask", "deny"]
+
+_FILES: frozenset[ActionKind] = frozenset(("read", "write", "delete", "run"))
+_OWNERS_ALONE: frozenset[ActionKind] = frozenset(("install", "spend"))
+_ORDER: Mapping[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule of the owner. `tool` and `pattern` are globs, the latter on an action's target.
+
+    `person` is an account such as `telegram:123`, or `*`.
+    """
+
+    effect: Effect
+    tool: str = "*"
+    pattern: str = "*"
+    person: str = "*"
+
+    def fits(self, tool: str, action: Action, accounts: Sequence[str]) -> bool:
+        """True if the rule is about this action of one of these accounts."""
+        is_theirs = self.person == "*" or self.person in accounts
+        return (
+            is_theirs and fnmatchcase(tool, self.tool) and fnmatchcase(action.target, self.pattern)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a decision rests on. The default is the strictest.
+
+    `grants` are the shapes that the person allowed, and whether each holds after untrusted words.
+    `known_addresses` stand in the person's own words, or in a result that the model has read.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    protected: Protected = field(default_factory=Protected)
+    accounts: tuple[str, ...] = ()
+    slug: str = ""
+    other_slugs: frozenset[str] = frozenset()
+    is_owner: bool = False
+    is_tainted: bool = False
+    """The turn has read untrusted words, and holds private data."""
+    grants: Mapping[str, bool] = field(default_factory=dict)
+    known_addresses: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The decision about a call. `asked` are the actions that a person has to allow.
+
+    `denied` is what is closed for good. `needs_owner` means that only an owner may allow it, and
+    `is_tainted` that untrusted words are why it is asked.
+    """
+
+    effect: Effect
+    asked: tuple[Action, ...] = ()
+    shapes: tuple[str, ...] = ()
+    """The shapes of the asked actions; () if one of them has none."""
+    denied: str = ""
+    needs_owner: bool = False
+    is_tainted: bool = False
+
+
+def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bool) -> Verdict:
+    """Decide about the actions of one call. `is_proposed` is true for a tool whose changes are
+    proposed after untrusted words.
+    """
+    for action in actions:
+        if closed := facts.protected.find(action, facts.slug, facts.other_slugs):
+            return Verdict(effect="deny", denied=closed)
+    effect: Effect = "allow"
+    asked: list[Action] = []
+    is_tainted = False
+    for action in actions:
+        one, is_guarded = _judge_one(tool, action, facts, is_proposed=is_proposed)
+        if one == "deny":
+            return Verdict(effect="deny", denied=action.target)
+        if one == "ask":
+            asked.append(action)
+            is_tainted = is_tainted or is_guarded
+        effect = max(effect, one, key=_ORDER.__getitem__)
+    shapes = tuple(shape_of(tool, action) for action in asked)
+    return Verdict(
+        effect=effect,
+        asked=tuple(asked),
+        shapes=tuple(dict.fromkeys(shapes)) if all(shapes) else (),
+        needs_owner=not facts.is_owner and any(_is_owners_alone(action) for action in asked),
+        is_tainted=is_tainted,
+    )
+
+
+def _judge_one(
+    tool: str, action: Action, facts: Facts, *, is_proposed: bool
+) -> tuple[Effect, bool]:
+    """Decide about one action; the second value says that untrusted words matter for it."""
+    rule = next((one for one in facts.rules if one.fits(tool, action, facts.accounts)), None)
+    is_guarded = facts.is_tainted and _is_dangerous(action, facts, is_proposed=is_proposed)
+    if rule and rule.effect == "deny":
+        return "deny", False
+    shape = shape_of(tool, action)
+    if shape in facts.grants and (facts.grants[shape] or not is_guarded):
+        return "allow", is_guarded
+    if is_guarded:
+        return "ask", True
+    return rule.effect if rule else _default(action), False
+
+
+def _default(action: Action) -> Effect:
+    """Decide where no rule does."""
+    if action.kind in _FILES:
+        is_harmless = action.place == WORKSPACE or (
+            action.place == SYSTEM and action.kind in ("read", "run")
+        )
+        return "allow" if is_harmless and not action.is_outward else "ask"
+    if action.kind == "send":
+        return "ask" if action.is_outward else "allow"
+    if action.kind == "install":
+        return "ask" if action.is_outward or action.place != WORKSPACE else "allow"
+    return "ask" if action.kind == "spend" else "allow"
+
+
+def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
+    """True for an action that could carry private data away, or make untrusted words last."""
+    if action.kind == "fetch":
+        return normalize_address(action.target) not in facts.known_addresses
+    if action.kind == "change":
+        return not is_proposed
+    return action.is_outward or action.kind in ("install", "spend")
+
+
+def _is_owners_alone(action: Action) -> bool:
+    is_outside = action.kind in _FILES and action.place not in (WORKSPACE, SYSTEM)
+    return action.kind in _OWNERS_ALONE or is_outside
+
+
+def normalize_address(url: str) -> str:
+    """Return an address in the form in which two are compared: with a scheme, its host in small
+    letters, and without a fragment. Nothing else may differ, since a difference can carry data.
+    """
+    text = url if "://" in url else f"https://{url}"
+    scheme, _, rest = text.partition("#")[0].partition("://")
+    authority, slash, path = rest.partition("/")
+    host = host_of(text)
+    if not host or authority.casefold() != host.casefold():
+        return text  # with credentials, or no address at all: it only equals itself
+    return f"{'https' if scheme == 'http' else scheme}://{authority.casefold()}{slash or '/'}{path}"

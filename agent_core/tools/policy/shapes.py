@@ -1,0 +1,78 @@
+"""The shape of an action: what a person allows when they allow more than one call."""
+
+import json
+import posixpath
+import shlex
+
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
+from agent_core.tools.policy.transfers import host_of
+
+_COMMANDS = frozenset(("run", "send", "install"))
+_FILES = frozenset(("read", "write", "delete"))
+_PLACES = frozenset((WORKSPACE, SYSTEM, OUTSIDE))
+_SUBCOMMANDS = frozenset(
+    (
+        *("git", "pip", "pip3", "pipx", "npm", "pnpm", "yarn", "bun", "apt", "apt-get", "apk"),
+        *("cargo", "gem", "go", "composer", "uv", "poetry", "gh", "docker", "podman", "kubectl"),
+        *("aws", "gcloud", "az", "conda", "mamba", "brew", "snap", "helm", "systemctl"),
+    )
+)
+_HIDDEN_IN_COMMAND = frozenset("$`*?[]{}~<>|&;\n…")
+
+
+def shape_of(tool: str, action: Action) -> str:
+    """Return the shape of an action as JSON: the tool, kind, program, options, host or folder.
+
+    Returns "" for an action that has none, because it can't be told what it would cover.
+    """
+    if action.place == ANYWHERE or not action.target:
+        return ""
+    if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):
+        words = _command_words(action)
+        return _dump(tool, action, *words) if words else ""
+    if action.kind == "fetch":
+        host = host_of(action.target)
+        return _dump(tool, action, host) if host else ""
+    if action.kind in _FILES and action.place in _PLACES:
+        folder = posixpath.dirname(action.target)
+        if folder in ("", "/") or set(action.target) & _HIDDEN_IN_COMMAND:
+            return ""
+        return _dump(tool, action, folder)
+    return _dump(tool, action, action.target)
+
+
+def describe_shape(shape: str) -> str:
+    """Return a shape in words that a person can read; it is shown as code."""
+    tool, kind, place, *words = json.loads(shape)
+    where = "" if place in _PLACES else f" → {place}"
+    return f"{tool}: {kind} {' '.join(words)}{where}"
+
+
+def _is_command(tool: str, action: Action) -> bool:
+    return action.kind == "send" and tool in ("terminal", "process")
+
+
+def _command_words(action: Action) -> list[str]:
+    """The program, its subcommand, and its options without their values; [] if unclear."""
+    if set(action.target) & _HIDDEN_IN_COMMAND:
+        return []
+    try:
+        words = shlex.split(action.target)
+    except ValueError:
+        return []
+    if not words or "/" in words[0]:
+        return []
+    subcommand = ""
+    if words[0] in _SUBCOMMANDS:
+        subcommand = next((word for word in words[1:] if not word.startswith("-")), "")
+    options = sorted({word.partition("=")[0] for word in words[1:] if word.startswith("-")})
+    if action.kind == "install":
+        # What is installed is the risk, so that a shape covers these packages only.
+        options += sorted(word for word in words[1:] if not word.startswith("-"))
+        return [words[0], *options]
+    return [words[0], *([subcommand] if subcommand else []), *options]
+
+
+def _dump(tool: str, action: Action, *words: str) -> str:
+    return json.dumps([tool, action.kind, action.place, *words], ensure_ascii=False)

@@ -1,0 +1,305 @@
+"""Parse a bash command into the simple commands that it consists of."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+_DEEPEST = 200
+"""Levels of nesting that are read; nobody writes more by hand."""
+_GLOB_OR_SPACE = re.compile(r"[\s*?\[\]{}~]")
+_EXPANDED = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
+_ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
+_CONTAINERS = frozenset(
+    (
+        *("program", "list", "pipeline", "subshell", "compound_statement", "negated_command"),
+        *("if_statement", "elif_clause", "else_clause", "while_statement", "for_statement"),
+        *("c_style_for_statement", "do_group", "case_statement", "case_item"),
+        *("function_definition", "test_command", "unary_expression", "binary_expression"),
+        *("parenthesized_expression", "postfix_expression", "ternary_expression"),
+        *("arithmetic_expansion", "process_substitution", "command_substitution", "array"),
+        *("string", "translated_string", "concatenation", "simple_expansion", "expansion"),
+        *("heredoc_body", "subscript", "variable_assignment", "variable_assignments"),
+    )
+)
+_LEAVES = frozenset(
+    (
+        *("word", "number", "raw_string", "ansi_c_string", "string_content", "variable_name"),
+        *("special_variable_name", "test_operator", "file_descriptor", "heredoc_start"),
+        *("heredoc_end", "heredoc_content", "extglob_pattern", "regex", "comment"),
+        "brace_expression",
+    )
+)
+_WORDS = frozenset(
+    (
+        *("word", "number", "raw_string", "ansi_c_string", "string", "translated_string"),
+        *("concatenation", "simple_expansion", "expansion", "command_substitution"),
+        *("process_substitution", "arithmetic_expansion", "brace_expression", "extglob_pattern"),
+    )
+)
+_CONDITIONAL = frozenset(
+    (
+        *("if_statement", "while_statement", "for_statement", "c_style_for_statement"),
+        *("case_statement", "subshell", "function_definition", "list", "pipeline"),
+        *("command_substitution", "process_substitution"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word of a command. `value` is what bash makes of it; None if only bash can tell."""
+
+    source: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redirection:
+    """A redirection, such as `>`, and its target."""
+
+    operator: str
+    target: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimpleCommand:
+    """A program with its words and redirections; without a program, only assignments.
+
+    `assignments` are the names of the variables that it sets.
+    """
+
+    words: tuple[Word, ...]
+    redirections: tuple[Redirection, ...] = ()
+    assignments: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The words as they were written."""
+        return " ".join(word.source for word in self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """All simple commands of a text, also those in loops, functions and substitutions.
+
+    `is_unclear` means that parts of it can't be read, so that it may do anything.
+    """
+
+    commands: tuple[SimpleCommand, ...]
+    is_unclear: bool = False
+
+
+_PARSER_LANGUAGE = Language(tree_sitter_bash.language())
+
+
+def parse_script(text: str) -> Script:
+    """Parse a command in bash's grammar. Never raises: what can't be read makes it unclear."""
+    reader = _Reader()
+    root = Parser(_PARSER_LANGUAGE).parse(text.encode("utf-8", "replace")).root_node
+    if root.has_error:
+        reader.is_unclear = True
+    reader.read(root, 0, is_certain=True)
+    return Script(commands=tuple(reader.commands), is_unclear=reader.is_unclear)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Collects the commands of a tree. `variables` are those whose value is certain."""
+
+    commands: list[SimpleCommand] = field(default_factory=list)
+    is_unclear: bool = False
+    variables: dict[str, str | None] = field(default_factory=dict)
+
+    def read(self, node: Node, depth: int, *, is_certain: bool) -> None:
+        if depth > _DEEPEST:
+            self.is_unclear = True
+            return
+        kind = node.type
+        if kind in ("command", "declaration_command", "unset_command"):
+            self._read_command(node, depth, ())
+        elif kind == "redirected_statement":
+            self._read_redirected(node, depth, is_certain=is_certain)
+        elif kind == "variable_assignment" and is_certain:
+            self._assign(node)
+            self._descend(node, depth, is_certain=False)
+        elif kind in _CONTAINERS:
+            if kind in ("for_statement", "variable_assignment"):
+                self._forget(node)
+            self._descend(node, depth, is_certain=is_certain and kind not in _CONDITIONAL)
+        elif node.is_named and kind not in _LEAVES:
+            self.is_unclear = True
+            self._descend(node, depth, is_certain=False)
+
+    def _descend(self, node: Node, depth: int, *, is_certain: bool) -> None:
+        for child in node.children:
+            self.read(child, depth + 1, is_certain=is_certain)
+
+    def _read_redirected(self, node: Node, depth: int, *, is_certain: bool) -> None:
+        """Read a statement with redirections; the grammar attaches later words to them."""
+        redirections: list[Redirection] = []
+        extra: list[Word] = []
+        body: Node | None = None
+        for child in node.children:
+            if child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                self._read_redirection(child, depth, redirections, extra)
+            elif body is None:
+                body = child
+            else:
+                self.read(child, depth + 1, is_certain=False)
+        if body is not None and body.type == "command":
+            self._read_command(body, depth, tuple(redirections), extra)
+            return
+        if body is not None:
+            self.read(body, depth + 1, is_certain=is_certain)
+        self.commands.append(SimpleCommand(words=(), redirections=tuple(redirections)))
+        self.is_unclear = self.is_unclear or bool(extra)
+
+    def _read_redirection(
+        self, node: Node, depth: int, redirections: list[Redirection], extra: list[Word]
+    ) -> None:
+        operator, targets = "", list[Word]()
+        for child in node.children:
+            if not child.is_named:
+                operator = operator or _text(child)
+            elif child.type == "file_descriptor":
+                continue
+            elif child.type in _WORDS:
+                targets.append(self._word(child))
+                self._descend(child, depth, is_certain=False)
+            elif child.type == "heredoc_redirect" or child.type.endswith("_redirect"):
+                self._read_redirection(child, depth, redirections, extra)
+            else:
+                self.read(child, depth + 1, is_certain=False)
+        if node.type == "heredoc_redirect":
+            redirections.append(Redirection(operator=operator, target=_NOTHING))
+            extra += targets
+        elif targets:
+            redirections.append(Redirection(operator=operator, target=targets[0]))
+            extra += targets[1:]
+
+    def _read_command(
+        self,
+        node: Node,
+        depth: int,
+        redirections: tuple[Redirection, ...],
+        extra: list[Word] | None = None,
+    ) -> None:
+        words: list[Word] = []
+        inner: list[Redirection] = []
+        assignments: list[str] = []
+        late: list[Word] = []
+        for child in node.children:
+            if child.type == "command_name":
+                words += [self._word(one) for one in child.children]
+                self._descend(child, depth, is_certain=False)
+            elif child.type == "variable_assignment" and node.type == "command":
+                assignments.append(_name_of(child))
+                self._descend(child, depth, is_certain=False)
+            elif child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                self._read_redirection(child, depth, inner, late)
+            elif child.type in _WORDS or child.type in ("variable_assignment", "variable_name"):
+                if child.type == "variable_assignment":
+                    assignments.append(_name_of(child))
+                    self.variables[_name_of(child)] = None
+                words.append(self._word(child))
+                self._descend(child, depth, is_certain=False)
+            elif not child.is_named:
+                words.append(Word(source=_text(child), value=_text(child)))
+            elif child.type != "comment":
+                words.append(Word(source=_text(child), value=None))
+                self.read(child, depth + 1, is_certain=False)
+        self.commands.append(
+            SimpleCommand(
+                words=(*words, *late, *(extra or ())),
+                redirections=(*inner, *redirections),
+                assignments=tuple(assignments),
+            )
+        )
+
+    def _assign(self, node: Node) -> None:
+        """Note a variable that surely has this value from here on."""
+        name, value = _name_of(node), node.child_by_field_name("value")
+        is_known = name not in self.variables and _text(node.children[1]) == "="
+        word = self._word(value) if value is not None and is_known else None
+        self.variables[name] = word.value if word else None
+        self.commands.append(SimpleCommand(words=(), assignments=(name,)))
+
+    def _forget(self, node: Node) -> None:
+        name = _name_of(node)
+        self.variables[name] = None
+        self.commands.append(SimpleCommand(words=(), assignments=(name,)))
+
+    def _word(self, node: Node) -> Word:
+        return Word(source=_text(node), value=self._value(node))
+
+    def _value(self, node: Node) -> str | None:
+        """What bash makes of a word, unless only bash can tell."""
+        text = _text(node)
+        if node.type in ("word", "number"):
+            return None if _EXPANDED.search(text) or "`" in text else _unescape(text)
+        if node.type == "raw_string":
+            return text[1:-1]
+        if node.type == "string":
+            return self._join(node, is_quoted=True)
+        if node.type == "concatenation":
+            return None if _EXPANDED.search(text) else self._join(node, is_quoted=False)
+        if node.type == "simple_expansion":
+            known = self.variables.get(text.removeprefix("$"))
+            return None if known is None or _GLOB_OR_SPACE.search(known) else known
+        return None
+
+    def _join(self, node: Node, *, is_quoted: bool) -> str | None:
+        """Join the parts of a word; the space between two of them belongs to a quoted one."""
+        parts: list[str] = []
+        source, end = node.text or b"", node.start_byte
+        for child in node.children:
+            gap = source[end - node.start_byte : child.start_byte - node.start_byte]
+            parts.append(gap.decode("utf-8", "replace"))
+            end = child.end_byte
+            if child.type == '"' and is_quoted:
+                continue
+            part: str | None
+            if child.type == "string_content":
+                part = _ESCAPED_IN_QUOTES.sub(_unquote, _text(child))
+            elif child.type == "simple_expansion" and is_quoted:
+                part = self.variables.get(_text(child).removeprefix("$"))
+            elif child.is_named:
+                part = self._value(child)
+            else:
+                return None
+            if part is None:
+                return None
+            parts.append(part)
+        return "".join(parts)
+
+
+_NOTHING = Word(source="", value="")
+
+
+def _unquote(found: re.Match[str]) -> str:
+    return "" if found[1] == "\n" else found[1]
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(_unquote, text)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _name_of(node: Node) -> str:
+    """The name of the variable that an assignment or a loop sets; "" for none."""
+    return next(_names(node), "")
+
+
+def _names(node: Node) -> Iterator[str]:
+    for child in node.children:
+        if child.type == "variable_name":
+            yield _text(child)
+        elif child.type == "subscript":
+            yield from _names(child)

@@ -1,0 +1,197 @@
+"""Tell what a program does that installs, sends or fetches, from its words."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from agent_core.tools.policy import programs
+from agent_core.tools.policy.shell import Word
+
+_HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z]{2,}|localhost|\d+(?:\.\d+){3}")
+_TO_OUTPUT = re.compile(r"-[a-zA-Z]*[oO]-")
+_REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!\\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """The effects of one program. `host` is where it sends to; "" if that can't be told."""
+
+    installs: bool = False
+    sends: bool = False
+    host: str = ""
+    urls: tuple[str, ...] = ()
+    written: tuple[Word, ...] = ()
+    deleted: tuple[Word, ...] = ()
+    is_unclear: bool = False
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, with or without a scheme; "" for none."""
+    text = url if "://" in url else f"http://{url}"
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return ""
+    return f"{host}:{port}" if host and port else host or ""
+
+
+def judge(name: str, words: Sequence[Word]) -> Transfer | None:
+    """Tell what a program does in the network; None if it is not known to reach it."""
+    values = [word.value for word in words]
+    if name == "curl":
+        return _curl(words)
+    if name == "wget":
+        return _wget(words)
+    if name == "git":
+        return _git(words)
+    if name == "rsync":
+        return _rsync(words)
+    if name in programs.INSTALLERS:
+        return Transfer(installs=True)
+    if name in programs.SENDERS:
+        return Transfer(sends=True, host=_remote(values))
+    if name in programs.PUBLISHERS and _has(values, programs.PUBLISHERS[name]):
+        return Transfer(sends=True)
+    if name in programs.MANAGERS and _has(values, programs.MANAGERS[name]):
+        return Transfer(installs=True)
+    if name.startswith(("python", "pypy")) and values[:2] == ["-m", "pip"]:
+        return Transfer(installs=_has(values[2:], programs.MANAGERS["pip"]), is_unclear=True)
+    if name == "yarn" and not values:
+        return Transfer(installs=True)
+    return None
+
+
+def _has(values: Sequence[str | None], names: frozenset[str]) -> bool:
+    """True if a word is among the names, or can't be told."""
+    return any(value is None or value in names for value in values)
+
+
+def _remote(values: Sequence[str | None]) -> str:
+    """Return the only host that the words name; "" if there is none, or more than one."""
+    hosts = set[str]()
+    for value in values:
+        if value is None:
+            return ""
+        if "://" in value:
+            hosts.add(host_of(value))
+        elif not value.startswith("-") and (found := _REMOTE_FILE.match(value)):
+            hosts.add(found[1])
+        elif not value.startswith("-") and (value.count("@") == 1 or _HOST.fullmatch(value)):
+            hosts.add(value.rpartition("@")[2])
+    return next(iter(hosts)) if len(hosts) == 1 else ""
+
+
+def _curl(words: Sequence[Word]) -> Transfer:
+    """Read `curl`: with any option that could carry data, it sends."""
+    return _download(words, programs.CURL_FLAGS, programs.CURL_LONG, programs.CURL_WITH_WORD)
+
+
+def _wget(words: Sequence[Word]) -> Transfer:
+    return _download(words, programs.WGET_FLAGS, programs.WGET_LONG, programs.WGET_WITH_WORD)
+
+
+def _download(
+    words: Sequence[Word], flags: frozenset[str], long: frozenset[str], with_word: frozenset[str]
+) -> Transfer:
+    urls, written, is_plain, is_clear = list[str](), list[Word](), True, True
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
+        value = word.value
+        if value is not None and _TO_OUTPUT.fullmatch(value):
+            value = value[:-2]  # `-O-` writes to the output
+        if value is None:
+            is_plain = is_clear = False
+        elif not value.startswith("-"):
+            urls.append(value)
+        elif (named := value.partition("=")[0]) in with_word:
+            given = words[position : position + 1]
+            if "=" in value:
+                given = [Word(source=word.source, value=value.partition("=")[2])]
+            else:
+                position += 1
+            if named in programs.WRITING_OPTIONS:
+                written += [one for one in given if one.value != "-"]
+        elif value in programs.CURL_DATA:
+            is_plain, position = False, position + 1
+        elif value not in long and (value[1:2] == "-" or not set(value[1:]) <= flags):
+            is_file = value[1:2] != "-" and value[-1:] in "oO" and set(value[1:-1]) <= flags
+            if is_file:  # joined options, such as `-sSo`
+                written += words[position : position + 1]
+                position += 1
+            else:
+                is_plain = is_clear = False
+    if is_plain and urls:
+        return Transfer(urls=tuple(urls), written=tuple(written))
+    hosts = {host_of(url) for url in urls}
+    host = next(iter(hosts)) if len(hosts) == 1 and is_clear else ""
+    return Transfer(sends=True, host=host, written=tuple(written))
+
+
+def _git(words: Sequence[Word]) -> Transfer:
+    """Read `git`. Options in front of the subcommand may name programs to run."""
+    values = [word.value for word in words]
+    position = 0
+    while position < len(values) and (value := values[position]) is not None:
+        if value == "-C":
+            position += 2
+        elif value in ("--no-pager", "--bare", "-P"):
+            position += 1
+        else:
+            break
+    subcommand = values[position] if position < len(values) else ""
+    rest = words[position + 1 :]
+    texts = [word.value for word in rest]
+    if subcommand in programs.GIT_SENDS:
+        return Transfer(sends=True, host=_remote(texts))
+    if subcommand in programs.GIT_FETCHES:
+        urls = [text for text in texts if text and ("://" in text or _REMOTE_FILE.match(text))]
+        is_plain = all(url.startswith(("https://", "http://", "git://")) for url in urls)
+        if None in texts or not urls or not is_plain:
+            return Transfer(sends=True, host=_remote(texts))
+        return Transfer(urls=tuple(urls), is_unclear=any(_names_program(text) for text in texts))
+    found = Transfer()
+    if subcommand == "clean" and not {"-n", "--dry-run"} & set(texts):
+        found = replace(found, deleted=(Word(source="git clean", value="."),))
+    elif subcommand in ("rm", "mv"):
+        found = replace(found, deleted=tuple(word for word in rest if _is_operand(word)))
+    if subcommand not in programs.GIT_LOCAL or any(_names_program(text) for text in texts):
+        return replace(found, is_unclear=True)
+    return found
+
+
+def _is_operand(word: Word) -> bool:
+    return word.value is None or not word.value.startswith("-")
+
+
+def _names_program(text: str | None) -> bool:
+    """True for an option that names a program, which git then runs."""
+    return text is None or text.startswith(
+        (
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "-c",
+            "--config",
+            "-u",
+            "--ext-diff",
+            "--textconv",
+            "--open-files-in-pager",
+            "-O",
+        )
+    )
+
+
+def _rsync(words: Sequence[Word]) -> Transfer:
+    values = [word.value for word in words]
+    operands = [word for word in words if _is_operand(word)]
+    if _remote(values) or None in values:
+        return Transfer(sends=True, host=_remote(values))
+    is_unclear = any(
+        value and value.startswith(("-e", "--rsh", "--rsync-path")) for value in values
+    )
+    deleted = tuple(operands[-1:]) if any(v and v.startswith("--del") for v in values) else ()
+    return Transfer(written=tuple(operands[-1:]), deleted=deleted, is_unclear=is_unclear)

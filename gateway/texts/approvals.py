@@ -1,0 +1,123 @@
+"""Sentences about calls and changes that wait for a yes, and the words of others behind them."""
+
+from collections.abc import Mapping, Sequence
+
+from agent_core.localization import Plural, Text, join_list
+from agent_core.memory import fence
+from agent_core.tools import ActionKind, ApprovalRequest, describe_shape, list_reach
+from agent_core.transcript import UntrustedSource, split_source
+from gateway.texts.people import quote_name
+
+ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
+ACCEPTED = Text("Accepted.")
+DISMISSED = Text("Dismissed. Nothing has changed.")
+OUTDATED = Text("I couldn't make this change, because things have changed since. Ask me again.")
+_PROPOSAL = Text(
+    "I've read {sources}, so I ask before I change anything. Shall I make this change?\n\n{change}"
+)
+_READ_BEFORE = Text("{body}\n\nBefore this, I had read {sources}.")
+ONCE, SESSION = Text("Once"), Text("For this session")
+ALWAYS = Text("Always for this shape")
+NO, NO_AND_WHY = Text("No"), Text("No, and say why")
+TELL_WHY = Text("I won't run it. Tell me why, in your next message.")
+NOTED = Text("I'll go on with that.")
+REVOKED = Text("I'll ask again before I run `{shape}`.")
+REVOKE_UNKNOWN = Text("There's no approval with that number. /approvals lists them.")
+REVOKE_NUMBER = Text("Revoke {number}")
+NOTHING_ALLOWED = Text("Nothing is allowed in advance: I ask each time.")
+_ALLOWED = Text("You've allowed this in advance. A button takes it back.")
+_ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
+_SCOPES = {"session": Text("for this session"), "always": Text("always")}
+_CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nAs {name}, it can:\n\n{reach}")
+_UNJUDGED = Text("do what the tool does")
+_UNTRUSTED = Text("I ask because I've read {sources}: those words must not send or change a thing.")
+_SHAPE = Text("“{always}” and “{session}” cover:\n\n{shapes}")
+_PLACES = {
+    "workspace": Text("in the workspace"),
+    "outside": Text("outside the workspace"),
+    "system": Text("in the system"),
+    "anywhere": Text("to anybody"),
+}
+_REACHED: Mapping[ActionKind, Text] = {
+    "read": Text("read {target} ({place})"),
+    "write": Text("write {target} ({place})"),
+    "delete": Text("delete {target} ({place})"),
+    "run": Text("run {target} ({place})"),
+    "fetch": Text("fetch {target} ({place})"),
+    "send": Text("send ({place}): {target}"),
+    "install": Text("install: {target} ({place})"),
+    "spend": Text("spend money: {target} ({place})"),
+    "change": Text("change {target} ({place})"),
+}
+_MOST_NAMED = 3
+_MORE = Plural("{n:,} more", "{n:,} more")
+_NAMED = {
+    "file": Text("the file {name}"),
+    "quote": Text("a message by {name}"),
+    "forward": Text("a message forwarded from {name}"),
+    "fetched": Text("text from {name}"),
+    "command": Text("the output of {name}"),
+    "mcp": Text("text from the server {name}"),
+}
+_PICTURE = Text("a picture")
+_EARLIER = Text("an earlier answer that rests on other people's words")
+
+
+def propose(change: str, sources: Sequence[UntrustedSource]) -> str:
+    """Ask whether to make a change after words of others were read."""
+    return _PROPOSAL(sources=name_sources(sources), change=fence(change))
+
+
+def add_sources(question: str, sources: Sequence[UntrustedSource]) -> str:
+    """Name the words of others behind a question, below it."""
+    return _READ_BEFORE(body=question, sources=name_sources(sources)) if sources else question
+
+
+def name_sources(sources: Sequence[UntrustedSource]) -> str:
+    """Name the newest sources, and count the others."""
+    newest = list(reversed(sources))
+    names = [_name(source) for source in newest[:_MOST_NAMED]]
+    more = len(newest) - _MOST_NAMED
+    return join_list([*names, _MORE(more)] if more > 0 else names)
+
+
+def _name(source: UntrustedSource) -> str:
+    kind, name = split_source(source)
+    if kind in _NAMED:
+        return _NAMED[kind](name=quote_name(name.strip("“”")))
+    return _PICTURE() if kind == "picture" else _EARLIER()
+
+
+def ask_for_call(request: ApprovalRequest, name: str) -> str:
+    """Ask whether to run exactly this call, with everything that it can reach."""
+    reach = [
+        _REACHED[kind](target=target, place=_name_place(place))
+        for kind, target, place in list_reach(request.asked)
+    ]
+    parts = [
+        _CALL(
+            tool=request.tool,
+            call=fence(request.shown),
+            name=quote_name(name),
+            reach=fence("\n".join(reach or [_UNJUDGED()])),
+        )
+    ]
+    if request.is_tainted:
+        parts.append(_UNTRUSTED(sources=name_sources(request.sources)))
+    if request.shapes:
+        shapes = fence("\n".join(map(describe_shape, request.shapes)))
+        parts.append(_SHAPE(always=ALWAYS(), session=SESSION(), shapes=shapes))
+    return "\n\n".join(parts)
+
+
+def list_allowed(allowed: Sequence[tuple[int, str, str]]) -> str:
+    """List what is allowed in advance: number, shape and scope of each."""
+    lines = [
+        _ALLOWED_LINE(number=number, shape=describe_shape(shape), scope=_SCOPES[scope]())
+        for number, shape, scope in allowed
+    ]
+    return "\n".join([_ALLOWED(), *lines])
+
+
+def _name_place(place: str) -> str:
+    return _PLACES[place]() if place in _PLACES else place

@@ -1,0 +1,200 @@
+"""Questions whether a tool may make a call, and the answers to them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_core.ids import CallId, PersonId, SessionId
+from agent_core.state.conversations import approvals
+from agent_core.state.conversations.approvals import NewApproval
+from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit, people
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people.people import Person
+from agent_core.tools import USE_WITHIN, ApprovalRequest
+from gateway.outbound import FOR_OWNER, Answerer, Outcome, choice_of, make_secret
+from gateway.texts import approvals as texts
+from gateway.texts import general
+from gateway.texts.readers import speak_to
+
+ALLOWED = frozenset(("once", "session", "always"))
+"""The keys of the answers that allow a call."""
+WHY = "why"
+"""The key of a refusal whose reason follows as a message."""
+_REASON_WAITS = 600_000
+"""Milliseconds in which the next message of a person is the reason for their no."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What a stored question is bound to. `person_id` is whose call it is."""
+
+    digest: str
+    tool: str
+    person_id: PersonId
+    session_id: SessionId | None
+    shapes: tuple[str, ...]
+    is_tainted: bool
+    is_for_owner: bool
+
+    def dump(self) -> str:
+        """Encode as JSON text."""
+        fields = {
+            "digest": self.digest,
+            "tool": self.tool,
+            "person": self.person_id,
+            "session": self.session_id,
+            "shapes": self.shapes,
+            "tainted": self.is_tainted,
+            FOR_OWNER: self.is_for_owner,
+        }
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def load_bound(question: Question) -> Bound | None:
+    """Decode what a question is bound to; None for one that was redacted."""
+    if question.kind != "call" or not question.payload:
+        return None
+    fields = json.loads(question.payload)
+    return Bound(
+        digest=fields["digest"],
+        tool=fields["tool"],
+        person_id=fields["person"],
+        session_id=fields["session"],
+        shapes=tuple(fields["shapes"]),
+        is_tainted=fields["tainted"],
+        is_for_owner=fields[FOR_OWNER],
+    )
+
+
+def bind(request: ApprovalRequest) -> Bound:
+    """Return what a question about a request is bound to."""
+    return Bound(
+        digest=request.digest,
+        tool=request.tool,
+        person_id=request.person_id,
+        session_id=request.session_id,
+        shapes=request.shapes,
+        is_tainted=request.is_tainted,
+        is_for_owner=request.is_for_owner,
+    )
+
+
+def make_call_question(
+    connection: Connection,
+    request: ApprovalRequest,
+    whom: tuple[PersonId, tuple[str, str]],
+    expires_at: int,
+) -> NewQuestion:
+    """Make the question for a request; `whom` are the person asked and their (platform, chat)."""
+    asker = people.find(connection, person_id=request.person_id)
+    with speak_to(connection, whom[0]):
+        return NewQuestion(
+            person_id=whom[0],
+            kind="call",
+            text=texts.ask_for_call(request, asker.name if asker else ""),
+            choices=_list_choices(request),
+            secret=make_secret(),
+            place=whom[1],
+            expires_at=expires_at,
+            turn_id=request.turn_id,
+            call_id=request.call_id,
+            payload=bind(request).dump(),
+        )
+
+
+def _list_choices(request: ApprovalRequest) -> tuple[Choice, ...]:
+    """List the answers; what can't be told from its shape is allowed once only."""
+    choices = [Choice(key="once", label=texts.ONCE(), style="good")]
+    if request.shapes and request.session_id is not None:
+        choices.append(Choice(key="session", label=texts.SESSION()))
+    if request.shapes and not request.is_tainted:
+        choices.append(Choice(key="always", label=texts.ALWAYS()))
+    return (
+        *choices,
+        Choice(key="no", label=texts.NO(), style="danger"),
+        Choice(key=WHY, label=texts.NO_AND_WHY(), style="danger"),
+    )
+
+
+def name_reason(call_id: CallId) -> CallId:
+    """Return the id under which the reason for a refusal is asked."""
+    return CallId(f"{call_id}:{WHY}")
+
+
+def make_call_answerers() -> Mapping[Kind, Answerer]:
+    """Return the handlers of answers by question kind."""
+    return {"call": _answer, "reason": _hear_reason}
+
+
+def _answer(
+    connection: Connection, question: Question, key: str, person: Person, now: int
+) -> Outcome:
+    """Store what an answer allows, in the transaction of the answer."""
+    bound = load_bound(question)
+    choice = choice_of(question, key)
+    if bound is None or choice is None:
+        return Outcome(words=general.QUESTION_OVER())
+    if bound.is_for_owner and not person.is_owner:
+        return Outcome(words=general.OWNER_ONLY(), stays_open=True)
+    record_decision(connection, bound, key, f"person:{person.id}", now)
+    if key in ALLOWED:
+        _allow(connection, bound, key, person, now)
+    said = general.describe_choice(choice.label, person.name)
+    if key != WHY:
+        return Outcome(words=said)
+    reason = NewQuestion(
+        person_id=person.id,
+        kind="reason",
+        text=texts.TELL_WHY(),
+        choices=(),
+        secret=make_secret(),
+        place=(question.platform, question.chat),
+        expires_at=now + _REASON_WAITS,
+        turn_id=question.turn_id,
+        call_id=name_reason(question.call_id) if question.call_id else None,
+        payload=question.payload,
+    )
+    return Outcome(words=said, asks=(reason,))
+
+
+def _allow(connection: Connection, bound: Bound, key: str, person: Person, now: int) -> None:
+    once = NewApproval(
+        person_id=bound.person_id,
+        decided_by=person.id,
+        scope="once",
+        subject=bound.digest,
+        expires_at=now + USE_WITHIN,
+    )
+    approvals.insert(connection, once, now=now)
+    for shape in bound.shapes if key != "once" else ():
+        wider = NewApproval(
+            person_id=bound.person_id,
+            decided_by=person.id,
+            scope="session" if key == "session" else "always",
+            subject=shape,
+            session_id=bound.session_id if key == "session" else None,
+            holds_tainted=key == "session" and bound.is_tainted,
+        )
+        approvals.insert(connection, wider, now=now)
+
+
+def record_decision(
+    connection: Connection, bound: Bound, decision: str, actor: str, now: int
+) -> None:
+    """Record a decision about a call in the audit; `actor` is the one who made it."""
+    audit.record(
+        connection,
+        AuditEntry(
+            person_id=bound.person_id,
+            actor=actor,
+            action=f"approval.{decision}",
+            detail=json.dumps([bound.tool, bound.digest, *bound.shapes], ensure_ascii=False),
+            created_at=now,
+        ),
+    )
+
+
+def _hear_reason(_: Connection, __: Question, ___: str, ____: Person, _____: int) -> Outcome:
+    return Outcome(words=texts.NOTED())
