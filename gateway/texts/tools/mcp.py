@@ -90,4 +90,7 @@ def _describe_state(connection: McpConnection) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Return the words of a server as code, in which no link and no mark-up works."""
+    short = text if len(text) <= most else f"{text[: most - 1]}…"
+    safe = short.replace("`", "'")
+    return f"`{safe}`"

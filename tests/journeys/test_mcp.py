@@ -1,0 +1,75 @@
+"""An owner adds an MCP server at the command line, and accepts its tools in a chat."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_core.execution import find_bubblewrap
+from gateway.config import add_mcp_server
+from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.integration.processes import Done, talaria
+from tests.journeys.stage import Stage
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    pytest.mark.skipif(not find_bubblewrap(), reason="bubblewrap is not installed"),
+]
+READABLE = [word for path in (*PREFIXES, HERE) for word in ("--readable", str(path))]
+SERVER = (sys.executable, str(HERE / "sdk_server.py"))
+
+
+async def run(home: Path, *words: str) -> Done:
+    return await asyncio.to_thread(talaria, home, "mcp", *words)
+
+
+async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        assert "No MCP server" in await harness.ask(ANNA, "/mcp")
+        table = {
+            "command": SERVER[0],
+            "args": list(SERVER[1:]),
+            "readable": [str(path) for path in (*PREFIXES, HERE)],
+        }
+        add_mcp_server(stage.home, "python", table, {})
+        await harness.sees(ANNA, "python, an MCP server, offers tools that wait for your yes")
+        assert "new tools wait for your yes" in await harness.ask(ANNA, "/mcp")
+        shown = await harness.ask(ANNA, "/mcp python")
+        assert "Add two numbers." in shown
+        assert "Accept them only if you trust it." in shown
+        await harness.press(stage.account("telegram", ANNA), "Accept")
+        await harness.sees(ANNA, "Accepted. I can use the tools of python now.")
+        assert "tools in use" in await harness.ask(ANNA, "/mcp")
+    listed = await run(stage.home, "list")
+    assert "Tools accepted: add, " in listed.out
+
+
+async def test_nobody_else_manages_servers(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        assert "MCP" not in await harness.ask(BEN, "/mcp")
+
+
+async def test_the_command_line_adds_tests_and_removes(stage: Stage) -> None:
+    async with stage.open():
+        pass  # makes the database
+    first = await run(stage.home, "add", "first", *READABLE, "--", *SERVER)
+    assert "first speaks MCP 2026-07-28" in first.out, first.err
+    assert "Not accepted" in first.out
+    added = await run(stage.home, "add", "python", "--yes", *READABLE, "--", *SERVER)
+    assert added.code == 0, added.err
+    assert "Accepted." in added.out
+    tested = await run(stage.home, "test", "python")
+    assert tested.code == 0
+    assert "(new)" not in tested.out
+    wrong = await run(stage.home, "test", "pyton")
+    assert (wrong.code, "did you mean python?" in wrong.err) == (2, True)
+    broken = await run(stage.home, "add", "broken", "--", "no-such-program")
+    assert broken.code == 1
+    assert "no-such-program" in broken.err
+    assert (await run(stage.home, "remove", "python")).code == 0
+    assert "python:" not in (await run(stage.home, "list")).out
