@@ -6,6 +6,7 @@ import platform
 import shutil
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,7 @@ from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
     CONFIG_NAME,
     DATABASE,
+    MCP_CONFIG,
     SECRET_VARIABLES,
     SKILLS,
     Secrets,
@@ -27,8 +29,9 @@ from gateway.config import (
     explain_length,
     find_open_mode,
     list_unknown_variables,
+    read_mcp_servers,
 )
-from gateway.errors import StartError
+from gateway.errors import SettingsError, StartError
 from gateway.interfaces.operations.client import NoGateway, fetch_health
 
 State = Literal["ok", "note", "fault"]
@@ -71,6 +74,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_look_at_plugins(settings),
         _look_at_confinement(),
         _look_at_tools(settings),
+        *_look_at_mcp(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
 
@@ -295,6 +299,26 @@ def _look_at_tools(settings: Settings) -> Finding:
     except BackendUnavailable as error:
         return _finding("tools", "note", f"commands and files are off: {error}")
     return _finding("tools", "ok", "commands run in a sandbox on this machine, without network")
+
+
+def _look_at_mcp(settings: Settings) -> list[Finding]:
+    """Return findings about MCP servers; none without any. A mistake never prevents a start."""
+    try:
+        servers = read_mcp_servers(settings.home, settings.environ)
+    except SettingsError as error:
+        return [_finding("mcp", "note", str(error))]
+    findings = []
+    for server in servers:
+        if server.fault:
+            findings.append(_finding("mcp", "note", f"the server {server.name} {server.fault}"))
+        elif server.argv and not server.is_sandboxed:
+            text = f"the server {server.name} runs without a sandbox, with all rights of this user"
+            findings.append(_finding("mcp", "note", text))
+    if servers and not find_spec("mcp"):
+        findings.append(_finding("mcp", "note", "servers need the extra: install talaria[mcp]"))
+    if servers and not findings:
+        findings.append(_finding("mcp", "ok", f"{len(servers)} servers in {MCP_CONFIG}"))
+    return findings
 
 
 def _name_secrets(secrets: Secrets) -> str:

@@ -205,6 +205,18 @@ def open_home(home: Path) -> Path:
     return home
 
 
+def test_it_says_which_mcp_servers_are_open_or_wrong(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    text = '[servers.free]\ncommand = "cat"\nunsandboxed = true\n[servers.wrong]\n'
+    (home / "mcp.toml").write_text(text, encoding="utf-8")
+    found = diagnostics.examine(load({"TALARIA_HOME": str(home)}))
+    said = [(one.state, one.text) for one in found if one.part == "mcp"]
+    assert said == [
+        ("note", "the server free runs without a sandbox, with all rights of this user"),
+        ("note", "the server wrong needs either `command` or `url`"),
+    ]
+
+
 def test_it_says_how_the_web_is_searched(home: Path) -> None:
     found = findings(home, 0)["web"]
     assert (found["state"], found["text"]) == ("ok", "searches with ddgs; reads pages as Markdown")
