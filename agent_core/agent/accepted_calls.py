@@ -57,5 +57,6 @@ class AcceptedCalls:
             sources=accepted.sources,
             is_accepted=True,
         )
-        toolbox = self._toolboxes.select(conversation, accepted.job_turn)
+        toolbox = self._toolboxes.open(place, accepted.job_turn)
+        await toolbox.load([accepted.call.name], person.id)
         return await toolbox.run(accepted.call, context)

@@ -25,7 +25,7 @@ from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
-from agent_core.tools import MemoryOwner, Toolbox, ToolResult
+from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
 
@@ -37,6 +37,7 @@ class PreparedTurn:
     session: Session | None
     prompt: FrozenPrompt
     history: tuple[StoredMessage, ...]
+    toolbox: Toolbox
     compaction: Compaction | None = None
     """The compaction that the next calls see the history under."""
     news: tuple[str, ...] = ()
@@ -90,6 +91,7 @@ class ActiveTurn:
     person: Person
     memory_owner: MemoryOwner | None
     journal: TurnJournal
+    toolbox: Toolbox
     window: TurnContextWindow
     prompt: FrozenPrompt
     messages: tuple[Message, ...]
@@ -155,8 +157,20 @@ class Toolboxes:
     room_job: Toolbox | None = None
     """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
 
+    def open(
+        self, context: PromptContext, job_turn: JobTurn | None, steps: Sequence[Step] = ()
+    ) -> Toolbox:
+        """Make the toolbox of one turn; a job may restrict it further.
+
+        `steps` are the turn's calls so far.
+        """
+        conversation = context.conversation
+        earlier = ((step.name, step.outcome is not None and not step.is_error) for step in steps)
+        box = self.select(conversation, job_turn)
+        return box.open(_name_caller(conversation, job_turn), (), earlier)
+
     def select(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
-        """Choose the toolbox of a conversation; a job may restrict it further."""
+        """Choose the tools of a conversation; a job may restrict them further."""
         if conversation.is_helper:
             return self.helper or self.room.restrict_to(())
         if conversation.is_private:
@@ -164,6 +178,14 @@ class Toolboxes:
         else:
             box = self.room_job or self.room if job_turn else self.room
         return box.restrict_to(job_turn.tools) if job_turn and job_turn.tools else box
+
+
+def _name_caller(conversation: Conversation, job_turn: JobTurn | None) -> Caller:
+    if conversation.is_helper:
+        return "helper"
+    if job_turn:
+        return "job"
+    return "direct" if conversation.is_private else "group"
 
 
 def policy_for(config: AgentConfig, turn: ActiveTurn) -> ModelPolicy:

@@ -41,6 +41,7 @@ from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
+from agent_core.tools import Toolbox
 from agent_core.transcript import Message
 
 
@@ -105,13 +106,15 @@ class Agent:
         )
         if external_memory:
             external_memory.prefetch(person.id)
-        tools = self._toolboxes.select(conversation, job_turn).specs
+        toolbox = self._toolboxes.open(context, job_turn)
         session, history = state.session, state.transcript
         compaction = (
             await self._compactor.find(session.id, conversation.person_id) if session else None
         )
         warm = None if is_fresh(history, compaction) else session
-        given = await self._prompts.find_or_build(context, warm, tools, history)
+        given = await self._prompts.find_or_build(
+            context, warm, toolbox.specs, history, toolbox.still_offers
+        )
         view = VisibleMessages(
             messages=history, summarized_to=compaction.summarized_to if compaction else START
         )
@@ -128,6 +131,7 @@ class Agent:
             session=session,
             prompt=given.prompt,
             history=history,
+            toolbox=toolbox,
             compaction=compaction,
             news=(*given.news, *searchable, *recalled),
         )
@@ -151,7 +155,7 @@ class Agent:
         )
         if session is None:
             self._compactor.remember(shelf.session_id, None)
-        journal = self._journal(shelf, conversation, payer_id=context.person.id, job_turn=job_turn)
+        journal = self._journal(shelf, prepared.toolbox, payer_id=context.person.id)
         journal.note_sources((*(stored.message for stored in prepared.history), *said))
         return ActiveTurn(
             id=shelf.turn_id,
@@ -161,6 +165,7 @@ class Agent:
             person=context.person,
             memory_owner=context.memory_owner,
             journal=journal,
+            toolbox=prepared.toolbox,
             window=TurnContextWindow(self._compactor, journal, context.person, prepared.compaction),
             prompt=prepared.prompt,
             messages=(*apply_compaction(prepared.history, prepared.compaction), *said),
@@ -198,16 +203,13 @@ class Agent:
     ) -> ActiveTurn:
         """Load a turn that an earlier process began. Raises `StoreError`."""
 
-        def look(
-            connection: Connection,
-        ) -> tuple[list[StoredMessage], list[turns.Step], Total, Room | None]:
+        def look(c: Connection) -> tuple[list[StoredMessage], list[turns.Step], Total, Room | None]:
+            person_id = conversation.person_id
             return (
-                messages.list_session(
-                    connection, session_id=turn.session_id, person_id=conversation.person_id
-                ),
-                turns.list_steps(connection, turn_id=turn.id),
-                usage.total_of_turn(connection, turn_id=turn.id),
-                find_room(connection, conversation.room_id),
+                messages.list_session(c, session_id=turn.session_id, person_id=person_id),
+                turns.list_steps(c, turn_id=turn.id),
+                usage.total_of_turn(c, turn_id=turn.id),
+                find_room(c, conversation.room_id),
             )
 
         history, steps, spent, room = await self._database.read(look)
@@ -227,7 +229,8 @@ class Agent:
             audience=context.audience,
             is_helper=conversation.is_helper,
         )
-        journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
+        toolbox = self._toolboxes.open(context, job_turn, steps)
+        journal = self._journal(shelf, toolbox, payer_id=person.id)
         own = find_own_messages(history, compaction, turn.id)
         journal.resume(own.open_calls, results, history, waiting_since=turn.waiting_since)
         return ActiveTurn(
@@ -238,6 +241,7 @@ class Agent:
             person=person,
             memory_owner=context.memory_owner,
             journal=journal,
+            toolbox=toolbox,
             window=TurnContextWindow(self._compactor, journal, person, compaction),
             prompt=prompt,
             messages=apply_compaction(history, compaction),
@@ -264,7 +268,7 @@ class Agent:
         deps = LoopDeps(
             model=self._model,
             policy=policy_for(self._config, turn),
-            toolbox=self._toolboxes.select(turn.conversation, turn.job_turn),
+            toolbox=turn.toolbox,
             price=self._price,
             now=self._now,
             load_images=self._images.load_images,
@@ -380,18 +384,13 @@ class Agent:
         self._toolboxes.inventory.forget()
 
     def _journal(
-        self,
-        shelf: TranscriptPlace,
-        conversation: Conversation,
-        *,
-        payer_id: PersonId,
-        job_turn: JobTurn | None,
+        self, shelf: TranscriptPlace, toolbox: Toolbox, *, payer_id: PersonId
     ) -> TurnJournal:
         return TurnJournal(
             database=self._database,
             shelf=shelf,
             payer_id=payer_id,
-            tools=self._toolboxes.select(conversation, job_turn),
+            tools=toolbox,
             price=self._price,
             now=self._now,
         )

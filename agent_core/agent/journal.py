@@ -162,7 +162,7 @@ class TurnJournal:
         calls = [
             (call.call_id, call.name, self._tools.effect(call.name))
             for call in answer.message.calls
-            if not self._tools.needs_approval(call.name)
+            if not self._tools.begins_late(call.name)
         ]
 
         def work(connection: Connection) -> None:

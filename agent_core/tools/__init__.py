@@ -25,6 +25,7 @@ from agent_core.tools.policy import (
     list_reach,
 )
 from agent_core.tools.secret_scan import SecretMask, find_secret
+from agent_core.tools.selection import Caller, CallRule, unwrap
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
@@ -42,7 +43,7 @@ from agent_core.tools.time_zones import (
     name_zone,
     read_preferences,
 )
-from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.toolbox import Toolbox, ToolSetup
 from agent_core.tools.untrusted_text import (
     escape,
     flatten,
@@ -72,6 +73,8 @@ __all__ = [
     "Answer",
     "ApprovalRequest",
     "AskTool",
+    "CallRule",
+    "Caller",
     "Cost",
     "Decision",
     "Declaration",
@@ -92,6 +95,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolResult",
+    "ToolSetup",
     "ToolSource",
     "Toolbox",
     "UserPrompt",
@@ -120,4 +124,5 @@ __all__ = [
     "read_preferences",
     "strip_controls",
     "strip_fence",
+    "unwrap",
 ]

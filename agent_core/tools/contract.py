@@ -27,7 +27,8 @@ class Declaration:
     A step with only `free` calls is refunded to the turn's budget. `time_limit` is in seconds, None
     for that of the toolbox; waiting for a person with `waits_for_person` costs the turn none of its
     time. `output_limit` is in characters: the rest of a longer result goes to a file.
-    `is_untrusted` marks results that hold words of others.
+    `is_untrusted` marks every result as words of others; a tool that can tell names the `sources`
+    of each result instead.
     """
 
     cost: Cost = "time"
@@ -69,6 +70,8 @@ class ToolContext:
     """The untrusted sources whose words the model has read before this call."""
     is_accepted: bool = False
     """A person has accepted exactly this call, so that no further confirmation is needed."""
+    is_from_code: bool = False
+    """The call is made by the code that `execute_code` runs."""
     helpers: Helpers | None = None
     """Runs helpers for this turn; None where a turn may have none."""
 

@@ -3,8 +3,8 @@
 from agent_core.tools.contract import RESULT_LIMIT, ToolResult
 from agent_core.tools.untrusted_text import escape
 
-_RESULT_TAIL = 4_000
-"""The part of them kept for the end, where a command reports its outcome."""
+_MOST_TAIL = 5_000
+"""Characters kept for the end, where a command reports its outcome; at most half of a result."""
 
 
 def fail(sentence: str) -> ToolResult:
@@ -18,14 +18,15 @@ def end_sentence(reason: object) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def bound(text: str) -> str:
+def bound(text: str, limit: int = RESULT_LIMIT, where: str = "ask for a part") -> str:
     """Return a result that a transcript can hold: bounded, free of our own tags and of characters
-    that can't be stored.
+    that can't be stored. `where` tells how to get the rest.
     """
-    left_out = len(text) - RESULT_LIMIT
+    left_out = len(text) - limit
     if left_out > 0:
-        head, tail = text[: RESULT_LIMIT - _RESULT_TAIL], text[-_RESULT_TAIL:]
-        text = f"{head}\n[… {left_out:,} characters left out: ask for a part …]\n{tail}"
+        ending = min(limit // 2, _MOST_TAIL)
+        head, tail = text[: limit - ending], text[-ending:]
+        text = f"{head}\n[… {left_out:,} characters left out: {where} …]\n{tail}"
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, from a file name for instance

@@ -1,31 +1,50 @@
 """Run a model's tool calls: validate, bound, and turn every failure into a result."""
 
 import asyncio
-import difflib
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from agent_core.errors import CoreError, ToolArgumentError
+from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
-from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult, ToolSource
 from agent_core.tools.gate import Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail
 from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.selection.call_rules import Caller, CallRule, TurnRules
+from agent_core.tools.selection.catalog import (
+    SEARCH_TOOL,
+    USE_TOOL,
+    Catalog,
+    make_search_tools,
+    order_for_prompt,
+    suggest,
+)
 from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.user_questions import NeedsApproval, UserPrompter
-from agent_core.transcript import ToolCallPart, ToolSpec
+from agent_core.transcript import ToolCallPart, ToolSpec, make_source
 
 _NAME_LIMIT = 64
-_CLOSENESS = 0.5
 
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSetup:
+    """More tools and rules of a toolbox.
+
+    `sources` offer tools that come and go; `rules` are the owner's, by the tool's name.
+    """
+
+    sources: tuple[ToolSource, ...] = ()
+    rules: Mapping[str, CallRule] = field(default_factory=dict)
+
+
 class Toolbox:
-    """An agent's tools by name, in a fixed order."""
+    """An agent's tools by name. A few are in the prompt; the model finds the others."""
 
     def __init__(
         self,
@@ -35,10 +54,12 @@ class Toolbox:
         prompter: UserPrompter | None = None,
         mask: SecretMask | None = None,
         policy: Policy | None = None,
+        setup: ToolSetup | None = None,
     ) -> None:
         """`timeout` is in seconds per call. Raises `ValueError` for a duplicate name.
 
-        Without a `prompter`, tools that need approval are refused. Results are stored, so `mask`
+        Without a `prompter`, calls that need approval are refused; without a
+        `policy`, there are no rules. Results are stored, so `mask`
         hides secrets in them.
         """
         self._tools = {tool.spec.name: tool for tool in tools}
@@ -52,38 +73,126 @@ class Toolbox:
         self._gate = Gate(prompter, policy)
         self.mask = mask or SecretMask()
         """Hides secrets in what a turn stores."""
-        self._checks: dict[str, Validate] = {}
-        self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
-        """The specs of the tools, in their order."""
+        self._checks: dict[ToolSpec, Validate] = {}
+        self._setup = setup or ToolSetup()
+        self._foreign: dict[str, Tool] = {}
+        self._off: frozenset[str] = frozenset()
+        self._rules = TurnRules(self._setup.rules, "direct", self._tools)
+        self.specs: tuple[ToolSpec, ...] = ()
+        """The specs of the tools in the prompt, in their order there."""
+        self._arrange()
 
     def restrict_to(self, names: Collection[str]) -> "Toolbox":
         """A toolbox with only the tools of these names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
+        return self._copy(chosen, replace(self._setup, sources=()))
+
+    def open(
+        self,
+        caller: Caller = "direct",
+        off: Collection[str] = (),
+        earlier: Iterable[tuple[str, bool]] = (),
+    ) -> "Toolbox":
+        """Return the toolbox of one turn, without the tools that are `off`.
+
+        `earlier` are the turn's calls so far, as (name, whether it succeeded).
+        """
+        box = self._copy(list(self._tools.values()), self._setup)
+        box._checks = self._checks
+        box._off = frozenset(off)
+        box._arrange()
+        available = [name for name in box._tools if name not in box._off]
+        box._rules = TurnRules(self._setup.rules, caller, available)
+        box._rules.resume(earlier)
+        return box
+
+    def _copy(self, tools: Sequence[Tool], setup: ToolSetup) -> "Toolbox":
         return Toolbox(
-            chosen,
+            [tool for tool in tools if tool.spec.name not in (SEARCH_TOOL, USE_TOOL)],
             timeout=self._timeout,
             prompter=self._prompter,
             mask=self.mask,
             policy=self._policy,
+            setup=setup,
         )
 
+    def _arrange(self) -> None:
+        """Choose what is in the prompt, and add the search if anything is left."""
+        for name in (SEARCH_TOOL, USE_TOOL):
+            self._tools.pop(name, None)
+        has_sources = bool(self._setup.sources)
+        shown, hidden = order_for_prompt(list(self._tools.values()), has_sources)
+        if hidden or has_sources:
+            names = [tool.spec.name for tool in hidden if tool.spec.name not in self._off]
+            search = make_search_tools(names, self._list_usable)
+            self._tools.update((tool.spec.name, tool) for tool in search)
+            shown += search
+        self.specs = tuple(tool.spec for tool in shown if tool.spec.name not in self._off)
+
+    def still_offers(self, specs: Collection[ToolSpec]) -> bool:
+        """Return whether a prompt with these tools may still be used.
+
+        What has been switched on or off since is told by the search, and by refusals.
+        """
+        given = {spec.name: spec for spec in specs}
+        mine = {spec.name: spec for spec in self.specs}
+        mine.update((name, self._tools[name].spec) for name in self._off & self._tools.keys())
+        for searching in (given, mine):
+            searching.pop(SEARCH_TOOL, None)
+        must_have = {USE_TOOL} if USE_TOOL in mine else mine.keys() - self._off
+        return must_have <= given.keys() and given.items() <= mine.items()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of Talaria's own tools, also of those that are found by search."""
+        return tuple(name for name in self._tools if name not in (SEARCH_TOOL, USE_TOOL))
+
+    async def load(self, names: Iterable[str], person_id: PersonId) -> None:
+        """Look up tools of other sources, if any of these names is one. Raises `StoreError`."""
+        if self._setup.sources and not all(name in self._tools for name in names):
+            await self._load_foreign(person_id)
+
+    async def _load_foreign(self, person_id: PersonId) -> None:
+        found = [tool for one in self._setup.sources for tool in await one.list_tools(person_id)]
+        self._foreign = {tool.spec.name: tool for tool in found}
+
+    async def _list_usable(self, context: ToolContext) -> Catalog:
+        await self._load_foreign(context.person_id)
+        own = [tool for name, tool in self._tools.items() if name in self.names]
+        return Catalog(
+            own=tuple(tool for tool in own if tool.spec.name not in self._off),
+            foreign=tuple(
+                tool
+                for name, tool in self._foreign.items()
+                if name not in self._off and name not in self._tools
+            ),
+        )
+
+    def _find(self, name: str) -> Tool | None:
+        return self._tools.get(name) or self._foreign.get(name)
+
     def effect(self, name: str) -> Effect:
-        """The effect of repeating a call; `read` for an unknown tool."""
-        tool = self._tools.get(name)
-        return tool.effect if tool else "read"
+        """The effect of repeating a call; `unsafe` for a tool that is no longer known."""
+        tool = self._find(name)
+        return tool.effect if tool else "unsafe"
 
     def is_free(self, name: str) -> bool:
         """True for a tool whose calls take no time and no money."""
-        tool = self._tools.get(name)
+        tool = self._find(name)
         return tool is not None and tool.declaration.cost == "free"
 
-    def needs_approval(self, name: str) -> bool:
-        """True for a tool whose calls wait for the person's approval."""
-        return isinstance(self._tools.get(name), NeedsApproval | DeclaresActions)
+    def begins_late(self, name: str) -> bool:
+        """True for a tool whose calls are recorded right before they run.
+
+        They may wait for a person's approval before, or stand behind `use_tool`.
+        """
+        is_shown = any(spec.name == name for spec in self.specs)
+        is_asked = isinstance(self._tools.get(name), NeedsApproval | DeclaresActions)
+        return is_asked or not is_shown or name == USE_TOOL
 
     def waits_for_person(self, name: str) -> bool:
-        """True for a tool whose calls may wait for a person."""
-        tool = self._tools.get(name)
+        """True for a tool that itself waits for a person while it runs."""
+        tool = self._find(name)
         return tool is not None and tool.declaration.waits_for_person
 
     async def run(
@@ -95,15 +204,20 @@ class Toolbox:
     ) -> ToolResult:
         """Run a call.
 
-        `begin` is awaited before an approved call runs; its exceptions are raised. After untrusted
-        words, a change is only proposed. Every failure of the model or the world becomes an error
+        `begin` is awaited before a call runs that may have needed approval; its exceptions are
+        raised. `pause` surrounds the wait for a person. After untrusted words, a change is only
+        proposed. Every failure of the model or the world becomes an error
         result. Raises `QuestionPending`; any other exception is a bug of a tool.
         """
-        tool = self._tools.get(call.name)
+        tool = self._find(call.name)
         if tool is None:
             return fail(self._describe_unknown(call.name))
+        if call.name in self._off:
+            return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
+            if refusal := self._rules.admit(call.name, is_from_code=context.is_from_code):
+                return fail(f"`{call.name}` was not run: {end_sentence(refusal)}")
             permit = await self._gate.check(tool, call, arguments, context, pause)
         except ToolArgumentError as error:
             return fail(f"`{call.name}` was not run: {end_sentence(error)}")
@@ -111,11 +225,14 @@ class Toolbox:
             return fail(f"`{call.name}` failed: {end_sentence(error)}")
         if isinstance(permit, ToolResult):
             return permit
-        if begin and self.needs_approval(call.name):
+        if begin and self.begins_late(call.name):
             await begin()
         if stopped := await self._gate.confirm(permit, tool, arguments, context):
             return stopped
-        return await self._do(tool, call, arguments, context)
+        result = await self._do(tool, call, arguments, context)
+        if not result.is_error:
+            self._rules.note_success(call.name)
+        return result
 
     async def _do(
         self,
@@ -139,13 +256,20 @@ class Toolbox:
                 return fail(_describe_timeout(tool, seconds))
             reason = error.strerror or str(error) or type(error).__name__
             return fail(f"`{call.name}` failed: {end_sentence(reason)}")
-        return replace(result, text=bound(self.mask.hide(result.text)))
+        sources = result.sources
+        if declared.is_untrusted and not (sources or result.is_error):
+            sources = (make_source("fetched", call.name),)
+        return replace(
+            result,
+            text=bound(self.mask.hide(result.text), declared.output_limit),
+            sources=sources,
+        )
 
     def _check_of(self, spec: ToolSpec) -> Validate:
-        check = self._checks.get(spec.name)
+        check = self._checks.get(spec)
         if check is None:
             try:
-                check = self._checks[spec.name] = compile_schema(spec)
+                check = self._checks[spec] = compile_schema(spec)
             except ValueError as error:
                 _log.error("tool %s can't be used: %s", spec.name, error)
                 raise CoreError(
@@ -157,9 +281,9 @@ class Toolbox:
         shown = flatten(name, _NAME_LIMIT)
         if not self._tools:
             return f"There is no tool `{shown}`; there are no tools at all."
-        near = difflib.get_close_matches(shown, self._tools, n=1, cutoff=_CLOSENESS)
-        guess = f" Did you mean `{near[0]}`?" if near else ""
-        names = ", ".join(f"`{one}`" for one in self._tools)
+        known = [name for name in (*self._tools, *self._foreign) if name not in self._off]
+        names = ", ".join(f"`{spec.name}`" for spec in self.specs)
+        guess = suggest(shown, known)
         return bound(f"There is no tool `{shown}`.{guess} There are: {names}.")
 
 

@@ -28,7 +28,7 @@ from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models import ModelAnswer, ModelRequest, TextDelta
-from agent_core.tools import ToolContext, ToolResult
+from agent_core.tools import ToolContext, ToolResult, unwrap
 from agent_core.transcript import Message, ToolCallPart, repair_message, user_message
 
 _MOST_REFUSALS = 3
@@ -307,6 +307,9 @@ class Loop:
         """Run the calls of the last message, except those with a recorded result."""
         toolbox, results = self._deps.toolbox, dict[CallId, ToolResult]()
         waiting: list[ToolCallPart] = []
+        written = {call.call_id: call.name for call in calls}
+        calls = [unwrap(call) for call in calls]
+        await toolbox.load([call.name for call in calls], turn.person_id)
         for call in calls:
             if call.call_id in turn.results:
                 results[call.call_id] = turn.results[call.call_id]
@@ -330,7 +333,8 @@ class Loop:
                     yield event
         if all(toolbox.is_free(call.name) for call in calls):
             self._budget.refund_step()
-        parts = self._guardrails.check(calls, results)
+        checked = self._guardrails.check(calls, results)
+        parts = tuple(replace(part, name=written[part.call_id]) for part in checked)
         self._next_input.append(Message(role="tool", parts=parts))
 
     def _context_of(self, turn: TurnInput, call: ToolCallPart) -> ToolContext:

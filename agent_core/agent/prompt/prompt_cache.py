@@ -169,15 +169,17 @@ class PromptCache:
         session: Session | None,
         tools: tuple[ToolSpec, ...],
         transcript: Sequence[StoredMessage] = (),
+        still_offers: Callable[[tuple[ToolSpec, ...]], bool] | None = None,
     ) -> SessionPrompt:
         """The session's prompt if the provider may still cache it and it is still valid, else a new
         one.
 
-        `transcript` is the whole session so far. Raises `StoreError`.
+        `transcript` is the whole session so far. `still_offers` tells whether a prompt with other
+        tools may still be used. Raises `StoreError`.
         """
         is_damaged = False
         try:
-            warm = await self._find_warm(session, tools)
+            warm = await self._find_warm(session, still_offers or tools.__eq__)
         except StoreDamaged as error:
             _log.error("%s; its conversation gets a new one", error)
             warm, is_damaged = None, True
@@ -214,9 +216,9 @@ class PromptCache:
         return SessionPrompt(prompt=warm, news=news) if is_short else None
 
     async def _find_warm(
-        self, session: Session | None, tools: tuple[ToolSpec, ...]
+        self, session: Session | None, still_offers: Callable[[tuple[ToolSpec, ...]], bool]
     ) -> FrozenPrompt | None:
-        """The session's prompt, if it was used recently with the same tools.
+        """The session's prompt, if it was used recently with tools that it may still have.
 
         Raises `StoreDamaged`.
         """
@@ -225,7 +227,7 @@ class PromptCache:
         if self._now() - session.last_at > _CACHE_LASTS[self._config.cache_ttl]:
             return None
         prompt = await self._prompts.read(session.prompt_hash)
-        return prompt if prompt.tools == tools else None
+        return prompt if still_offers(prompt.tools) else None
 
     async def _compose(
         self, context: PromptContext, visible: VisibleMemory, tools: tuple[ToolSpec, ...]

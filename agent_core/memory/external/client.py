@@ -22,7 +22,7 @@ class ExternalMemoryClient:
     """A tool of the provider. It only works in private conversations, for the person who asks."""
 
     effect: Effect = "read"
-    declaration = Declaration(cost="money", is_untrusted=True)
+    declaration = Declaration(cost="money")
 
     def __init__(self, tool: ExternalMemoryTool, contact: ProviderConnection) -> None:
         self._tool = tool

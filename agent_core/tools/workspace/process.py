@@ -66,7 +66,7 @@ class ProcessTool:
         self._workspaces = workspaces
         self._background = background
         self._most_seconds = most_seconds
-        self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS, is_untrusted=True)
+        self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS)
         self.spec = ToolSpec(
             name="process",
             description=(

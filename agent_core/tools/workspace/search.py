@@ -44,7 +44,7 @@ class SearchFilesTool:
         ),
     )
     effect: Effect = "read"
-    declaration = Declaration(is_untrusted=True)
+    declaration = Declaration()
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces

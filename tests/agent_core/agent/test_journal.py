@@ -47,7 +47,7 @@ class Unsafe:
     def effect(self, name: str) -> str:
         return "unsafe"
 
-    def needs_approval(self, name: str) -> bool:
+    def begins_late(self, name: str) -> bool:
         return name == "send"
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from agent_core.errors import StoreFull, ToolArgumentError
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.results import RESULT_LIMIT
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import ToolCallPart
+from agent_core.transcript import ToolCallPart, make_source
 from tests.fakes.tool import Act, FakeTool
 
 CONTEXT = ToolContext(
@@ -93,16 +93,16 @@ def test_effects_and_prices_are_those_of_the_tools() -> None:
     assert (toolbox.is_free("send"), toolbox.is_free("note")) == (False, True)
 
 
-def test_an_unknown_tool_does_no_harm_and_is_not_free() -> None:
+def test_an_unknown_tool_may_have_done_harm_and_is_not_free() -> None:
     toolbox = Toolbox([FakeTool("send", effect="unsafe", cost="free")])
-    assert toolbox.effect("sned") == "read"
+    assert toolbox.effect("sned") == "unsafe"
     assert not toolbox.is_free("sned")
 
 
 async def test_an_unknown_tool_is_answered_with_the_nearest_name_and_all_names() -> None:
     result = await run(Toolbox([FakeTool("recall"), FakeTool("memory")]), "memry")
     assert result == ToolResult(
-        text="There is no tool `memry`. Did you mean `memory`? There are: `recall`, `memory`.",
+        text="There is no tool `memry`. Did you mean `memory`? There are: `memory`, `recall`.",
         is_error=True,
     )
 
@@ -239,3 +239,12 @@ async def test_a_schema_can_not_make_this_process_read_a_file(tmp_path: Path) ->
     result = await run(Toolbox([look]), arguments='{"a": 1}')
     assert "lies outside of the schema" in result.text
     assert look.asked == []
+
+
+async def test_a_tool_of_untrusted_words_is_their_source_unless_it_names_another() -> None:
+    plain, named = ToolResult(text="hi"), ToolResult(text="hi", sources=(make_source("file", "a"),))
+    for result, sources in ((plain, (make_source("fetched", "look"),)), (named, named.sources)):
+        tool = FakeTool("look", gives(result))
+        assert (await run(Toolbox([tool]))).sources == result.sources
+        tool.declaration = Declaration(is_untrusted=True)
+        assert (await run(Toolbox([tool]))).sources == sources

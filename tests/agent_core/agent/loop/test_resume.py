@@ -62,10 +62,10 @@ async def test_a_call_that_was_never_begun_is_run(effect: Effect) -> None:
     assert len(look.asked) == 1
 
 
-async def test_a_begun_call_of_a_tool_that_is_gone_is_an_error_result() -> None:
+async def test_a_begun_call_of_a_tool_that_is_gone_has_an_unknown_outcome() -> None:
     rig = Rig(say("there"), tools=[FakeTool("other")])
     await rig.run([HELLO, ASKED], own=2, begun=["c1"])
-    assert "no tool `look`" in result_texts(rig.model.requests[0].messages[-1])[0]
+    assert "not known whether" in result_texts(rig.model.requests[0].messages[-1])[0]
 
 
 async def test_known_unsure_and_open_calls_of_one_answer_keep_their_order() -> None:

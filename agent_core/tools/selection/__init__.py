@@ -1,0 +1,27 @@
+"""The selection of tools: which are in the prompt, how others are found, and when each may run."""
+
+from agent_core.tools.selection.call_rules import Caller, CallRule, TurnRules
+from agent_core.tools.selection.catalog import (
+    MOST_IN_PROMPT,
+    PROMPT_TOOLS,
+    SEARCH_TOOL,
+    USE_TOOL,
+    Catalog,
+    make_search_tools,
+    rank,
+    unwrap,
+)
+
+__all__ = [
+    "MOST_IN_PROMPT",
+    "PROMPT_TOOLS",
+    "SEARCH_TOOL",
+    "USE_TOOL",
+    "CallRule",
+    "Caller",
+    "Catalog",
+    "TurnRules",
+    "make_search_tools",
+    "rank",
+    "unwrap",
+]

@@ -1,0 +1,212 @@
+"""The tools that are not in the prompt: how the model finds and calls them."""
+
+import difflib
+import json
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.errors import ToolArgumentError
+from agent_core.state.tokenizer import cut
+from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
+
+MOST_IN_PROMPT = 15
+PROMPT_TOOLS = (
+    *("memory", "recall", "archive", "ask", "schedule", "send_file"),
+    *("terminal", "read_file", "write_file", "patch", "search_files"),
+    *("web_search", "web_fetch"),
+)
+"""The tools that stay in the prompt when there are too many, in their order there."""
+SEARCH_TOOL, USE_TOOL = "tool_search", "use_tool"
+_MOST_FOUND = 8
+_MOST_SCHEMAS = 3
+"""Tools whose schemas a search shows; the others are named with one line each."""
+_LONGEST_LINE = 160
+_LONGEST_SCHEMA = 6_000
+_NAME_WEIGHT = 3
+_SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
+"""The parameters k1 and b of BM25."""
+_CLOSENESS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """The tools that a search finds: Talaria's own, then those of other sources."""
+
+    own: tuple[Tool, ...]
+    foreign: tuple[Tool, ...] = ()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Every tool."""
+        return (*self.own, *self.foreign)
+
+
+ListTools = Callable[[ToolContext], Awaitable[Catalog]]
+"""Lists the tools that the person of a call may use now. Raises `StoreError`."""
+
+
+def order_for_prompt(tools: Sequence[Tool], has_sources: bool) -> tuple[list[Tool], list[Tool]]:
+    """Split tools into those in the prompt, in their order there, and those to be found.
+
+    All are in the prompt if there is room for them, and none from elsewhere.
+    """
+    rank_of = {name: number for number, name in enumerate(PROMPT_TOOLS)}
+    ordered = sorted(tools, key=lambda tool: rank_of.get(tool.spec.name, len(rank_of)))
+    if len(tools) <= MOST_IN_PROMPT and not has_sources:
+        return ordered, []
+    shown = [tool for tool in ordered if tool.spec.name in rank_of]
+    return shown, [tool for tool in ordered if tool.spec.name not in rank_of]
+
+
+def unwrap(call: ToolCallPart) -> ToolCallPart:
+    """Return the call that a `use_tool` call stands for; any other call as it is.
+
+    A malformed one stays as it is, so that its fault can be reported.
+    """
+    if call.name != USE_TOOL:
+        return call
+    try:
+        given = json.loads(call.arguments)
+        name, arguments = given["name"], given.get("arguments", {})
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return call
+    if not isinstance(name, str) or not isinstance(arguments, dict) or name == USE_TOOL:
+        return call
+    return replace(call, name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+
+
+def rank(query: str, tools: Sequence[Tool]) -> list[Tool]:
+    """Return the tools that fit a query, best first, by BM25 over names and descriptions."""
+    words = set(cut(query.replace("_", " ")))
+    texts = [_list_words(tool.spec) for tool in tools]
+    average = sum(map(sum, map(Counter.values, texts))) / max(len(texts), 1)
+    scores = []
+    for number, text in enumerate(texts):
+        score, length = 0.0, sum(text.values()) / average
+        for word in words & text.keys():
+            holders = sum(word in other for other in texts)
+            rarity = math.log(1 + (len(texts) - holders + 0.5) / (holders + 0.5))
+            norm = text[word] + _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length)
+            score += rarity * text[word] * (_SATURATION + 1) / norm
+        if tools[number].spec.name == query.strip():
+            score = math.inf
+        scores.append((-score, number))
+    return [tools[number] for score, number in sorted(scores) if score < 0]
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """Return the known names that are like an unknown one, as a question; "" without any."""
+    near = difflib.get_close_matches(name, names, n=3, cutoff=_CLOSENESS)
+    if not near:
+        return ""
+    return f" Did you mean {' or '.join(f'`{one}`' for one in near)}?"
+
+
+def make_search_tools(hidden: Sequence[str], list_tools: ListTools) -> tuple[Tool, Tool]:
+    """Make `tool_search` and `use_tool`. `hidden` are Talaria's own tools behind the search."""
+    return _SearchTool(hidden, list_tools), _UseTool()
+
+
+class _SearchTool:
+    """The `tool_search` tool."""
+
+    effect: Effect = "read"
+    declaration = Declaration(cost="free")
+
+    def __init__(self, hidden: Sequence[str], list_tools: ListTools) -> None:
+        self._list_tools = list_tools
+        named = f" such as {', '.join(hidden)}, and" if hidden else ""
+        self.spec = ToolSpec(
+            name=SEARCH_TOOL,
+            description=(
+                f"Find more tools by what they do, in English:{named} those of connected servers."
+                " Call what you find with `use_tool`. Search before you say that you can't do"
+                " something."
+            ),
+            schema=_make_schema(("query",), query={"type": "string"}),
+        )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Search. Raises `StoreError`."""
+        query = str(arguments["query"])
+        catalog = await self._list_tools(context)
+        tools = catalog.tools
+        found = rank(query, tools)[:_MOST_FOUND]
+        if not found:
+            names = ", ".join(tool.spec.name for tool in tools) or "none"
+            return ToolResult(
+                text=f"No tool fits `{flatten(query, _LONGEST_LINE)}`. There are: {names}.",
+                sources=_list_sources(tools, catalog),
+            )
+        shown = [_show(tool.spec) for tool in found[:_MOST_SCHEMAS]]
+        more = [_show_line(tool.spec) for tool in found[_MOST_SCHEMAS:]]
+        if more:
+            shown.append("\n".join(["Others; search for a name to see its schema:", *more]))
+        return ToolResult(text="\n\n".join(shown), sources=_list_sources(found, catalog))
+
+
+class _UseTool:
+    """The `use_tool` tool. The loop puts the call that it names in its place; see `unwrap`."""
+
+    effect: Effect = "read"
+    declaration = Declaration(cost="free")
+    spec = ToolSpec(
+        name=USE_TOOL,
+        description=f"Call a tool that `{SEARCH_TOOL}` found.",
+        schema=json.dumps(
+            {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            },
+            separators=(",", ":"),
+        ),
+    )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Refuse: only a call that names `use_tool` itself comes here.
+
+        Raises `ToolArgumentError`.
+        """
+        raise ToolArgumentError(f"`name` must be a tool that `{SEARCH_TOOL}` found")
+
+
+def _list_words(spec: ToolSpec) -> Counter[str]:
+    words = Counter(cut(spec.description))
+    for word in cut(spec.name.replace("_", " ").replace("-", " ")):
+        words[word] += _NAME_WEIGHT
+    return words
+
+
+def _list_sources(found: Sequence[Tool], catalog: Catalog) -> tuple[UntrustedSource, ...]:
+    """Return whose words the descriptions of tools are, other than Talaria's."""
+    foreign = [tool.spec.name for tool in catalog.foreign if tool in found]
+    return tuple(dict.fromkeys(make_source("mcp", name.partition("__")[0]) for name in foreign))
+
+
+def _show(spec: ToolSpec) -> str:
+    schema = spec.schema
+    if len(schema) > _LONGEST_SCHEMA:
+        schema = "too long to show; call it, and read what it lacks"
+    return f"## {spec.name}\n{spec.description}\nArguments: {schema}"
+
+
+def _show_line(spec: ToolSpec) -> str:
+    return f"- {spec.name}: {flatten(spec.description, _LONGEST_LINE)}"
+
+
+def _make_schema(required: Sequence[str], **properties: Mapping[str, object]) -> str:
+    return json.dumps(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    )
