@@ -72,3 +72,17 @@ async def test_without_an_engine_there_is_no_search(stage: Stage) -> None:
     names = {tool["name"] for tool in stage.turns[-1]["tools"]}
     assert "web_fetch" in names
     assert "web_search" not in names
+
+
+async def test_a_second_search_after_a_page_of_others_asks_nobody(
+    stage: Stage, engines: SearchEngines
+) -> None:
+    engines.pages = (("Boilers", "https://boilers.example/", "All about boilers"),)
+    stage.plan(
+        calls(call("web_search", query="boiler")),
+        calls(call("web_search", query="boiler key")),
+        "Nobody has it.",
+    )
+    async with stage.open(**searching(engines)) as harness:
+        assert await harness.ask(ANNA, "who has the key?") == "Nobody has it."
+    assert [query["q"] for _, query in engines.queries] == ["boiler", "boiler key"]

@@ -98,7 +98,7 @@ class _Lister:
     def fetch(self, url: str) -> None:
         self.has_fetched = True
         if self.has_network:
-            self.add("fetch", url, transfers.host_of(url) or ANYWHERE)
+            self.add("fetch", url, transfers.host_of(url) or ANYWHERE, is_outward=True)
 
     def install(self, target: str) -> None:
         self.add("install", target, WORKSPACE, is_outward=self.has_network)

@@ -136,7 +136,8 @@ def _default(action: Action) -> Effect:
 def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
     """True for an action that could carry private data away, or make untrusted words last."""
     if action.kind == "fetch":
-        return normalize_address(action.target) not in facts.known_addresses
+        # A search tells only the engine that the owner chose; an address tells anybody.
+        return action.is_outward and normalize_address(action.target) not in facts.known_addresses
     if action.kind == "change":
         return not is_proposed
     return action.is_outward or action.kind in ("install", "spend")
