@@ -7,6 +7,7 @@ from agent_core.execution.contract import (
     FileContent,
     Process,
 )
+from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.files import remove_workspace, walk_files
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.running import Completed, run_command
@@ -18,19 +19,24 @@ from agent_core.execution.servers import (
     start_sandboxed,
     start_unsandboxed,
 )
+from agent_core.execution.ssh import RemoteSettings, SshBackend
 
 __all__ = [
     "WORKSPACES",
     "Backend",
     "Command",
     "Completed",
+    "ContainerSettings",
+    "DockerBackend",
     "Exit",
     "FileContent",
     "LocalBackend",
     "Process",
+    "RemoteSettings",
     "SandboxLimits",
     "ServerProcess",
     "ServerProgram",
+    "SshBackend",
     "find_bubblewrap",
     "finish",
     "remove_workspace",

@@ -89,7 +89,8 @@ class Backend(Protocol):
     async def start(self, command: Command) -> Process:
         """Start a command. Cancellation leaves nothing running.
 
-        Everything that it starts ends with it, and with this process. Raises `WorkspaceError` if
+        Everything that it starts ends with it, and with this process; where that was killed, soon
+        after. Raises `WorkspaceError` if
         the folder does not exist. In a full workspace a command may delete, but add nothing.
         """
 
@@ -108,6 +109,15 @@ class Backend(Protocol):
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace."""
+
+    async def sleep(self, workspace: str) -> None:
+        """Give back what an idle workspace takes; the next command wakes it.
+
+        Does nothing while a command runs.
+        """
+
+    async def close(self) -> None:
+        """Kill every command, and give back everything; the last call. Raises nothing."""
 
     async def health(self) -> None:
         """Run a harmless command; raise `BackendUnavailable` with the reason if it fails."""

@@ -43,7 +43,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def read(root: Path, path: str, most: int) -> FileContent:
     """Read the beginning of a file. Raises `WorkspaceError`."""
-    with _errors_of(path), _open_root(root) as top:
+    with errors_of(path), _open_root(root) as top:
         # A pipe without a writer would block for good, and a terminal would become ours.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
         with _closing(_open(top, path, flags)) as file:
@@ -60,7 +60,7 @@ def write(root: Path, path: str, data: bytes) -> None:
     folder, _, name = path.rstrip("/").rpartition("/")
     if name in ("", ".", "..") or path.endswith("/"):
         raise WorkspaceError(f"`{path}` names no file")
-    with _errors_of(path), _open_root(root) as top, _make_folders(top, folder) as place:
+    with errors_of(path), _open_root(root) as top, _make_folders(top, folder) as place:
         mode = _find_mode(place, name)
         draft = f".{secrets.token_hex(8)}.part"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -70,6 +70,7 @@ def write(root: Path, path: str, data: bytes) -> None:
                 while view:
                     view = view[os.write(file, view) :]
                 os.fchmod(file, mode)
+                _give(file, top)
                 os.rename(draft, name, src_dir_fd=place, dst_dir_fd=place)
             except OSError:
                 with suppress(OSError):
@@ -79,7 +80,7 @@ def write(root: Path, path: str, data: bytes) -> None:
 
 def find_folder(root: Path, path: str) -> None:
     """Raise `WorkspaceError` unless a folder of this path exists."""
-    with _errors_of(path), _open_root(root) as top:
+    with errors_of(path), _open_root(root) as top:
         os.close(_open(top, path or ".", os.O_PATH | os.O_DIRECTORY))
 
 
@@ -128,6 +129,13 @@ def _read_pieces(top: int, path: str) -> Iterator[bytes]:
                 yield piece
 
 
+def _give(file: int, top: int) -> None:
+    """Give what root has made to the owner of the workspace, as whom commands run."""
+    owner = os.fstat(top).st_uid
+    if os.geteuid() == 0 and owner:
+        os.fchown(file, owner, owner)
+
+
 def _find_mode(place: int, name: str) -> int:
     """Return the mode that a file keeps when its content is replaced."""
     try:
@@ -165,6 +173,8 @@ def _make_folders(top: int, folder: str) -> Iterator[int]:
             parent, _, name = made.rpartition("/")
             with _closing(_open(top, parent or ".", os.O_PATH | os.O_DIRECTORY)) as above:
                 os.mkdir(name, _FOLDER_MODE, dir_fd=above)
+            with _closing(_open(top, made, os.O_RDONLY | os.O_DIRECTORY)) as fresh:
+                _give(fresh, top)
     with _closing(_open(top, folder or ".", os.O_RDONLY | os.O_DIRECTORY)) as place:
         yield place
 
@@ -198,7 +208,7 @@ def _closing(file: int) -> Iterator[int]:
 
 
 @contextmanager
-def _errors_of(path: str) -> Iterator[None]:
+def errors_of(path: str) -> Iterator[None]:
     """Turn errors of the system into sentences about a path."""
     if "\0" in path:
         raise WorkspaceError("a path can't hold a NUL character")

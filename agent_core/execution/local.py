@@ -13,11 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution import files
 from agent_core.execution.contract import Command, Exit, FileContent, Limit
-from agent_core.execution.disk import DiskGuard
+from agent_core.execution.folders import WorkspaceFolders, shorten
 from agent_core.execution.running import send
-from agent_core.execution.sandbox import WORKSPACE, SandboxLimits, prepare
+from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import list_below, measure
 from agent_core.execution.subprocesses.spawning import spawn
 
@@ -59,11 +58,10 @@ class LocalBackend:
 
         `program` is bubblewrap's path; None if it is not installed.
         """
-        self._root = root
         self._limits = limits
         self._hidden = hidden
         self._program = program
-        self._disk = DiskGuard(limits.workspace)
+        self._folders = WorkspaceFolders(root, limits.workspace)
         self._running: dict[str, set[_LocalProcess]] = {}
 
     def has_network(self, workspace: str) -> bool:
@@ -73,9 +71,8 @@ class LocalBackend:
     async def start(self, command: Command) -> "_LocalProcess":
         """Start a command in its sandbox; see `Backend`."""
         self._require_program()
-        place = await asyncio.to_thread(self._make_place, command.workspace)
-        folder = _shorten(command.folder)
-        await asyncio.to_thread(files.find_folder, place, folder)
+        folder = shorten(command.folder)
+        place = await self._folders.find(command.workspace, folder)
         process = await self._start(command.argv, place, folder)
         if not command.has_input:
             process.close_input()
@@ -87,7 +84,7 @@ class LocalBackend:
     async def _start(self, argv: Sequence[str], place: Path, folder: str) -> "_LocalProcess":
         """Start a program in a sandbox whose workspace is `place`."""
         program = self._require_program()
-        before = await self._disk.look(place)
+        before = await self._folders.disk.look(place)
         with prepare(program, place, folder, self._limits, self._hidden) as (words, given):
             try:
                 child = await spawn(
@@ -101,25 +98,31 @@ class LocalBackend:
                 raise BackendUnavailable(f"the sandbox can't start: {error.strerror}") from error
             except ValueError as error:
                 raise WorkspaceError("a command can't hold a NUL character") from error
-        return _LocalProcess(child, self._limits, partial(self._disk.is_exceeded, place, before))
+        is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
+        return _LocalProcess(child, self._limits, is_disk_full)
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file; see `Backend`."""
         self._require_program()
-        place = await asyncio.to_thread(self._make_place, workspace)
-        return await asyncio.to_thread(files.read, place, _shorten(path), most)
+        return await self._folders.read(workspace, path, most)
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
         """Replace a file at once; see `Backend`."""
         self._require_program()
-        place = await asyncio.to_thread(self._make_place, workspace)
-        await self._disk.check(place)
-        await asyncio.to_thread(files.write, place, _shorten(path), data)
+        await self._folders.write(workspace, path, data)
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
         for process in list(self._running.get(workspace, ())):
             await process.kill()
+
+    async def sleep(self, workspace: str) -> None:
+        """Do nothing: an idle workspace costs nothing here."""
+
+    async def close(self) -> None:
+        """Kill every command; see `Backend`."""
+        for workspace in list(self._running):
+            await self.stop(workspace)
 
     async def health(self) -> None:
         """Start the sandbox once; see `Backend`."""
@@ -141,17 +144,6 @@ class LocalBackend:
         if self._program is None:
             raise BackendUnavailable(f"bubblewrap is not installed; {_INSTALL}")
         return self._program
-
-    def _make_place(self, workspace: str) -> Path:
-        """Return the folder of a workspace, and create it if it is missing. Blocks."""
-        if workspace in ("", ".", "..") or "/" in workspace or "\0" in workspace:
-            raise WorkspaceError("this is no name of a workspace")
-        place = self._root / workspace
-        try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise BackendUnavailable(f"the workspace can't be made: {error.strerror}") from error
-        return place
 
 
 class _LocalProcess:
@@ -254,13 +246,6 @@ async def _abandon(child: Child) -> None:
 async def _drain(read: Callable[[], Awaitable[bytes]]) -> None:
     while await read():
         pass
-
-
-def _shorten(path: str) -> str:
-    """Return a path as it is below the workspace, for one that a command would use."""
-    if path == WORKSPACE:
-        return "."
-    return path.removeprefix(f"{WORKSPACE}/")
 
 
 def _describe(output: bytes) -> str:

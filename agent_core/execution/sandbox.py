@@ -4,7 +4,9 @@ A command gets namespaces of its own for users, mounts, processes, network, IPC 
 sees the system's programs, read-only, its workspace, and temporary folders of its own.
 """
 
+import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ WORKSPACE = "/workspace"
 _USER = 1000
 _ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{WORKSPACE}:/bin/bash\n".encode()
 _GROUPS = f"assistant:x:{_USER}:\n".encode()
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
     "HOME": WORKSPACE,
     "USER": "assistant",
@@ -114,11 +116,71 @@ def prepare(
             os.close(file)
 
 
+def make_remote_values() -> dict[str, str]:
+    """Return what the sandbox of another machine reads: accounts, and the filter of calls.
+
+    The filter holds numbers of this machine's architecture, and is used on no other.
+    """
+    has_filter = seccomp.is_available()
+    program = seccomp.make_program(_list_denials()) if has_filter else b""
+    return {
+        "accounts": _ACCOUNTS.decode().strip(),
+        "groups": _GROUPS.decode().strip(),
+        "filter": b64encode(program).decode(),
+        "machine": os.uname().machine if has_filter else "",
+    }
+
+
+def list_remote_words(limits: SandboxLimits, folder: str) -> dict[str, list[str]]:
+    """Return the words for bubblewrap on another machine.
+
+    `merged` and `reports` are paths that are looked at there.
+    """
+    words = [*_list_namespaces(), "--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
+    for name in (*_SETTINGS, *_KERNEL_SETTINGS):
+        words += ["--ro-bind-try", name, name]
+    words += _list_memory_folders(limits)
+    last = ["--chdir", f"{WORKSPACE}/{folder}", "--"]
+    last += ["/bin/bash", "-c", _LIMITS, "limits", *_list_limits(limits)]
+    return {"words": words, "merged": [*_MERGED], "reports": [*_KERNEL_REPORTS], "last": last}
+
+
+def make_profile() -> str:
+    """Return the same denials as a profile of Docker, as JSON.
+
+    Calls of other architectures end the process. Docker's own profile differs by version, and
+    older ones allow io_uring and sockets to the host of a virtual machine.
+    """
+    rules = [rule for denial in _list_denials() for rule in _list_rules(denial)]
+    known = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}
+    machine = known.get(os.uname().machine)
+    profile = {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": rules}
+    return json.dumps(profile | ({"architectures": [machine]} if machine else {}))
+
+
+def _list_rules(denial: Denial) -> Iterator[dict[str, object]]:
+    """Yield the rules of one denial: Docker joins conditions of one argument with "or"."""
+    conditions = [("SCMP_CMP_EQ", value, 0) for value in denial.equal]
+    if denial.unless_equal:
+        most = max(denial.unless_equal)
+        others = set(range(most)) - set(denial.unless_equal)
+        conditions += [("SCMP_CMP_EQ", value, 0) for value in sorted(others)]
+        conditions.append(("SCMP_CMP_GT", most, 0))
+    bits = [1 << at for at in range(32) if denial.if_bits >> at & 1]
+    conditions += [("SCMP_CMP_MASKED_EQ", bit, bit) for bit in bits]
+    rule = {"names": [denial.call], "action": "SCMP_ACT_ERRNO", "errnoRet": denial.error}
+    if not conditions:
+        yield rule
+    for operation, value, masked in conditions:
+        compared = {"index": denial.argument, "value": value, "valueTwo": masked, "op": operation}
+        yield rule | {"args": [compared]}
+
+
 def _list_namespaces() -> Iterator[str]:
     yield from ("--unshare-all", "--uid", str(_USER), "--gid", str(_USER))
     yield from ("--hostname", "workspace", "--cap-drop", "ALL")
     yield from ("--die-with-parent", "--new-session", "--clearenv")
-    for name, value in _ENVIRONMENT.items():
+    for name, value in ENVIRONMENT.items():
         yield from ("--setenv", name, value)
 
 
@@ -136,6 +198,10 @@ def _list_mounts(limits: SandboxLimits) -> Iterator[str]:
         yield from ("--ro-bind-try", name, name)
     for name in filter(os.path.exists, _KERNEL_REPORTS):
         yield from ("--ro-bind", "/dev/null", name)
+    yield from _list_memory_folders(limits)
+
+
+def _list_memory_folders(limits: SandboxLimits) -> Iterator[str]:
     for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the sandbox, in memory
         yield from ("--size", str(limits.memory // 4), "--tmpfs", folder)
 

@@ -82,6 +82,8 @@ async def run(
             stack.push_async_callback(external_memory.close)
         backend = await load_backend(settings)
         core = make_core(settings, extra, database, model, external_memory, backend)
+        if backend:
+            stack.push_async_callback(backend.close)
         if core.background:
             stack.push_async_callback(core.background.close)
         claim_code = await _make_claim_code(core)

@@ -13,14 +13,18 @@ from agent_core.errors import BackendUnavailable
 from agent_core.execution import (
     WORKSPACES,
     Backend,
+    ContainerSettings,
+    DockerBackend,
     LocalBackend,
+    RemoteSettings,
     SandboxLimits,
+    SshBackend,
     find_bubblewrap,
 )
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
 from gateway.bootstrap.garbage_collection import held_off
-from gateway.config import Settings
+from gateway.config import Settings, environment
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
@@ -108,6 +112,31 @@ def make_backend(settings: Settings) -> Backend | None:
         workspace=table.workspace_mb * _MEGABYTE,
     )
     home = settings.home.resolve()
+    if table.backend == "docker":
+        return DockerBackend(
+            home / WORKSPACES,
+            limits,
+            ContainerSettings(
+                image=table.docker_image,
+                network=table.docker_network,
+                cpus=table.docker_cpus,
+                idle_seconds=table.docker_idle_minutes * 60.0,
+                environ=environment(),
+            ),
+        )
+    if table.backend == "ssh":
+        return SshBackend(
+            limits,
+            RemoteSettings(
+                host=table.ssh_host,
+                user=table.ssh_user,
+                port=table.ssh_port,
+                key=table.ssh_key,
+                known_hosts=table.ssh_known_hosts,
+                root=table.ssh_root,
+                environ=environment(),
+            ),
+        )
     return LocalBackend(home / WORKSPACES, limits, hidden=(home,), program=find_bubblewrap())
 
 

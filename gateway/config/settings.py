@@ -152,6 +152,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
     _check_search(settings.tools, secrets)
+    _check_backend(settings.tools)
     return settings.model_copy(
         update={
             "model": _resolve_model(settings, secrets),
@@ -259,6 +260,16 @@ def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
         )
     if not memory.workspace:
         raise SettingsError("memory.workspace can't be empty where memory.provider is honcho.")
+
+
+def _check_backend(tools: ToolSettings) -> None:
+    needed = {
+        "docker": ("tools.docker_image", tools.docker_image),
+        "ssh": ("tools.ssh_host", tools.ssh_host),
+    }
+    name, value = needed.get(tools.backend, ("", "not needed"))
+    if not value:
+        raise SettingsError(f"tools.backend is {tools.backend}, but {name} is not set.")
 
 
 def _check_search(tools: ToolSettings, secrets: Secrets) -> None:

@@ -294,11 +294,29 @@ def _look_at_tools(settings: Settings) -> Finding:
     backend = make_backend(settings)
     if backend is None:
         return _finding("tools", "ok", 'no commands or files; tools.backend = "local" allows them')
+
+    async def try_it() -> None:
+        try:
+            await backend.health()
+        finally:
+            await backend.close()
+
     try:
-        asyncio.run(backend.health())
+        asyncio.run(try_it())
     except BackendUnavailable as error:
         return _finding("tools", "note", f"commands and files are off: {error}")
-    return _finding("tools", "ok", "commands run in a sandbox on this machine, without network")
+    return _finding("tools", "ok", _describe_backend(settings))
+
+
+def _describe_backend(settings: Settings) -> str:
+    table = settings.tools
+    if table.backend == "ssh":
+        return f"commands run in a sandbox on {table.ssh_host}, without network"
+    if table.backend == "docker":
+        network = table.docker_network
+        reach = "without network" if network == "none" else f"with the network {network}"
+        return f"commands run in a container for each person, {reach}"
+    return "commands run in a sandbox on this machine, without network"
 
 
 def _look_at_mcp(settings: Settings) -> list[Finding]:

@@ -1,12 +1,26 @@
 """Every execution backend, ready for the behaviour suite; more are added here."""
 
+import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_core.execution import Backend, LocalBackend, SandboxLimits, find_bubblewrap
+from agent_core.execution import (
+    Backend,
+    ContainerSettings,
+    DockerBackend,
+    LocalBackend,
+    RemoteSettings,
+    SandboxLimits,
+    SshBackend,
+    find_bubblewrap,
+)
+from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
+from tests.agent_core.execution.sshd import has_server
 
 LIMITS = SandboxLimits(memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000)
 MEGABYTE = 1_000_000
@@ -28,5 +42,33 @@ def make_local(folder: Path) -> LocalBackend:
     return LocalBackend(folder / "workspaces", LIMITS, program=find_bubblewrap())
 
 
-BACKENDS: Mapping[str, Callable[[Path], Backend]] = {"local": make_local}
-MARKS = {"local": needs_bubblewrap}
+def make_docker(folder: Path) -> DockerBackend:
+    settings = ContainerSettings(image=IMAGE, environ=os.environ)
+    return DockerBackend(folder / "workspaces", LIMITS, settings)
+
+
+needs_docker = pytest.mark.skipif(not has_engine(), reason="no engine of containers answers here")
+needs_ssh = pytest.mark.skipif(not has_server(), reason="no OpenSSH server is installed here")
+
+MARKS = {
+    "local": [needs_bubblewrap],
+    "docker": [needs_docker, pytest.mark.slow],
+    "ssh": [needs_ssh, needs_bubblewrap, pytest.mark.slow],
+}
+BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
+"""Every backend, as the parameters of a fixture; more are added here."""
+
+
+@asynccontextmanager
+async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Backend]:
+    """Make the backend that a fixture is asked for, with its workspaces below a folder."""
+    backend: Backend = make_local(folder)
+    if request.param == "docker":
+        backend = make_docker(folder)
+    elif request.param == "ssh":
+        server: RemoteSettings = request.getfixturevalue("sshd")
+        backend = SshBackend(LIMITS, replace(server, root=str(folder / "workspaces")))
+    yield backend
+    await backend.close()
+    if request.param == "docker":
+        remove_containers(folder)

@@ -90,13 +90,11 @@ async def test_a_command_runs_in_the_workspace_or_a_folder_of_it(backend: Backen
     assert (await run(backend, "pwd", folder="deep/er")).output == b"/workspace/deep/er\n"
 
 
-@pytest.mark.parametrize("folder", ["missing", "..", "/etc", "link", "file", "deep/../.."])
-async def test_a_folder_that_is_not_there_or_leads_out_is_refused(
-    backend: Backend, folder: str
-) -> None:
+async def test_a_folder_that_is_not_there_or_leads_out_is_refused(backend: Backend) -> None:
     await run(backend, "ln -s / link; touch file; mkdir deep")
-    with pytest.raises(WorkspaceError):
-        await backend.start(shell("pwd", folder))
+    for folder in ["missing", "..", "/etc", "link", "file", "deep/../.."]:
+        with pytest.raises(WorkspaceError):
+            await backend.start(shell("pwd", folder))
 
 
 async def test_files_stay_between_commands_and_people_have_their_own(backend: Backend) -> None:
@@ -208,16 +206,19 @@ async def test_a_replaced_file_stays_executable(backend: Backend) -> None:
     assert (await run(backend, "./go")).output == b"new\n"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("missing", "", ".", "..", "../ben/secret", "folder", "folder/", "/etc/passwd"),
-        *("link", "out/passwd", "out/../passwd", "folder/../../ben/secret", "loop", "pipe"),
-        *("file/x", "x" * 300, "a/" * 3000, "nul\0", "//etc/passwd", "/proc/self/environ"),
-        *("magic", "/workspace/../etc/passwd", "socket"),
-    ],
+READ_REFUSED = (
+    *("missing", "", ".", "..", "../ben/secret", "folder", "folder/", "/etc/passwd"),
+    *("link", "out/passwd", "out/../passwd", "folder/../../ben/secret", "loop", "pipe"),
+    *("file/x", "x" * 300, "a/" * 3000, "nul\0", "//etc/passwd", "/proc/self/environ"),
+    *("magic", "/workspace/../etc/passwd", "socket"),
 )
-async def test_only_plain_files_of_the_workspace_are_read(backend: Backend, path: str) -> None:
+WRITE_REFUSED = (
+    *("", ".", "..", "../escaped", "folder", "folder/", "/etc/escaped", "out/escaped"),
+    *("file/x", "a/../../escaped", "x" * 300, "nul\0", "out/deep/escaped", "loop/x"),
+)
+
+
+async def test_only_plain_files_of_the_workspace_are_read(backend: Backend) -> None:
     made = await run(
         backend,
         "mkdir folder; touch file; ln -s /etc/passwd link; ln -s /etc out; ln -s loop loop;"
@@ -225,21 +226,16 @@ async def test_only_plain_files_of_the_workspace_are_read(backend: Backend, path
         " python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")'",
     )
     assert made.status == 0
-    with pytest.raises(WorkspaceError):
-        await backend.read_file("anna", path, 100)
+    for path in READ_REFUSED:
+        with pytest.raises(WorkspaceError):
+            await backend.read_file("anna", path, 100)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("", ".", "..", "../escaped", "folder", "folder/", "/etc/escaped", "out/escaped"),
-        *("file/x", "a/../../escaped", "x" * 300, "nul\0", "out/deep/escaped", "loop/x"),
-    ],
-)
-async def test_nothing_is_written_outside_of_the_workspace(backend: Backend, path: str) -> None:
+async def test_nothing_is_written_outside_of_the_workspace(backend: Backend) -> None:
     await run(backend, "mkdir folder; touch file; ln -s .. out; ln -s loop loop")
-    with pytest.raises(WorkspaceError):
-        await backend.write_file("anna", path, b"x")
+    for path in WRITE_REFUSED:
+        with pytest.raises(WorkspaceError):
+            await backend.write_file("anna", path, b"x")
 
 
 async def test_a_link_is_replaced_and_not_followed(backend: Backend) -> None:

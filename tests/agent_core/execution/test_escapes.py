@@ -14,7 +14,7 @@ import pytest
 
 from agent_core.execution import Backend, Command, Completed, run_command
 from tests.agent_core.execution.attempts import LIMITS, NETWORK, PROCESSES, READ, RIGHTS
-from tests.agent_core.execution.backends import BACKENDS, MARKS
+from tests.agent_core.execution.backends import BACKENDS, open_backend
 
 CANARY = "canary-4f2a91"
 ATTEMPTS = READ | PROCESSES | NETWORK | RIGHTS | LIMITS
@@ -53,7 +53,7 @@ class Prey:
         }
 
 
-@pytest.fixture(params=[pytest.param(name, marks=MARKS[name]) for name in BACKENDS])
+@pytest.fixture(params=BACKENDS)
 async def prey(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Prey]:
     home = tmp_path / "home"
     (home / "workspaces" / "ben").mkdir(parents=True)
@@ -91,7 +91,8 @@ async def prey(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         "udp": listener.getsockname()[1],
         "abstract": abstract,
     }
-    yield Prey(home, BACKENDS[request.param](home), gateway, places, reached)
+    async with open_backend(request, home) as backend:
+        yield Prey(home, backend, gateway, places, reached)
     with suppress(BlockingIOError):
         assert not listener.recv(100), "a datagram came out"
     listener.close()

@@ -1,4 +1,4 @@
-"""The local backend: a machine without bubblewrap, and a gateway that dies."""
+"""The local backend: a machine without bubblewrap; and a gateway that dies, for each backend."""
 
 import asyncio
 import os
@@ -10,18 +10,25 @@ import pytest
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution import Command, LocalBackend, find_bubblewrap, run_command
-from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_local, needs_bubblewrap
+from tests.agent_core.execution.backends import (
+    LIMITS,
+    MEGABYTE,
+    make_local,
+    needs_bubblewrap,
+    needs_docker,
+)
+from tests.agent_core.execution.engine import remove_containers
 
 GATEWAY = """
 import asyncio, sys
 from pathlib import Path
 from agent_core.execution import Command
-from tests.agent_core.execution.backends import make_local
+from tests.agent_core.execution import backends
 
 async def main():
     beat = "while :; do date +%N > beat; sleep 0.02; done"
     command = Command(workspace="anna", argv=("/bin/bash", "-c", beat))
-    await make_local(Path(sys.argv[1])).start(command)
+    await getattr(backends, sys.argv[2])(Path(sys.argv[1])).start(command)
     await asyncio.sleep(600)
 
 asyncio.run(main())
@@ -62,8 +69,15 @@ async def test_a_home_among_the_programs_is_hidden(tmp_path: Path) -> None:
 
 @needs_bubblewrap
 @pytest.mark.process
-async def test_commands_die_with_a_gateway_that_is_killed(tmp_path: Path) -> None:
-    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", GATEWAY, str(tmp_path))
+@pytest.mark.parametrize("make", ["make_local", pytest.param("make_docker", marks=needs_docker)])
+async def test_commands_die_with_a_gateway_that_is_killed(
+    tmp_path: Path, make: str, request: pytest.FixtureRequest
+) -> None:
+    if make == "make_docker":
+        request.addfinalizer(lambda: remove_containers(tmp_path))
+    gateway = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", GATEWAY, str(tmp_path), make)
+    )
     beat = tmp_path / "workspaces" / "anna" / "beat"
     async with asyncio.timeout(45):
         while not beat.exists():

@@ -80,6 +80,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "folder": str(tmp_path),
             "searxng_url": "https://search.example",
             "github_url": "https://github.example/api/v3",
+            "backend": "local",
             "transcription": "",
             "provider": "scripted" if table == "model" else "honcho",
         }.get(key, text)
@@ -155,6 +156,8 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[tools]\nsearch = "tavily"', "but TAVILY_API_KEY is not set."),
         ('[tools]\nsearch = "google"', "must be"),
         ('[tools]\nsearxng_url = "search.lan"', "must be an address such as"),
+        ('[tools]\nbackend = "docker"', "backend is docker, but tools.docker_image is not set."),
+        ('[tools]\nbackend = "ssh"', "backend is ssh, but tools.ssh_host is not set."),
         ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
     ],
 )

@@ -228,6 +228,16 @@ def test_it_says_whether_commands_can_run(home: Path) -> None:
     assert 'tools.backend = "local" allows them' in findings(home, 0)["tools"]["text"]
 
 
+def test_it_says_why_commands_can_not_run_elsewhere(home: Path) -> None:
+    nobody = {"TALARIA_TOOLS__DOCKER_IMAGE": "x", "DOCKER_HOST": "unix:///nobody.sock"}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="docker", **nobody)["tools"]
+    assert found["state"] == "note"
+    assert found["text"].startswith("commands and files are off: ")
+    unknown = {"TALARIA_TOOLS__SSH_HOST": "127.0.0.1", "TALARIA_TOOLS__SSH_PORT": "1"}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="ssh", **unknown)["tools"]
+    assert found["text"].startswith("commands and files are off: ")
+
+
 @needs_bubblewrap
 def test_it_starts_the_sandbox_of_commands_and_leaves_nothing(home: Path) -> None:
     found = findings(home, 0, TALARIA_TOOLS__BACKEND="local")["tools"]

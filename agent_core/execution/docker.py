@@ -1,0 +1,282 @@
+"""The docker backend: a container for each person, by the CLI of docker."""
+
+import asyncio
+import hashlib
+import logging
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution.contract import Command, FileContent
+from agent_core.execution.folders import WorkspaceFolders, check_name, choose_owner, shorten
+from agent_core.execution.sandbox import (
+    ENVIRONMENT,
+    WORKSPACE,
+    SandboxLimits,
+    make_profile,
+)
+from agent_core.execution.supervised import SupervisedProcess, call, start_supervised
+from agent_core.execution.supervision import IN_CONTAINER, make_setup
+
+_HOME_LABEL, _WORKSPACE_LABEL = "talaria.home", "talaria.workspace"
+_SETTINGS_LABEL = "talaria.settings"
+_SECONDS = 60.0
+"""More than an engine takes to start a container."""
+_SPARE_PROCESSES = 32
+"""Processes of the supervisors in a container."""
+_PASSED_ON = (
+    *("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG"),
+    *("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "CONTAINER_HOST"),
+)
+"""Variables with which the CLI finds its engine."""
+_PROGRAM, _INIT = "docker", "/sbin/docker-init"
+_NONE = "none"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerSettings:
+    """The image with bash and coreutils, the network, and the share of processors.
+
+    An idle container is paused after `idle_seconds`. `environ` is where the client looks for its
+    engine.
+    """
+
+    image: str
+    network: str = _NONE
+    cpus: float = 1.0
+    idle_seconds: float = 300.0
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Container:
+    """What this process knows of a container."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_known: bool = False
+    is_paused: bool = False
+    running: set[SupervisedProcess] = field(default_factory=set)
+    timer: asyncio.TimerHandle | None = None
+
+
+class DockerBackend:
+    """Runs commands in containers that see their workspace and nothing else of this machine."""
+
+    name = "docker"
+    is_confined = True
+
+    def __init__(self, root: Path, limits: SandboxLimits, settings: ContainerSettings) -> None:
+        """`root` holds a folder for each workspace; the engine has to be on this machine."""
+        self._limits = limits
+        self._settings = settings
+        self._user, owner = choose_owner()
+        self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
+        self._home = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
+        self._environ = {
+            name: value for name, value in settings.environ.items() if name in _PASSED_ON
+        }
+        self._containers: dict[str, _Container] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def has_network(self, workspace: str) -> bool:
+        """Return whether the containers have a network."""
+        return self._settings.network != _NONE
+
+    async def start(self, command: Command) -> SupervisedProcess:
+        """Start a command in its container; see `Backend`."""
+        if any("\0" in word for word in command.argv):
+            raise WorkspaceError("a command can't hold a NUL character")
+        folder = shorten(command.folder)
+        place = await self._folders.find(command.workspace, folder)
+        before = await self._folders.disk.look(place)
+        container = self._containers.setdefault(command.workspace, _Container())
+        async with container.lock:
+            await self._wake(command.workspace, container, place)
+            try:
+                process = await self._exec(command, folder)
+            except BackendUnavailable:  # somebody may have stopped or removed it
+                container.is_known = False
+                await self._wake(command.workspace, container, place)
+                process = await self._exec(command, folder)
+            container.running.add(process)
+        process.is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
+        process.on_end = partial(self._note_end, command.workspace, container, process)
+        return process
+
+    async def _exec(self, command: Command, folder: str) -> SupervisedProcess:
+        limits = self._limits
+        setup = make_setup(
+            {
+                "has_input": int(command.has_input),
+                "memory": limits.memory,
+                "processes": limits.processes,
+                "disk": 0,  # this process looks at it
+                "init": _INIT,
+            },
+            {"argv": command.argv},
+        )
+        name = self._name(command.workspace)
+        words = ("exec", "--interactive", "--workdir", f"{WORKSPACE}/{folder}", name)
+        argv = (_PROGRAM, *words, "/bin/bash", "-c", IN_CONTAINER)
+        return await start_supervised(
+            argv, setup, self._environ, partial(self._force, command.workspace)
+        )
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file; see `Backend`."""
+        return await self._folders.read(workspace, path, most)
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once; see `Backend`."""
+        await self._folders.write(workspace, path, data)
+
+    async def stop(self, workspace: str) -> None:
+        """Kill every command of a workspace; see `Backend`."""
+        container = self._containers.get(workspace)
+        for process in list(container.running) if container else ():
+            await process.kill()
+
+    async def sleep(self, workspace: str) -> None:
+        """Pause the container of an idle workspace; see `Backend`."""
+        container = self._containers.get(workspace)
+        if container is None:
+            return
+        async with container.lock:
+            if container.is_known and not container.running and not container.is_paused:
+                await self._call("pause", self._name(workspace))
+                container.is_paused = True
+
+    async def close(self) -> None:
+        """Stop the containers that this process has used; see `Backend`."""
+        for workspace, container in self._containers.items():
+            if container.timer:
+                container.timer.cancel()
+            await self.stop(workspace)
+            with suppress(BackendUnavailable):
+                async with container.lock:
+                    if container.is_known:
+                        container.is_known = False
+                        await self._call("kill", self._name(workspace))
+
+    async def health(self) -> None:
+        """Ask the engine, and look for the image; see `Backend`."""
+        if not shutil.which(_PROGRAM, path=self._environ.get("PATH")):
+            raise BackendUnavailable(f"{_PROGRAM} is not installed")
+        await self._call("version", "--format", "{{.Server.Version}}")
+        await self._call("image", "inspect", "--format", "{{.Id}}", self._settings.image)
+
+    def _note_end(self, workspace: str, container: _Container, process: SupervisedProcess) -> None:
+        container.running.discard(process)
+        if container.timer:
+            container.timer.cancel()
+        if not container.running:
+            loop = asyncio.get_running_loop()
+            container.timer = loop.call_later(
+                self._settings.idle_seconds, self._fall_asleep, workspace
+            )
+
+    def _fall_asleep(self, workspace: str) -> None:
+        task = asyncio.create_task(self._try_to_sleep(workspace))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _try_to_sleep(self, workspace: str) -> None:
+        try:
+            await self.sleep(workspace)
+        except BackendUnavailable as error:
+            _log.warning("an idle container can't be paused: %s", error)
+
+    async def _force(self, workspace: str, pid: int) -> None:
+        """End everything in a container whose supervisor does not answer."""
+        self._containers[workspace].is_known = False
+        await self._call("kill", self._name(workspace))
+
+    async def _wake(self, workspace: str, container: _Container, place: Path) -> None:
+        """Have the container run, with its lock held; create it if there is none that fits."""
+        if container.timer:
+            container.timer.cancel()
+        if container.is_known and container.is_paused:
+            await self._call("unpause", self._name(workspace))
+            container.is_paused = False
+        if container.is_known:
+            return
+        container.is_paused = False
+        name, words = self._name(workspace), self._list_words(workspace, place)
+        told = "\0".join((*words, make_profile()))
+        digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+        found = await self._find(workspace)
+        if found and found[1] != digest:
+            await self._call("rm", "--force", name)
+            found = None
+        if found is None:
+            await self._create(digest, words)
+        elif found[0] == "paused":
+            await self._call("unpause", name)
+            await self._call("restart", "--time", "0", name)
+        else:  # commands of an earlier gateway end
+            await self._call("restart", "--time", "0", name)
+        container.is_known = True
+
+    async def _create(self, digest: str, words: Sequence[str]) -> None:
+        """Create and start a container; the client reads the profile of calls from a file."""
+        label = f"{_SETTINGS_LABEL}={digest}"
+        with TemporaryDirectory() as folder:
+            profile = Path(folder) / "calls.json"
+            await asyncio.to_thread(profile.write_text, make_profile())
+            given = ("--security-opt", f"seccomp={profile}", "--label", label)
+            await self._call("run", "--detach", *given, *words)
+
+    async def _find(self, workspace: str) -> tuple[str, str] | None:
+        """Return the state of a container and the digest of its settings, by its labels."""
+        filters = (
+            *("--filter", f"label={_HOME_LABEL}={self._home}"),
+            *("--filter", f"label={_WORKSPACE_LABEL}={workspace}"),
+        )
+        shown = '{{.State}} {{.Label "' + _SETTINGS_LABEL + '"}}'
+        line = await self._call("ps", "--all", *filters, "--format", shown)
+        state, _, digest = line.partition(" ")
+        return (state, digest) if state else None
+
+    def _list_words(self, workspace: str, place: Path) -> list[str]:
+        limits, settings = self._limits, self._settings
+        shared = limits.memory // 4
+        words = ["--name", self._name(workspace)]
+        words += ["--label", f"{_HOME_LABEL}={self._home}"]
+        words += ["--label", f"{_WORKSPACE_LABEL}={workspace}"]
+        words += ["--init", "--restart", "no", "--log-driver", "none", "--hostname", "workspace"]
+        words += ["--network", settings.network, "--ipc", "private", "--read-only"]
+        words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+        words += ["--user", f"{self._user}:{self._user}", "--cpus", f"{settings.cpus:g}"]
+        words += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
+        words += ["--pids-limit", str(limits.processes + _SPARE_PROCESSES)]
+        words += ["--ulimit", "core=0", "--ulimit", "nofile=1024:1024"]
+        words += ["--ulimit", f"fsize={limits.file}:{limits.file}", "--shm-size", str(shared)]
+        words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={shared},mode=1777"]  # noqa: S108 - its own
+        words += ["--mount", f"type=bind,source={place.resolve()},target={WORKSPACE}"]
+        for name, value in ENVIRONMENT.items():
+            words += ["--env", f"{name}={value}"]
+        return [*words, "--entrypoint", "/bin/sleep", settings.image, "infinity"]
+
+    def _name(self, workspace: str) -> str:
+        check_name(workspace)
+        return f"talaria-{self._home}-{workspace}"
+
+    async def _call(self, *words: str) -> str:
+        """Run the CLI, and return its first line. Raises `BackendUnavailable`."""
+        argv = (_PROGRAM, *words)
+        status, output, errors = await call(argv, self._environ, _SECONDS)
+        if status:
+            raise BackendUnavailable(f"`{argv[0]} {words[0]}` failed: {_shorten(errors)}")
+        return output.partition("\n")[0].strip()
+
+
+def _shorten(errors: str) -> str:
+    return " ".join(errors.split())[:300] or "it gives no reason"

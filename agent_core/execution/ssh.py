@@ -1,0 +1,235 @@
+"""The ssh backend: commands in bubblewrap on another machine, by the system's ssh client."""
+
+import asyncio
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution import files
+from agent_core.execution.contract import Command, FileContent
+from agent_core.execution.folders import check_name, shorten
+from agent_core.execution.sandbox import (
+    SandboxLimits,
+    list_remote_words,
+    make_remote_values,
+)
+from agent_core.execution.supervised import SupervisedProcess, call, start_supervised
+from agent_core.execution.supervision import REMOTE, make_setup
+
+_SECONDS = 30.0
+_HEALTH = ".health"
+"""A workspace of nobody."""
+_CONNECT_SECONDS = 10
+_PASSED_ON = ("PATH", "HOME", "SSH_AUTH_SOCK")
+_REMOTE_SHELL = f"exec bash -c {shlex.quote(REMOTE)} supervisor"
+_CHECK = r"""
+path=$1
+case $path in /*) echo 'leads out of the workspace'; exit 1 ;; esac
+place=$(realpath -m -- "/workspace/$path") 2>/dev/null
+case $place/ in /workspace/*) ;; *) echo 'leads out of the workspace'; exit 1 ;; esac
+"""
+_READ = (
+    _CHECK
+    + r"""
+[ -L "/workspace/$path" ] && [ ! -e "/workspace/$path" ] && { echo 'is a circle of links'; exit 1; }
+[ -e "$place" ] && [ -e "/workspace/$path" ] || { echo 'does not exist'; exit 1; }
+[ -d "$place" ] && { echo 'is a folder'; exit 1; }
+[ -f "$place" ] || { echo 'is no plain file'; exit 1; }
+size=$(stat -c %s -- "$place") && echo "$size" && exec head -c "$2" -- "$place"
+"""
+)
+_WRITE = (
+    r"""
+case $1 in ''|.|..|*/|*/.|*/..) echo 'names no file'; exit 1 ;; esac
+case $1 in */*) folder=${1%/*} ;; *) folder=. ;; esac
+name=${1##*/} most=$2
+set -- "$folder"
+"""
+    + _CHECK
+    + r"""
+if [ "$(du -sk /workspace | cut -f 1)" -gt $((most / 1024)) ]; then
+    echo "can't be written: the workspace is full"; exit 1
+fi
+exec 2> /dev/null
+mkdir -p -m 700 -- "$place" && cd -- "$place" || { echo "can't be written there"; exit 1; }
+[ -d "$name" ] && [ ! -L "$name" ] && { echo 'is a folder'; exit 1; }
+draft=$(mktemp .XXXXXXXXXXXX.part) || { echo "can't be written there"; exit 1; }
+trap 'rm -f -- "$draft"' EXIT
+cat > "$draft" || { echo "can't be written"; exit 1; }
+[ -f "$name" ] && [ ! -L "$name" ] && chmod --reference="$name" -- "$draft"
+mv -fT -- "$draft" "$name" || { echo "can't be written"; exit 1; }
+"""
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSettings:
+    """The machine, its account and the folder of the workspaces there; with a key, or the agent.
+
+    `known_hosts` is a file with the machine's key; "" for the files that ssh itself reads. Unknown
+    machines are refused. `environ` is where the client finds its home and its agent.
+    """
+
+    host: str
+    root: str
+    user: str = ""
+    port: int = 22
+    key: str = ""
+    known_hosts: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+class SshBackend:
+    """Runs commands in a sandbox on another machine, which needs bash and bubblewrap."""
+
+    name = "ssh"
+    is_confined = True
+
+    def __init__(self, limits: SandboxLimits, settings: RemoteSettings) -> None:
+        self._limits = limits
+        self._settings = settings
+        self._environ = {
+            name: value for name, value in settings.environ.items() if name in _PASSED_ON
+        }
+        self._folder = Path(tempfile.gettempdir()) / f"talaria-ssh-{os.getpid()}-{id(self):x}"
+        """The folder of the connection's socket, whose path has to be short."""
+        self._running: dict[str, set[SupervisedProcess]] = {}
+
+    def has_network(self, workspace: str) -> bool:
+        """No command has a network there."""
+        return False
+
+    async def start(self, command: Command) -> SupervisedProcess:
+        """Start a command in a sandbox there; see `Backend`."""
+        check_name(command.workspace)
+        if any("\0" in word for word in (*command.argv, command.folder)):
+            raise WorkspaceError("a command can't hold a NUL character")
+        folder = shorten(command.folder)
+        if folder.startswith("/"):
+            raise WorkspaceError(f"`{folder}` leads out of the workspace")
+        limits = self._limits
+        setup = make_setup(
+            {
+                "has_input": int(command.has_input),
+                "memory": limits.memory,
+                "processes": limits.processes,
+                "disk": limits.workspace,
+                "place": f"{self._settings.root}/{command.workspace}",
+                "folder": folder or ".",
+                **make_remote_values(),
+            },
+            {"argv": command.argv, **list_remote_words(limits, folder)},
+        )
+        argv = self._ssh(_REMOTE_SHELL)
+        process = await start_supervised(argv, setup, self._environ, self._force)
+        running = self._running.setdefault(command.workspace, set())
+        running.add(process)
+        process.on_end = partial(running.discard, process)
+        return process
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file, in a sandbox; see `Backend`."""
+        path = shorten(path)
+        with files.errors_of(path):
+            words = ("/bin/bash", "-c", _READ, "read", path, str(most))
+            process = await self.start(Command(workspace=workspace, argv=words))
+        output = await _collect(process, path)
+        size, _, data = output.partition(b"\n")
+        return FileContent(data=data, size=int(size))
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once, in a sandbox; see `Backend`."""
+        path = shorten(path)
+        with files.errors_of(path):
+            words = ("/bin/bash", "-c", _WRITE, "write", path, str(self._limits.workspace))
+            command = Command(workspace=workspace, argv=words, has_input=True)
+            process = await self.start(command)
+        await _collect(process, path, data)
+
+    async def stop(self, workspace: str) -> None:
+        """Kill every command of a workspace; see `Backend`."""
+        for process in list(self._running.get(workspace, ())):
+            await process.kill()
+
+    async def sleep(self, workspace: str) -> None:
+        """Do nothing: an idle workspace costs nothing there."""
+
+    async def close(self) -> None:
+        """Kill every command, and end the connection; see `Backend`."""
+        for workspace in list(self._running):
+            await self.stop(workspace)
+        if self._folder.exists():
+            await call(self._ssh(options=("-O", "exit")), self._environ, _SECONDS)
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def health(self) -> None:
+        """Run a command there; see `Backend`."""
+        process = await self.start(Command(workspace=_HEALTH, argv=("/bin/true",)))
+        try:
+            ended = await process.wait()
+        finally:
+            await process.kill()
+        if ended.status:
+            raise BackendUnavailable("the sandbox does not start there")
+
+    async def _force(self, pid: int) -> None:
+        """Kill a supervisor's command that does not end."""
+        script = f"read -r first _ < /proc/{pid}/task/{pid}/children; kill -KILL ${{first:-{pid}}}"
+        await call(self._ssh(f"bash -c {shlex.quote(script)}"), self._environ, _SECONDS)
+
+    def _ssh(self, *command: str, options: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the words of the client, with one connection for all commands."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        settings = self._settings
+        given = {
+            "BatchMode": "yes",
+            "StrictHostKeyChecking": "yes",
+            "UpdateHostKeys": "no",
+            "ForwardAgent": "no",
+            "ForwardX11": "no",
+            "ClearAllForwardings": "yes",
+            "PermitLocalCommand": "no",
+            "ConnectTimeout": str(_CONNECT_SECONDS),
+            "ServerAliveInterval": "10",
+            "ServerAliveCountMax": "3",
+            "ControlMaster": "auto",
+            "ControlPath": str(self._folder / "s"),
+            "ControlPersist": "60",
+        }
+        if settings.key:
+            given |= {"IdentityFile": settings.key, "IdentitiesOnly": "yes"}
+        if settings.known_hosts:
+            given |= {"UserKnownHostsFile": settings.known_hosts, "GlobalKnownHostsFile": "none"}
+        words = [word for name, value in given.items() for word in ("-o", f"{name}={value}")]
+        user = ("-l", settings.user) if settings.user else ()
+        return (
+            *("ssh", "-T", "-p", str(settings.port), *user, *words, *options, "--"),
+            *(settings.host, *command),
+        )
+
+
+async def _collect(process: SupervisedProcess, path: str, data: bytes | None = None) -> bytes:
+    """Run a small program on a file to its end. Raises `WorkspaceError` with its complaint."""
+    output = bytearray()
+    try:
+        async with asyncio.timeout(_SECONDS):
+            if data is not None:
+                for piece in (data, b"") if data else (b"",):
+                    await process.write(piece)
+            while piece := await process.read():
+                output += piece
+            ended = await process.wait()
+    except TimeoutError as error:
+        raise BackendUnavailable("the remote machine does not answer in time") from error
+    finally:
+        await process.kill()
+    if ended.status or ended.limit:
+        complaint = output.decode(errors="replace").strip() or "can't be used"
+        raise WorkspaceError(f"`{path}` {complaint}")
+    return bytes(output)

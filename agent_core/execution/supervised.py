@@ -1,0 +1,212 @@
+"""A command with a supervisor: what its backend sees of it."""
+
+import asyncio
+import logging
+import shlex
+from asyncio.subprocess import Process as Child
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution.contract import Exit, Limit
+from agent_core.execution.running import send
+from agent_core.execution.subprocesses.spawning import spawn
+from agent_core.execution.supervision import MARK, make_input
+
+_PIECE = 65_536
+_LOOK = 0.25
+"""Seconds between two looks at the disk."""
+_KILLED = 137
+_BEGIN_SECONDS = 30.0
+"""More than a container or a connection takes to start a command."""
+_END_SECONDS = 5.0
+"""Seconds in which a supervisor kills its command; then something stronger is done."""
+_SHOWN = 300
+_LIMITS: Mapping[str, Limit] = {
+    "memory": "memory",
+    "processes": "processes",
+    "disk": "disk",
+}
+
+_log = logging.getLogger(__name__)
+
+
+class SupervisedProcess:
+    """A command elsewhere. `force` ends it where its supervisor does not."""
+
+    def __init__(self, child: Child, force: Callable[[int], Awaitable[None]]) -> None:
+        assert child.stdin is not None  # noqa: S101 - all are pipes
+        assert child.stdout is not None  # noqa: S101
+        assert child.stderr is not None  # noqa: S101
+        self.on_end: Callable[[], object] = lambda: None
+        self.is_disk_full: Callable[[], Awaitable[bool]] | None = None
+        self._child = child
+        self._stdin, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
+        self._force = force
+        self._reading = asyncio.Lock()
+        self._begun = asyncio.Event()
+        self._complaints: list[str] = []
+        self._pid = 0
+        self._refusal = ""
+        self._status: int | None = None
+        self._limit: Limit = ""
+        self._is_killed = False
+        self._listening = asyncio.create_task(self._listen())
+
+    async def begin(self, setup: bytes) -> None:
+        """Send the setup, and wait until the command runs.
+
+        Raises `WorkspaceError` for its folder, and `BackendUnavailable`.
+        """
+        try:
+            async with asyncio.timeout(_BEGIN_SECONDS):
+                self._stdin.write(setup)
+                with suppress(ConnectionError):
+                    await self._stdin.drain()
+                await self._begun.wait()
+        except BaseException as error:
+            await self.kill()
+            if isinstance(error, TimeoutError):
+                raise BackendUnavailable("a command does not start in time") from error
+            raise
+        if self._pid:
+            return
+        await self.kill()
+        about, _, reason = self._refusal.partition(" ")
+        if about == "folder":
+            raise WorkspaceError(f"the folder {reason}")
+        raise BackendUnavailable(reason or self.describe_complaints())
+
+    def describe_complaints(self) -> str:
+        """Return what the client said, as a reason."""
+        return " ".join(self._complaints)[-_SHOWN:].strip() or "it gives no reason"
+
+    async def read(self) -> bytes:
+        """Return the next output; see `Process`."""
+        async with self._reading:  # `kill` may drain the pipe while somebody reads
+            return await self._stdout.read(_PIECE)
+
+    async def write(self, data: bytes) -> None:
+        """Send input; see `Process`."""
+        if self._status is not None:
+            raise WorkspaceError("the command reads no more input")
+        await send(self._stdin, make_input(data))
+
+    async def wait(self) -> Exit:
+        """Wait for the end, and look at the disk; see `Process`."""
+        while self._child.returncode is None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK):
+                    await self._child.wait()
+                    break
+            if self.is_disk_full and not self._is_killed and await self.is_disk_full():
+                self._limit = "disk"
+                self._stdin.close()
+        await asyncio.wait((self._listening,))
+        self.on_end()
+        if self._status is not None:
+            return Exit(status=self._status, limit=self._limit)
+        if self._is_killed or self._limit:
+            return Exit(status=_KILLED, limit=self._limit)
+        raise BackendUnavailable(f"the command was lost: {self.describe_complaints()}")
+
+    async def kill(self) -> None:
+        """Kill the command with all that it started; see `Process`."""
+        self._is_killed = True
+        self._stdin.close()
+        if not await self._end_within(_END_SECONDS):
+            try:
+                await self._force(self._pid)
+            except BackendUnavailable as error:
+                _log.error("a command may still run where it was started: %s", error)
+            if not await self._end_within(_END_SECONDS):
+                with suppress(ProcessLookupError):
+                    self._child.kill()
+                await self._end_within(_END_SECONDS)
+        self.on_end()
+
+    async def _end_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(self._drain(), self._child.wait())
+        except TimeoutError:
+            return False
+        return True
+
+    async def _drain(self) -> None:
+        while await self.read():
+            pass
+
+    async def _listen(self) -> None:
+        """Read what the supervisor and its client say, until both have ended."""
+        try:
+            while line := await self._stderr.readline():
+                self._hear(line.decode(errors="replace").rstrip("\n"))
+        except ValueError:  # a line without end: no supervisor says that
+            _log.error("the client of a command says too much")
+        finally:
+            self._begun.set()
+
+    def _hear(self, line: str) -> None:
+        if not line.startswith(MARK):
+            self._complaints = [*self._complaints[-8:], line.strip()]
+            return
+        word, _, rest = line.removeprefix(MARK).strip().partition(" ")
+        if word == "refused":
+            self._refusal = rest
+        elif word == "limit":
+            self._limit = _LIMITS.get(rest, "")
+        elif word in ("ready", "status") and rest.isascii() and rest.isdecimal():
+            if word == "status":
+                self._status = int(rest)
+            else:
+                self._pid = int(rest)
+                self._begun.set()
+
+
+async def start_supervised(
+    argv: Sequence[str],
+    setup: bytes,
+    environ: Mapping[str, str],
+    force: Callable[[int], Awaitable[None]],
+) -> SupervisedProcess:
+    """Start the client of a supervisor, and wait until its command runs.
+
+    Cancellation leaves nothing running. Raises `WorkspaceError` and `BackendUnavailable`.
+    """
+
+    async def abandon(child: Child) -> None:
+        await SupervisedProcess(child, force).kill()
+
+    try:
+        child = await spawn(argv, abandon, environ=environ)
+    except OSError as error:
+        raise BackendUnavailable(f"{argv[0]} can't be started: {error.strerror}") from error
+    process = SupervisedProcess(child, force)
+    await process.begin(setup)
+    return process
+
+
+async def call(
+    argv: Sequence[str], environ: Mapping[str, str], seconds: float, data: bytes = b""
+) -> tuple[int, str, str]:
+    """Run a client to its end; return its status and both outputs. Raises `BackendUnavailable`."""
+
+    async def end(child: Child) -> None:
+        with suppress(ProcessLookupError):
+            child.kill()
+        await child.communicate()
+
+    try:
+        child = await spawn(argv, end, environ=environ)
+    except OSError as error:
+        raise BackendUnavailable(f"{argv[0]} can't be started: {error.strerror}") from error
+    try:
+        async with asyncio.timeout(seconds):
+            output, errors = await child.communicate(data)
+    except TimeoutError as error:
+        raise BackendUnavailable(f"`{shlex.join(argv[:2])}` does not answer") from error
+    finally:
+        if child.returncode is None:
+            await end(child)
+    return child.returncode or 0, output.decode(errors="replace"), errors.decode(errors="replace")

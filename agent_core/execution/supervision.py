@@ -1,0 +1,176 @@
+"""The supervisor of a command elsewhere: a bash script beside it that the gateway talks to.
+
+Its standard input is a lifeline: when that closes, because the gateway has ended or the connection
+is lost, the supervisor kills the command. Its standard output is the command's, and on its standard
+error it says what happens. It also keeps the command within its limits.
+"""
+
+import shlex
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+
+MARK = "supervisor:"
+"""The beginning of a line in which a supervisor says something."""
+MOST_SENT = 30_000
+"""Bytes of input in one line."""
+
+# A place sets `launch`, the words before the command, and `extra`, the processes that are not the
+# command's. `kill_all` ends the command, and `sweep` what it left behind.
+_BEGIN = r"""
+exec 3>&2 4<&0
+say() { echo "supervisor: $*" >&3; }
+refuse() { say "refused $*"; exit 0; }
+IFS= read -r setup <&4 || exit 125
+eval "$(base64 -d <<< "$setup")"
+extra=0 launch=()
+below() {
+    local at=0 file kids
+    found=("$1")
+    while [ $at -lt ${#found[@]} ] && [ ${#found[@]} -le 10000 ]; do
+        for file in /proc/${found[at]}/task/*/children; do
+            read -r -a kids < "$file"
+            found+=("${kids[@]}")
+        done
+        at=$((at + 1))
+    done
+} 2>/dev/null
+"""
+_CONTAINER = r"""
+launch=("$init" -s --) extra=1
+kill_all() { kill -KILL $child; }
+list_left() {
+    local pid first
+    below 1
+    first=$(printf '%s\n' "${found[@]:1}" | sort -n | head -n 1)
+    left=()
+    for pid in "${found[@]:1}"; do
+        [ $pid = $first ] || left+=($pid)
+    done
+}
+sweep() {
+    local before=
+    read -r -a kids < /proc/1/task/1/children
+    [ ${#kids[@]} -gt 1 ] || return
+    for _ in {1..500}; do
+        list_left
+        [ ${#left[@]} -gt 0 ] || return
+        if [ "${left[*]}" = "$before" ]; then signal=KILL; else signal=STOP; fi
+        kill -$signal "${left[@]}"
+        before="${left[*]}"
+    done
+} 2>/dev/null
+count_kills() {
+    kills=0
+    local name count
+    while read -r name count; do
+        [ "$name" = oom_kill ] && kills=$count
+    done < /sys/fs/cgroup/memory.events || while read -r name count; do
+        [ "$name" = oom_kill ] && kills=$count
+    done < /sys/fs/cgroup/memory/memory.oom_control
+} 2>/dev/null
+"""
+_REMOTE = r"""
+command -v bwrap > /dev/null || refuse 'backend bubblewrap is not installed there'
+mkdir -p -m 700 -- "$place" || refuse "backend the workspace can't be made there"
+top=$(realpath -e -- "$place") && there=$(realpath -e -- "$place/$folder") 2>/dev/null ||
+    refuse 'folder does not exist'
+case $there/ in "$top"/*) ;; *) refuse 'folder leads out of the workspace' ;; esac
+[ -d "$there" ] || refuse 'folder is no folder'
+launch=(bwrap "${words[@]}") extra=2
+for path in "${merged[@]}"; do
+    if [ -L "$path" ]; then launch+=(--symlink "$(readlink "$path")" "$path")
+    elif [ -d "$path" ]; then launch+=(--ro-bind "$path" "$path"); fi
+done
+for path in "${reports[@]}"; do
+    [ ! -e "$path" ] || launch+=(--ro-bind /dev/null "$path")
+done
+launch+=(--ro-bind-data 10 /etc/passwd --ro-bind-data 11 /etc/group)
+[ "$(uname -m)" != "$machine" ] || launch+=(--seccomp 12)
+launch+=(--bind "$top" /workspace --remount-ro /dev --remount-ro / "${last[@]}")
+kill_all() {
+    local first=
+    read -r first _ < /proc/$child/task/$child/children
+    kill -KILL ${first:-$child} || kill -KILL $child
+} 2>/dev/null
+sweep() { :; }
+count_kills() { kills=0; }
+"""
+_END = r"""
+is_over() {
+    local pid size shared sum=0 _
+    below $child
+    if [ ${#found[@]} -gt $((processes + extra)) ]; then limit=processes; return; fi
+    for pid in "${found[@]}"; do
+        read -r _ size shared _ < /proc/$pid/statm && sum=$((sum + size - shared))
+    done
+    if [ $((sum * 4096)) -gt $memory ]; then limit=memory; return; fi
+    count_kills
+    if [ $kills != $kills_before ]; then limit=memory; return; fi
+    [ $disk != 0 ] && [ $EPOCHSECONDS -ge $due ] || return 1
+    local started=$EPOCHSECONDS used
+    used=$(du -sk -- "$place" | cut -f 1)
+    due=$((EPOCHSECONDS + 1 + 20 * (EPOCHSECONDS - started)))
+    [ -n "$most" ] || most=$((used + 1000 > disk / 1024 ? used + 1000 : disk / 1024))
+    if [ $used -gt $most ]; then limit=disk; return; fi
+    return 1
+} 2>/dev/null
+watch() {
+    local buffer= part status limit= due=0 most= kills_before
+    count_kills
+    kills_before=$kills
+    while :; do
+        part=
+        IFS= read -r -t 0.2 part <&4
+        status=$?
+        buffer+=$part
+        if [ $status = 0 ]; then
+            if [ "$buffer" = end ]; then exec 5>&-; else base64 -d <<< "$buffer" >&5; fi
+            buffer=
+        elif [ $status -le 128 ]; then
+            break
+        fi
+        if is_over; then say "limit $limit"; break; fi
+    done
+    kill_all
+}
+if [ $has_input = 1 ]; then
+    exec 5> >(exec "${launch[@]}" "${argv[@]}" 2>&1 3>&- 4<&- 10<<< "$accounts" 11<<< "$groups" \
+        12< <(base64 -d <<< "$filter"))
+    child=$!
+else
+    exec 5> /dev/null
+    "${launch[@]}" "${argv[@]}" < /dev/null 2>&1 3>&- 4<&- 5>&- 10<<< "$accounts" \
+        11<<< "$groups" 12< <(base64 -d <<< "$filter") &
+    child=$!
+fi
+say "ready $child"
+watch &
+watcher=$!
+exec 5>&-
+wait $child 2>/dev/null
+status=$?
+kill $watcher 2>/dev/null
+wait $watcher 2>/dev/null
+sweep
+say "status $status"
+"""
+
+IN_CONTAINER = _BEGIN + _CONTAINER + _END
+"""The supervisor in a container whose first process reaps orphans."""
+REMOTE = _BEGIN + _REMOTE + _END
+"""The supervisor on a remote machine, which starts the sandbox there."""
+
+
+def make_setup(values: Mapping[str, str | int], lists: Mapping[str, Sequence[str]]) -> bytes:
+    """Return the first line for a supervisor: its variables."""
+    lines = [f"{name}={shlex.quote(str(value))}" for name, value in values.items()]
+    lines += [f"{name}=({' '.join(map(shlex.quote, words))})" for name, words in lists.items()]
+    return b64encode("\n".join(lines).encode(errors="surrogateescape")) + b"\n"
+
+
+def make_input(data: bytes) -> bytes:
+    """Return the lines that send input to a command; b"" closes it."""
+    if not data:
+        return b"end\n"
+    pieces = [data[at : at + MOST_SENT] for at in range(0, len(data), MOST_SENT)]
+    return b"".join(b64encode(piece) + b"\n" for piece in pieces)

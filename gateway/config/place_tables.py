@@ -1,0 +1,41 @@
+"""Settings of the places where commands run: containers, and another machine."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.config.types import Text
+
+
+class PlaceSettings(BaseModel):
+    """The containers of the `docker` backend, and the machine of `ssh`; a part of `[tools]`."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+    docker_image: Text = Field(
+        "", description="The image of the containers; it needs bash and coreutils."
+    )
+    docker_network: Text = Field(
+        "none", description="The engine's network that containers are in; `none` for no network."
+    )
+    docker_cpus: float = Field(
+        1.0, ge=0.1, le=256, description="Processors that a container may use."
+    )
+    docker_idle_minutes: int = Field(
+        5, ge=1, le=1440, description="Minutes after which an idle container is paused."
+    )
+    ssh_host: Text = Field(
+        "", description="The machine of the `ssh` backend; it needs bash and bubblewrap."
+    )
+    ssh_user: Text = Field("", description="The account there; empty for ssh's own choice.")
+    ssh_port: int = Field(22, ge=1, le=65_535, description="The port of its server.")
+    ssh_key: Text = Field(
+        "", description="The file of the private key, without a password; empty for the agent."
+    )
+    ssh_known_hosts: Text = Field(
+        "",
+        description="The file with the machine's own key; empty for ssh's files. An unknown machine"
+        " is refused.",
+    )
+    ssh_root: Text = Field(
+        "talaria-workspaces",
+        description="The folder of the workspaces there, below the account's home or absolute.",
+    )

@@ -1,0 +1,127 @@
+"""The docker backend: its containers over restarts, idle times and mishaps."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import BackendUnavailable
+from agent_core.execution import Command, ContainerSettings, DockerBackend, run_command
+from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_docker, needs_docker
+from tests.agent_core.execution.engine import IMAGE, remove_containers
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+@pytest.fixture
+async def folder(tmp_path: Path) -> AsyncIterator[Path]:
+    yield tmp_path
+    remove_containers(tmp_path)
+
+
+async def say(backend: DockerBackend, text: str) -> bytes:
+    command = Command(workspace="anna", argv=("/bin/bash", "-c", text))
+    return (await run_command(backend, command, seconds=45, most_bytes=MEGABYTE)).output
+
+
+def inspect(form: str) -> list[str]:
+    """One line for each container of ours, by this form."""
+    listed = subprocess.run(
+        ["docker", "ps", "--all", "--quiet", "--filter", "label=talaria.workspace=anna"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    shown = subprocess.run(
+        ["docker", "inspect", "--format", form, *listed.stdout.split()],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return shown.stdout.split()
+
+
+def of(folder: Path, form: str) -> str:
+    """The line of the container whose workspace is below a folder."""
+    lines = inspect("{{(index .Mounts 0).Source}}|" + form)
+    (line,) = [line for line in lines if line.startswith(str(folder))]
+    return line.partition("|")[2]
+
+
+@needs_docker
+async def test_a_container_has_nothing_that_it_does_not_need(folder: Path) -> None:
+    backend = make_docker(folder)
+    assert await say(backend, "id -u; touch /x /etc/x 2>/dev/null || echo read-only") == (
+        b"1000\nread-only\n"
+    )
+    form = (
+        "{{.HostConfig.NetworkMode}}|{{.HostConfig.ReadonlyRootfs}}|{{.HostConfig.CapDrop}}"
+        "|{{range .HostConfig.SecurityOpt}}{{if lt (len .) 20}}{{.}}{{end}}{{end}}"
+        "|{{.HostConfig.Privileged}}|{{len .Mounts}}"
+    )
+    assert of(folder, form) == "none|true|[ALL]|no-new-privileges|false|1"
+    await backend.close()
+
+
+@needs_docker
+async def test_the_next_process_finds_the_container_and_ends_what_ran_in_it(folder: Path) -> None:
+    first = make_docker(folder)
+    beat = "while :; do date +%N > beat; sleep 0.02; done"
+    await first.start(Command(workspace="anna", argv=("/bin/bash", "-c", beat)))
+    known = of(folder, "{{.Id}}")
+    second = make_docker(folder)  # the first one was killed, and could end nothing
+    assert await say(second, "a=$(cat beat); sleep 0.2; [ $a = $(cat beat) ] && echo still") == (
+        b"still\n"
+    )
+    assert of(folder, "{{.Id}}") == known
+    await first.close()
+    await second.close()
+    assert of(folder, "{{.State.Status}}") == "exited"
+
+
+@needs_docker
+async def test_an_idle_container_is_paused_and_wakes_for_a_command(folder: Path) -> None:
+    settings = ContainerSettings(image=IMAGE, idle_seconds=0, environ=os.environ)
+    backend = DockerBackend(folder / "workspaces", LIMITS, settings)
+    assert await say(backend, "echo one") == b"one\n"
+    async with asyncio.timeout(45):
+        while of(folder, "{{.State.Status}}") != "paused":
+            await asyncio.sleep(0)
+    assert await say(backend, "echo two") == b"two\n"
+    await backend.close()
+
+
+@needs_docker
+async def test_a_container_that_somebody_removed_is_made_again(folder: Path) -> None:
+    backend = make_docker(folder)
+    await say(backend, "echo kept > note")
+    remove_containers(folder)
+    assert await say(backend, "cat note") == b"kept\n"
+    await backend.close()
+
+
+@needs_docker
+async def test_a_command_whose_container_dies_is_lost_with_a_reason(folder: Path) -> None:
+    backend = make_docker(folder)
+    waiting = asyncio.create_task(say(backend, "touch begun; sleep 600"))
+    async with asyncio.timeout(45):
+        while not (folder / "workspaces/anna/begun").exists():
+            await asyncio.sleep(0)
+    remove_containers(folder)
+    with pytest.raises(BackendUnavailable, match="the command was lost"):
+        await waiting
+    await backend.close()
+
+
+async def test_without_an_engine_nothing_runs_and_the_error_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    backend = make_docker(tmp_path)
+    with pytest.raises(BackendUnavailable, match=r"docker( is not installed|` failed| version` f)"):
+        await backend.health()
+    with pytest.raises(BackendUnavailable):
+        await say(backend, "true")
