@@ -22,7 +22,12 @@ from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_router
 from gateway.bootstrap.scheduling import SchedulingDeps, list_command_ends, make_scheduling
-from gateway.bootstrap.toolboxes import make_mcp_servers, make_tool_deps, make_toolboxes
+from gateway.bootstrap.toolboxes import (
+    list_sources,
+    make_mcp_servers,
+    make_tool_deps,
+    make_toolboxes,
+)
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
@@ -99,7 +104,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    toolboxes = _make_toolboxes(core, user_prompts)
+    toolboxes = _make_toolboxes(core, data, user_prompts)
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
@@ -171,10 +176,11 @@ def _make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcome
     )
 
 
-def _make_toolboxes(core: Core, user_prompts: UserPrompts) -> Toolboxes:
+def _make_toolboxes(core: Core, data: DataServices, user_prompts: UserPrompts) -> Toolboxes:
     """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
+    sources = list_sources(core.settings, data.mcp)
     try:
-        return make_toolboxes(make_tool_deps(core, user_prompts), core.extensions.tools)
+        return make_toolboxes(make_tool_deps(core, user_prompts), core.extensions.tools, sources)
     except ValueError as error:
         raise StartError(
             f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."

@@ -27,6 +27,8 @@ from agent_core.tools import (
     SettingsTool,
     Tool,
     Toolbox,
+    ToolSetup,
+    ToolSource,
     make_workspace_tools,
 )
 from agent_core.tools.mcp import Judged, McpServer, McpServers
@@ -85,8 +87,13 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
     )
 
 
-def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
-    """Build the toolboxes; all have the `extra` tools. Raises `StartError`."""
+def make_toolboxes(
+    deps: ToolDeps, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()
+) -> Toolboxes:
+    """Build the toolboxes; all have the `extra` tools. Raises `StartError`.
+
+    The tools of `sources` are found by search, where nobody else reads along.
+    """
     database, user_prompts = deps.database, deps.user_prompts
     approval = Approval(database, user_prompts)
     inventory = Inventory(database)
@@ -134,14 +141,20 @@ def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
     open_gathering = digest_tools(database, kit, in_room=True)
     policy = _make_policy(deps)
     make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask, policy=policy)
+    found = ToolSetup(sources=tuple(sources))
     return Toolboxes(
-        private=make_toolbox((*private, *shared, *acting)),
+        private=make_toolbox((*private, *shared, *acting), setup=found),
         room=make_toolbox((*room, *shared)),
         inventory=inventory,
-        private_job=make_toolbox((*private, *shared, *gathering, *acting)),
+        private_job=make_toolbox((*private, *shared, *gathering, *acting), setup=found),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
         helper=Toolbox((*helping, *web), mask=deps.secret_mask, policy=policy),
     )
+
+
+def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
+    """Return the sources of further tools. Without `mcp.toml`, no prompt has a search for them."""
+    return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
 
 
 def make_mcp_servers(core: Core, notices: Notices) -> McpServers:

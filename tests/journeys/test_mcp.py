@@ -11,7 +11,7 @@ from gateway.config import add_mcp_server
 from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.integration.processes import Done, talaria
-from tests.journeys.stage import Stage
+from tests.journeys.stage import Stage, call, calls, results
 
 pytestmark = [
     pytest.mark.process,
@@ -20,6 +20,9 @@ pytestmark = [
 ]
 READABLE = [word for path in (*PREFIXES, HERE) for word in ("--readable", str(path))]
 SERVER = (sys.executable, str(HERE / "sdk_server.py"))
+
+
+USE = {"name": "python__add", "arguments": {"a": 2, "b": 3}}
 
 
 async def run(home: Path, *words: str) -> Done:
@@ -46,6 +49,30 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
         assert "tools in use" in await harness.ask(ANNA, "/mcp")
     listed = await run(stage.home, "list")
     assert "Tools accepted: add, " in listed.out
+
+
+async def test_the_assistant_finds_and_uses_an_accepted_tool(stage: Stage) -> None:
+    async with stage.open():
+        pass  # makes the database
+    added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
+    assert added.code == 0, added.err
+    async with stage.open() as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        while "python: connected" not in await harness.ask(ANNA, "/mcp"):
+            await asyncio.sleep(0.1)
+        stage.plan(
+            calls(call("tool_search", query="add numbers")),
+            calls({"type": "tool_use", "name": "use_tool", "input": USE}),
+            "It is five.",
+        )
+        anna = stage.account("telegram", ANNA)
+        await harness.notes(stage.telegram.says(ANNA, "how much is 2 and 3?"))
+        await harness.asks(anna, "Once")
+        await harness.press(anna, "Once")
+        await harness.sees(ANNA, "It is five.")
+    found, used = results(stage.turns[1]), results(stage.turns[2])
+    assert "python__add" in found[0]
+    assert used == ["5"]
 
 
 async def test_nobody_else_manages_servers(stage: Stage) -> None:

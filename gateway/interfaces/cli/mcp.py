@@ -33,6 +33,8 @@ from gateway.interfaces.parser import Parser
 _FAILED = 1
 _SECONDS = 60.0
 """Seconds that a server has to start and to list its tools."""
+_FIRST = "restart Talaria, so that the assistant searches for tools"
+_FURTHER = "a running Talaria notices it by itself"
 _SHORT, _WHOLE = 100, 1000
 """Characters of the description of an accepted tool, and of one that waits."""
 _EXAMPLES_OF_ADD = (
@@ -134,8 +136,9 @@ def _list(settings: Settings) -> int:
 
 def _add(settings: Settings, arguments: argparse.Namespace) -> int:
     table = _make_table(arguments)
+    is_first = not (settings.home / MCP_CONFIG).exists()
     server = add_mcp_server(settings.home, arguments.name, table, settings.environ)
-    print(f"Added to {settings.home / MCP_CONFIG}; a running Talaria notices it by itself.")
+    print(f"Added to {settings.home / MCP_CONFIG}; {_FIRST if is_first else _FURTHER}.")
     return _show(settings, server, accepts=True, is_sure=arguments.yes)
 
 
