@@ -1,13 +1,14 @@
 """The `process` tool: commands that run in the background."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.ids import ProcessId
 from agent_core.state.jobs.processes import ProcessRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.policy import Action, list_input_actions
 from agent_core.tools.workspace.background import KILLED, BackgroundCommands, name_log
 from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
 from agent_core.tools.workspace.workspaces import (
@@ -89,6 +90,19 @@ class ProcessTool:
                     f" ({min(_WAIT_SECONDS, most_seconds)})",
                 },
             ),
+        )
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return what the input of a command may do; the command itself was judged at its start."""
+        if read_text(arguments, "action") != "write":
+            return ()
+        backend = self._workspaces.backend
+        return list_input_actions(
+            read_text(arguments, "text"),
+            has_network=backend.has_network(find_slug(context)),
+            is_confined=backend.is_confined,
         )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:

@@ -21,21 +21,31 @@ __go() {
 [ -f "$__state" ] && ! [ -L "$__state" ] && . "$__state" 3>&2 2>/dev/null
 [ -z "$__folder" ] || cd -- "$__here"
 """
+# Most commands change nothing, and then nothing is forked: that would double their time.
 _SAVE = f"""
+__capture() {{
+    __all=
+    export -n PWD OLDPWD SHLVL
+    declare -px > /tmp/.exports && IFS= read -r -d '' __all < /tmp/.exports
+    export PWD OLDPWD SHLVL
+    [ -n "$__all" ] || __all=$(export -n PWD OLDPWD SHLVL; declare -px)$'\\n'
+}} 2>/dev/null
+__capture
+__before=$__all __begun=$PWD
 __save() {{
-    local all
-    all=$(export -n PWD OLDPWD SHLVL _; declare -px)
+    __capture
+    [ "$__all" = "$__before" ] && [ -n "$__folder" -o "$PWD" = "$__begun" ] && return
     if [ -n "$__folder" ]; then
-        all+=$'\\n'$(grep '^__go ' "$__state")
+        __all+=$(grep '^__go ' "$__state")
     elif [ "$PWD" != {_PLACE} ]; then
-        all+=$'\\n'"__go ${{PWD@Q}}"
+        __all+="__go ${{PWD@Q}}"
     fi
-    if [ ${{#all}} -gt {_LONGEST_STATE} ]; then
+    if [ ${{#__all}} -gt {_LONGEST_STATE} ]; then
         echo "The exported variables are too long to be kept." >&3
         return
     fi
     [ -d "${{__state%/*}}" ] || mkdir -p -- "${{__state%/*}}"
-    printf '%s\\n' "$all" > "$__state.new" && mv -f -- "$__state.new" "$__state"
+    printf '%s\\n' "$__all" > "$__state.new" && mv -f -- "$__state.new" "$__state"
 }} 3>&2 2>/dev/null
 trap __save EXIT
 """

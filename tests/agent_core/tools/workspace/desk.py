@@ -36,18 +36,12 @@ class Desk:
         self._toolbox = Toolbox(self.tools, mask=SecretMask((SECRET,)))
         self._calls = 0
 
-    async def use(
-        self,
-        name: str,
-        *,
-        conversation: int = 1,
-        person: int = 1,
-        is_in_room: bool = False,
-        **arguments: object,
-    ) -> ToolResult:
+    def context(
+        self, conversation: int = 1, person: int = 1, *, is_in_room: bool = False
+    ) -> ToolContext:
         self._calls += 1
         owner = MemoryOwner(person_id=PersonId(person), slug="anna")
-        context = ToolContext(
+        return ToolContext(
             person_id=PersonId(person),
             owner_id=PersonId(person),
             memory_owner=None if is_in_room else owner,
@@ -58,6 +52,17 @@ class Desk:
             now=self.now,
             evidence="",
         )
+
+    async def use(
+        self,
+        name: str,
+        *,
+        conversation: int = 1,
+        person: int = 1,
+        is_in_room: bool = False,
+        **arguments: object,
+    ) -> ToolResult:
+        context = self.context(conversation, person, is_in_room=is_in_room)
         call = ToolCallPart(call_id=context.call_id, name=name, arguments=json.dumps(arguments))
         return await self._toolbox.run(call, context)
 

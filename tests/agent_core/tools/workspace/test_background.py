@@ -13,6 +13,7 @@ from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.queues import inbox
 from agent_core.tools.workspace import PROCESS_EVENTS
+from agent_core.tools.workspace.process import ProcessTool
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import MOST_BACKGROUND, SECRET, Desk
 
@@ -140,6 +141,14 @@ async def test_a_bad_call_gets_one_clear_sentence(
     result = await desk.use("process", **arguments)  # type: ignore[arg-type]
     assert result.is_error
     assert sentence in result.text
+
+
+async def test_only_input_is_judged_because_it_may_be_a_command(desk: Desk) -> None:
+    tool = next(tool for tool in desk.tools if isinstance(tool, ProcessTool))
+    context = desk.context()
+    assert tool.list_actions({"action": "write", "text": "rm -rf x\n"}, context)
+    for action in ("list", "read", "wait", "kill"):
+        assert tool.list_actions({"action": action, "id": "p1"}, context) == ()
 
 
 async def test_a_command_that_does_not_read_says_so_and_can_be_killed(desk: Desk) -> None:
