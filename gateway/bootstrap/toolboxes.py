@@ -97,19 +97,6 @@ def make_toolboxes(
     database, user_prompts = deps.database, deps.user_prompts
     approval = Approval(database, user_prompts)
     inventory = Inventory(database)
-    schedule = ScheduleTool(
-        database,
-        user_prompts,
-        ScheduleServices(
-            zone=deps.zone,
-            rules=make_rules(deps.settings),
-            changed=deps.wake_jobs,
-            name_places=name_places,
-            calendars=make_calendars(
-                deps.settings, database, deps.zone, changed=deps.wake_jobs, now=deps.now
-            ),
-        ),
-    )
 
     def changed() -> None:
         deps.forget_people()
@@ -117,7 +104,7 @@ def make_toolboxes(
 
     kit = make_digest_options(deps.settings, deps.zone)
     web = make_web_tools(make_web_options(deps.settings), kit.readers)
-    shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *web, *extra)
+    shared: tuple[Tool, ...] = (AskTool(user_prompts), _make_schedule(deps), *web, *extra)
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, deps.memory, approval, inventory, deps.backend),
@@ -181,6 +168,23 @@ def make_mcp_servers(core: Core, notices: Notices) -> McpServers:
 
     surroundings = locate_mcp_programs(home, environ)
     return McpServers(core.database, surroundings, read=read, notify=notify)
+
+
+def _make_schedule(deps: ToolDeps) -> ScheduleTool:
+    """Make the tool that schedules jobs."""
+    return ScheduleTool(
+        deps.database,
+        deps.user_prompts,
+        ScheduleServices(
+            zone=deps.zone,
+            rules=make_rules(deps.settings),
+            changed=deps.wake_jobs,
+            name_places=name_places,
+            calendars=make_calendars(
+                deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
+            ),
+        ),
+    )
 
 
 def _make_policy(deps: ToolDeps) -> Policy:
