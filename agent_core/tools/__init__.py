@@ -25,7 +25,7 @@ from agent_core.tools.policy import (
     list_reach,
 )
 from agent_core.tools.secret_scan import SecretMask, find_secret
-from agent_core.tools.selection import Caller, CallRule, unwrap
+from agent_core.tools.selection import PROMPT_TOOLS, Caller, CallRule, unwrap
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
@@ -66,6 +66,7 @@ from agent_core.tools.workspace import WORKSPACE_TOOLS, make_workspace_tools
 __all__ = [
     "DAYS_OFF",
     "NAMES",
+    "PROMPT_TOOLS",
     "SPOKEN_ANSWERS",
     "USE_WITHIN",
     "WORKSPACE_TOOLS",

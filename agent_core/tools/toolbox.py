@@ -36,11 +36,13 @@ _log = logging.getLogger(__name__)
 class ToolSetup:
     """More tools and rules of a toolbox.
 
-    `sources` offer tools that come and go; `rules` are the owner's, by the tool's name.
+    `sources` offer tools that come and go; `rules` are the owner's, by the tool's name. With
+    `hides_rare`, rare tools are found by search even if there is room for them in the prompt.
     """
 
     sources: tuple[ToolSource, ...] = ()
     rules: Mapping[str, CallRule] = field(default_factory=dict)
+    hides_rare: bool = False
 
 
 class Toolbox:
@@ -85,7 +87,7 @@ class Toolbox:
     def restrict_to(self, names: Collection[str]) -> "Toolbox":
         """A toolbox with only the tools of these names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
-        return self._copy(chosen, replace(self._setup, sources=()))
+        return self._copy(chosen, replace(self._setup, sources=(), hides_rare=False))
 
     def open(
         self,
@@ -120,9 +122,9 @@ class Toolbox:
         """Choose what is in the prompt, and add the search if anything is left."""
         for name in (SEARCH_TOOL, USE_TOOL):
             self._tools.pop(name, None)
-        has_sources = bool(self._setup.sources)
-        shown, hidden = order_for_prompt(list(self._tools.values()), has_sources)
-        if hidden or has_sources:
+        is_lean = bool(self._setup.sources) or self._setup.hides_rare
+        shown, hidden = order_for_prompt(list(self._tools.values()), is_lean)
+        if hidden or self._setup.sources:
             names = [tool.spec.name for tool in hidden if tool.spec.name not in self._off]
             search = make_search_tools(names, self._list_usable)
             self._tools.update((tool.spec.name, tool) for tool in search)

@@ -19,6 +19,8 @@ from agent_core.memory import (
 from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
+    PROMPT_TOOLS,
+    WORKSPACE_TOOLS,
     AskTool,
     DelegateTool,
     Policy,
@@ -38,7 +40,7 @@ from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
 from gateway.config import MCP_CONFIG, Settings, locate_mcp_programs, read_mcp_servers
-from gateway.errors import SettingsError
+from gateway.errors import SettingsError, StartError, suggest
 from gateway.jobs import make_rules, name_places
 from gateway.outbound import make_rescheduler
 from gateway.people import Notices
@@ -127,16 +129,51 @@ def make_toolboxes(
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     policy = _make_policy(deps)
-    make_toolbox = partial(Toolbox, prompter=user_prompts, mask=deps.secret_mask, policy=policy)
-    found = ToolSetup(sources=tuple(sources))
+    whole = (*private, *shared, *gathering, *acting)
+    _check_names(deps.settings, [tool.spec.name for tool in whole])
+    make_toolbox = partial(_make_toolbox, deps, policy, user_prompts)
     return Toolboxes(
-        private=make_toolbox((*private, *shared, *acting), setup=found),
+        private=make_toolbox((*private, *shared, *acting), sources),
         room=make_toolbox((*room, *shared)),
         inventory=inventory,
-        private_job=make_toolbox((*private, *shared, *gathering, *acting), setup=found),
+        private_job=make_toolbox(whole, sources),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
-        helper=Toolbox((*helping, *web), mask=deps.secret_mask, policy=policy),
+        helper=_make_toolbox(deps, policy, None, (*helping, *web)),
     )
+
+
+def _make_toolbox(
+    deps: ToolDeps,
+    policy: Policy,
+    prompter: UserPrompts | None,
+    tools: Sequence[Tool],
+    sources: Sequence[ToolSource] = (),
+) -> Toolbox:
+    """Make a toolbox of what the owner leaves enabled, with the limits of each tool."""
+    chosen = deps.settings.tools
+    return Toolbox(
+        [tool for tool in tools if tool.spec.name not in chosen.disabled],
+        prompter=prompter,
+        mask=deps.secret_mask,
+        policy=policy,
+        setup=ToolSetup(sources=tuple(sources), rules=dict(chosen.limits), hides_rare=True),
+    )
+
+
+def _check_names(settings: Settings, known: Sequence[str]) -> None:
+    """Raise `StartError` if a setting names a tool that can't exist.
+
+    Tools of MCP servers come and go; their names have two underscores.
+    """
+    names = {*known, *PROMPT_TOOLS, *WORKSPACE_TOOLS, DelegateTool.spec.name}
+    limited = [name for name, _ in settings.tools.limits]
+    for setting, given in (
+        ("tools.disabled", settings.tools.disabled),
+        ("tools.limits", limited),
+    ):
+        for name in given:
+            if name not in names and "__" not in name:
+                raise StartError(f"{setting}: there is no tool {name}; {suggest(name, names)}")
 
 
 def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:

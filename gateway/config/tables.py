@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.config.place_tables import PlaceSettings
-from gateway.config.tool_rules import ToolRules
+from gateway.config.tool_rules import ToolLimits, ToolRules
 from gateway.config.types import (
     Accounts,
     FileNames,
@@ -322,13 +322,6 @@ class ToolSettings(PlaceSettings, Table, title="Tools that act"):
         le=10_000_000,
         description="Most that one person's workspace may hold, in millions of bytes.",
     )
-    rules: ToolRules = Field(
-        (),
-        description="What tools may do, as tables `[[tools.rules]]` with `effect` (`allow`, `ask`"
-        " or `deny`), `tool` and `pattern` (globs on the tool's name and on what it acts on) and"
-        " `person` (an account, or `*`). The first rule that fits decides. In a variable, a rule is"
-        " its effect, tool and pattern.",
-    )
     search: Literal["", "ddgs", "searxng", "brave", "tavily"] = Field(
         "ddgs",
         description="Where the assistant searches the web. `ddgs` asks public engines and needs no"
@@ -337,6 +330,18 @@ class ToolSettings(PlaceSettings, Table, title="Tools that act"):
     )
     searxng_url: PublicAddress = Field(
         "", description="The address of your SearXNG server. Its settings have to allow JSON."
+    )
+    rules: ToolRules = Field(
+        (),
+        description="What tools may do, as tables `[[tools.rules]]` with `effect` (`allow`, `ask`"
+        " or `deny`), `tool` and `pattern` (globs on the tool's name and on what it acts on) and"
+        " `person` (an account, or `*`). The first that fits decides. A variable has three.",
+    )
+    disabled: Texts = Field((), description="Names of tools that nobody has.")
+    limits: ToolLimits = Field(
+        (),
+        description="Tables `[[tools.limits]]`: `tool`, with `callers` (of `direct`, `group`,"
+        " `job`, `helper`, `code`), `most_per_turn`, `must_run_first` or `ends_turn`.",
     )
 
 

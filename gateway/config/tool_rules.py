@@ -1,11 +1,11 @@
-"""The rules of `[[tools.rules]]`: read, and refused with a sentence where they are wrong."""
+"""The tables `[[tools.rules]]` and `[[tools.limits]]`: read, and refused where they are wrong."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import BeforeValidator, Field
 
-from agent_core.tools import Rule
+from agent_core.tools import Caller, CallRule, Rule
 from gateway.config.types import check_account
 
 _KEYS = ("effect", "tool", "pattern", "person")
@@ -50,5 +50,59 @@ def _read_rule(row: object, number: int) -> Rule:
 ToolRules = Annotated[
     tuple[Rule, ...],
     BeforeValidator(_read_rules),
+    Field(json_schema_extra={"allowed": "tables"}),
+]
+
+_MOST_CALLS = 1000
+_LIMIT_KEYS = ("tool", "callers", "most_per_turn", "must_run_first", "ends_turn")
+_LIMIT_EXPECTED = (
+    "tables [[tools.limits]], each with tool, and with callers, most_per_turn, must_run_first or"
+    " ends_turn"
+)
+
+
+def _read_limits(value: object) -> tuple[tuple[str, CallRule], ...]:
+    """Read all limits. Raises `ValueError` with what they must be, and which one is wrong."""
+    if not isinstance(value, list | tuple):
+        raise ValueError(_LIMIT_EXPECTED)
+    limits = tuple(_read_limit(row, number) for number, row in enumerate(value, start=1))
+    names = [name for name, _ in limits]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise ValueError(f"{_LIMIT_EXPECTED}; two of them are about {twice}")
+    return limits
+
+
+def _read_limit(row: object, number: int) -> tuple[str, CallRule]:
+    if isinstance(row, tuple):  # validated before
+        name, rule = row
+        return name, rule if isinstance(rule, CallRule) else CallRule(**rule)
+    if isinstance(row, str):  # of a variable: tool and number
+        name, _, most = row.partition(" ")
+        row = {"tool": name, "most_per_turn": int(most) if most.isdigit() else most}
+    if not isinstance(row, Mapping):
+        raise ValueError(_LIMIT_EXPECTED)
+    fields = dict(row)
+    where = f"{_LIMIT_EXPECTED}; in limit {number},"
+    if unknown := next((key for key in fields if key not in _LIMIT_KEYS), ""):
+        raise ValueError(f"{where} the key {unknown} is not known")
+    name, callers = fields.pop("tool", ""), fields.get("callers", ())
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{where} tool is missing")
+    if not isinstance(callers, list | tuple) or not set(callers) <= set(get_args(Caller)):
+        raise ValueError(f"{where} callers must be some of {', '.join(get_args(Caller))}")
+    most = fields.get("most_per_turn", 0)
+    if not isinstance(most, int) or isinstance(most, bool) or not 0 <= most <= _MOST_CALLS:
+        raise ValueError(f"{where} most_per_turn must be a number up to {_MOST_CALLS}")
+    for key in ("must_run_first", "ends_turn"):
+        if not isinstance(fields.get(key, False), bool):
+            raise ValueError(f"{where} {key} must be true or false")
+    if not fields:
+        raise ValueError(f"{where} nothing is limited")
+    return name, CallRule(**{**fields, "callers": tuple(callers)})
+
+
+ToolLimits = Annotated[
+    tuple[tuple[str, CallRule], ...],
+    BeforeValidator(_read_limits),
     Field(json_schema_extra={"allowed": "tables"}),
 ]

@@ -47,6 +47,7 @@ def _make_means(settings: Settings) -> JobResources:
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL.get(settings.memory.provider, ())
     acting = WORKSPACE_TOOLS if settings.tools.backend else ()
+    shared += ["web_search", "web_fetch"] if settings.tools.search else ["web_fetch"]
     place = SkillCatalog(settings.home / SKILLS, [Path(one) for one in settings.skills.folders])
     return JobResources(
         models=model.named,

@@ -15,11 +15,13 @@ from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_
 
 MOST_IN_PROMPT = 15
 PROMPT_TOOLS = (
-    *("memory", "recall", "archive", "ask", "schedule", "send_file"),
+    *("memory", "recall", "archive", "gather", "schedule", "send_file"),
     *("terminal", "read_file", "write_file", "patch", "search_files"),
-    *("web_search", "web_fetch"),
+    *("web_search", "web_fetch", "ask"),
 )
-"""The tools that stay in the prompt when there are too many, in their order there."""
+"""The tools that stay in the prompt, in their order there, as far as there is room; the others are
+rare. `gather` exists in jobs only, where nobody is there to `ask`.
+"""
 SEARCH_TOOL, USE_TOOL = "tool_search", "use_tool"
 _MOST_FOUND = 8
 _MOST_SCHEMAS = 3
@@ -49,17 +51,17 @@ ListTools = Callable[[ToolContext], Awaitable[Catalog]]
 """Lists the tools that the person of a call may use now. Raises `StoreError`."""
 
 
-def order_for_prompt(tools: Sequence[Tool], has_sources: bool) -> tuple[list[Tool], list[Tool]]:
+def order_for_prompt(tools: Sequence[Tool], is_lean: bool) -> tuple[list[Tool], list[Tool]]:
     """Split tools into those in the prompt, in their order there, and those to be found.
 
-    All are in the prompt if there is room for them, and none from elsewhere.
+    All are in the prompt if there is room for them, unless it shall be lean.
     """
     rank_of = {name: number for number, name in enumerate(PROMPT_TOOLS)}
     ordered = sorted(tools, key=lambda tool: rank_of.get(tool.spec.name, len(rank_of)))
-    if len(tools) <= MOST_IN_PROMPT and not has_sources:
+    if len(tools) <= MOST_IN_PROMPT and not is_lean:
         return ordered, []
-    shown = [tool for tool in ordered if tool.spec.name in rank_of]
-    return shown, [tool for tool in ordered if tool.spec.name not in rank_of]
+    shown = [tool for tool in ordered if tool.spec.name in rank_of][: MOST_IN_PROMPT - 2]
+    return shown, [tool for tool in ordered if tool not in shown]
 
 
 def unwrap(call: ToolCallPart) -> ToolCallPart:

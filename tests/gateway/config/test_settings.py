@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from agent_core.tools import Rule
+from agent_core.tools import CallRule, Rule
 from gateway.config import SECRET_VARIABLES, Settings, list_unknown_variables, load
 from gateway.config.settings import TABLES
 from gateway.errors import SettingsError
@@ -73,6 +73,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "allow": "telegram:1, console:local",
             "prices": "m in=1 out=2 date=2026-11-01",
             "rules": "deny terminal rm *",
+            "limits": "web_search 3",
             "bind": "::1",
             "http_bind": "::1",
             "public_url": "https://talaria.example.org",
@@ -89,6 +90,8 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
         value = getattr(getattr(loaded, table), key)
         items = tuple(item.strip() for item in text.split(","))
         expected = {"boolean": False, "string": text, "array": items}.get(schema["type"])
+        if key == "limits":
+            expected = (("web_search", CallRule(most_per_turn=3)),)
         if key == "rules":
             expected = (Rule(effect="deny", tool="terminal", pattern="rm *"),)
         assert value == (float(text) if expected is None else expected), (table, key)

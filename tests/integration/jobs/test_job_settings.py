@@ -212,6 +212,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             user_prompts=gateway.user_prompts,
             external_memory=gateway.external_memory,
             backend=None,
+            background=None,
             zone="UTC",
             secret_mask=SecretMask(()),
             forget_people=gateway.identity.forget_known,
@@ -221,8 +222,8 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
         boxes = make_toolboxes(stock, ())
         assert boxes.private_job
         assert boxes.room_job
-        assert sorted(means.tools) == sorted(spec.name for spec in boxes.private_job.specs)
-        assert sorted(means.room_tools) == sorted(spec.name for spec in boxes.room_job.specs)
+        assert sorted(means.tools) == sorted(boxes.private_job.names)
+        assert sorted(means.room_tools) == sorted(boxes.room_job.names)
 
 
 def jobs_of(home: Path, *words: str) -> Done:

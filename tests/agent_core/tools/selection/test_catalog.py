@@ -24,6 +24,7 @@ from tests.agent_core.tools.test_toolbox import CONTEXT, run
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
 
+SHOWN = tuple(name for name in PROMPT_TOOLS if name != "gather")
 RARE = ("process", "settings", "todo", "delegate_task")
 
 
@@ -46,18 +47,28 @@ def tool(name: str, description: str) -> FakeTool:
 
 
 def full(source: Source | None = None) -> tuple[Toolbox, dict[str, FakeTool]]:
-    tools = {name: FakeTool(name) for name in (*RARE, *reversed(PROMPT_TOOLS))}
+    tools = {name: FakeTool(name) for name in (*RARE, *reversed(SHOWN))}
     setup = ToolSetup(sources=(source,) if source else ())
     return Toolbox(list(tools.values()), setup=setup), tools
 
 
-def test_the_tools_of_the_prompt_leave_room_for_the_search() -> None:
-    assert len(PROMPT_TOOLS) + 2 <= MOST_IN_PROMPT
+def test_the_prompt_never_holds_more_than_fifteen_tools() -> None:
+    everything = Toolbox([FakeTool(name) for name in (*RARE, *PROMPT_TOOLS)])
+    assert len(everything.specs) == MOST_IN_PROMPT == 15
+    assert [spec.name for spec in everything.specs][-2:] == [SEARCH_TOOL, USE_TOOL]
+    assert "ask" not in [spec.name for spec in everything.specs], "a job has nobody to ask"
+
+
+def test_a_lean_prompt_leaves_out_rare_tools_even_if_there_is_room() -> None:
+    tools = [FakeTool("todo"), FakeTool("memory")]
+    lean = Toolbox(tools, setup=ToolSetup(hides_rare=True))
+    assert [spec.name for spec in lean.specs] == ["memory", SEARCH_TOOL, USE_TOOL]
+    assert [spec.name for spec in lean.restrict_to(["todo"]).specs] == ["todo"]
 
 
 def test_with_too_many_tools_the_rare_ones_stay_out_of_the_prompt() -> None:
     toolbox, _ = full()
-    assert [spec.name for spec in toolbox.specs] == [*PROMPT_TOOLS, SEARCH_TOOL, USE_TOOL]
+    assert [spec.name for spec in toolbox.specs] == [*SHOWN, SEARCH_TOOL, USE_TOOL]
     search = next(spec for spec in toolbox.specs if spec.name == SEARCH_TOOL)
     assert all(name in search.description for name in RARE)
 
@@ -220,9 +231,9 @@ def test_a_prompt_stays_in_use_when_tools_are_switched() -> None:
 
 def test_a_prompt_is_built_anew_when_a_tool_has_changed_or_is_gone() -> None:
     toolbox, _ = full()
-    changed = [tool("memory", "does it in another way"), *map(FakeTool, (*PROMPT_TOOLS[1:], *RARE))]
+    changed = [tool("memory", "does it in another way"), *map(FakeTool, (*SHOWN[1:], *RARE))]
     assert not Toolbox(changed).still_offers(toolbox.specs)
-    gone = [FakeTool(name) for name in (*PROMPT_TOOLS[1:], *RARE)]
+    gone = [FakeTool(name) for name in (*SHOWN[1:], *RARE)]
     assert not Toolbox(gone).still_offers(toolbox.specs)
     few = Toolbox([FakeTool("memory")])
     assert not Toolbox([FakeTool("memory"), FakeTool("new")]).still_offers(few.specs)
