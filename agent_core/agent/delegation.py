@@ -92,6 +92,9 @@ class HelperHost(Host):
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Never called: a helper has no helpers."""
 
+    def show_plan(self, number: int, total: int, title: str) -> None:
+        """Never called: a helper keeps no plan."""
+
 
 class HelperTurns:
     """The helpers of one turn; see `Helpers`."""

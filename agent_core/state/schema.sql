@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 27;
+PRAGMA user_version = 28;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -93,7 +93,7 @@ CREATE TABLE prompts (
 );
 
 -- A part of a conversation with one frozen prompt. /new starts the next one. A branch also shows
--- the messages of `branched_from` up to the message `branched_at`.
+-- the messages of `branched_from` up to the message `branched_at`. `plan` is a list as JSON, or ''.
 CREATE TABLE sessions (
     id              INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id),
@@ -104,7 +104,8 @@ CREATE TABLE sessions (
     ended_at        INTEGER,
     account_id      INTEGER REFERENCES accounts (id),
     branched_from INTEGER REFERENCES sessions (id),
-    branched_at INTEGER
+    branched_at INTEGER,
+    plan TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX sessions_by_conversation ON sessions (conversation_id, id);
 CREATE INDEX sessions_by_branch ON sessions (branched_from) WHERE branched_from IS NOT NULL;
@@ -521,7 +522,8 @@ CREATE TABLE "compactions" (
     tokens_before INTEGER NOT NULL,
     tokens_after  INTEGER NOT NULL,
     created_at    INTEGER NOT NULL,
-    checksum      INTEGER NOT NULL
+    checksum      INTEGER NOT NULL,
+    plan          TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX compactions_by_session ON compactions (session_id, id);
 

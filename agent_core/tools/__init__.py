@@ -1,5 +1,13 @@
 """Tools: their contract, the toolbox that runs them, and tools without a package of their own."""
 
+from agent_core.tools.chat import (
+    HOME,
+    ROOM_SIGN,
+    Destination,
+    Messenger,
+    SendMessageTool,
+    TodoTool,
+)
 from agent_core.tools.clock import describe_days, local_time, read_days
 from agent_core.tools.contract import (
     Cost,
@@ -65,8 +73,10 @@ from agent_core.tools.workspace import WORKSPACE_TOOLS, make_workspace_tools
 
 __all__ = [
     "DAYS_OFF",
+    "HOME",
     "NAMES",
     "PROMPT_TOOLS",
+    "ROOM_SIGN",
     "SPOKEN_ANSWERS",
     "USE_WITHIN",
     "WORKSPACE_TOOLS",
@@ -80,11 +90,13 @@ __all__ = [
     "Decision",
     "Declaration",
     "DelegateTool",
+    "Destination",
     "Effect",
     "HelperReport",
     "HelperTask",
     "Helpers",
     "MemoryOwner",
+    "Messenger",
     "Policy",
     "Proposal",
     "Protected",
@@ -92,7 +104,9 @@ __all__ = [
     "Rule",
     "SecretMask",
     "SendFileTool",
+    "SendMessageTool",
     "SettingsTool",
+    "TodoTool",
     "Tool",
     "ToolContext",
     "ToolResult",

@@ -1,13 +1,13 @@
 """The contract of a tool: its spec, the effect of a repeat, and its run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.people.people import Kind
 from agent_core.tools.delegated_tasks import Helpers
-from agent_core.transcript import ToolSpec, UntrustedSource
+from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
 """Effect of a repeat after a crash: none, the same again, or harm."""
@@ -74,6 +74,10 @@ class ToolContext:
     """The call is made by the code that `execute_code` runs."""
     helpers: Helpers | None = None
     """Runs helpers for this turn; None where a turn may have none."""
+    call_tool: "CallTool | None" = None
+    """Runs the calls of code; None where no code can run, and for what code itself calls."""
+    show_plan: Callable[[int, int, str], None] = lambda number, total, title: None
+    """Shows the step of the plan at hand in the status line; see `Host.show_plan`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,10 @@ class ToolResult:
     text: str
     is_error: bool = False
     sources: tuple[UntrustedSource, ...] = ()
+
+
+CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]
+"""Runs a call of code as a step of its own, after further sources. Raises `QuestionPending`."""
 
 
 class Tool(Protocol):

@@ -22,16 +22,10 @@ from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_router
 from gateway.bootstrap.scheduling import SchedulingDeps, list_command_ends, make_scheduling
-from gateway.bootstrap.toolboxes import (
-    list_sources,
-    make_mcp_servers,
-    make_tool_deps,
-    make_toolboxes,
-)
+from gateway.bootstrap.toolboxes import build_toolboxes, make_mcp_servers
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
-from gateway.errors import StartError
 from gateway.jobs import EventJobs, JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
@@ -104,7 +98,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
     user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    toolboxes = _make_toolboxes(core, data, user_prompts)
+    toolboxes = build_toolboxes(core, data.mcp, user_prompts, dispatcher)
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
@@ -174,17 +168,6 @@ def _make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcome
         wake=core.wakeup.set,
         now=core.now,
     )
-
-
-def _make_toolboxes(core: Core, data: DataServices, user_prompts: UserPrompts) -> Toolboxes:
-    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
-    sources = list_sources(core.settings, data.mcp)
-    try:
-        return make_toolboxes(make_tool_deps(core, user_prompts), core.extensions.tools, sources)
-    except ValueError as error:
-        raise StartError(
-            f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
-        ) from error
 
 
 def _list_background(

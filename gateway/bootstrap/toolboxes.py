@@ -23,10 +23,13 @@ from agent_core.tools import (
     WORKSPACE_TOOLS,
     AskTool,
     DelegateTool,
+    Messenger,
     Policy,
     Protected,
     SecretMask,
+    SendMessageTool,
     SettingsTool,
+    TodoTool,
     Tool,
     Toolbox,
     ToolSetup,
@@ -41,8 +44,8 @@ from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
 from gateway.config import MCP_CONFIG, Settings, locate_mcp_programs, read_mcp_servers
 from gateway.errors import SettingsError, StartError, suggest
-from gateway.jobs import make_rules, name_places
-from gateway.outbound import make_rescheduler
+from gateway.jobs import ChatMessenger, make_rules, name_places
+from gateway.outbound import OutboxDispatcher, make_rescheduler
 from gateway.people import Notices
 from gateway.texts.tools.mcp import describe_waiting
 from gateway.turns import UserPrompts
@@ -65,13 +68,27 @@ class ToolDeps:
     backend: Backend | None
     """The place where commands run; None where there are no tools that act."""
     background: BackgroundCommands | None
+    messenger: Messenger
     zone: str
     secret_mask: SecretMask
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
 
 
-def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
+def build_toolboxes(
+    core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
+) -> Toolboxes:
+    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
+    deps, sources = make_tool_deps(core, prompts, dispatcher), list_sources(core.settings, mcp)
+    try:
+        return make_toolboxes(deps, core.extensions.tools, sources)
+    except ValueError as error:
+        raise StartError(
+            f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
+        ) from error
+
+
+def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDispatcher) -> ToolDeps:
     """Take the services of tools from the core."""
     return ToolDeps(
         settings=core.settings,
@@ -82,6 +99,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts) -> ToolDeps:
         now=core.now,
         backend=core.backend,
         background=core.background,
+        messenger=ChatMessenger(dispatcher, core.zone_of),
         zone=core.zone,
         secret_mask=core.secret_mask,
         forget_people=core.identity.forget_known,
@@ -106,7 +124,10 @@ def make_toolboxes(
 
     kit = make_digest_options(deps.settings, deps.zone)
     web = make_web_tools(make_web_options(deps.settings), kit.readers)
-    shared: tuple[Tool, ...] = (AskTool(user_prompts), _make_schedule(deps), *web, *extra)
+    shared: tuple[Tool, ...] = (
+        *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps)),
+        *(*web, *extra),
+    )
     identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, deps.memory, approval, inventory, deps.backend),
@@ -116,6 +137,7 @@ def make_toolboxes(
             on_quiet_times=make_rescheduler(deps.zone),
             follower=JobMover(database, user_prompts, deps.zone, deps.wake_jobs),
         ),
+        SendMessageTool(database, deps.messenger),
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
         *(deps.external_memory.tools if deps.external_memory else ()),
     )
@@ -176,6 +198,35 @@ def _check_names(settings: Settings, known: Sequence[str]) -> None:
                 raise StartError(f"{setting}: there is no tool {name}; {suggest(name, names)}")
 
 
+def _make_schedule(deps: ToolDeps) -> ScheduleTool:
+    """Make the tool that schedules jobs."""
+    return ScheduleTool(
+        deps.database,
+        deps.user_prompts,
+        ScheduleServices(
+            zone=deps.zone,
+            rules=make_rules(deps.settings),
+            changed=deps.wake_jobs,
+            name_places=name_places,
+            calendars=make_calendars(
+                deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
+            ),
+        ),
+    )
+
+
+def _make_policy(deps: ToolDeps) -> Policy:
+    """Make the policy of all tools: the owner's rules, and what no rule opens."""
+    settings = deps.settings
+    return Policy(
+        deps.database,
+        rules=settings.tools.rules,
+        protected=Protected(
+            home=str(settings.home.absolute()), user_home=settings.environ.get("HOME", "")
+        ),
+    )
+
+
 def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
     """Return the sources of further tools. Without `mcp.toml`, no prompt has a search for them."""
     return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
@@ -205,32 +256,3 @@ def make_mcp_servers(core: Core, notices: Notices) -> McpServers:
 
     surroundings = locate_mcp_programs(home, environ)
     return McpServers(core.database, surroundings, read=read, notify=notify)
-
-
-def _make_schedule(deps: ToolDeps) -> ScheduleTool:
-    """Make the tool that schedules jobs."""
-    return ScheduleTool(
-        deps.database,
-        deps.user_prompts,
-        ScheduleServices(
-            zone=deps.zone,
-            rules=make_rules(deps.settings),
-            changed=deps.wake_jobs,
-            name_places=name_places,
-            calendars=make_calendars(
-                deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
-            ),
-        ),
-    )
-
-
-def _make_policy(deps: ToolDeps) -> Policy:
-    """Make the policy of all tools: the owner's rules, and what no rule opens."""
-    settings = deps.settings
-    return Policy(
-        deps.database,
-        rules=settings.tools.rules,
-        protected=Protected(
-            home=str(settings.home.absolute()), user_home=settings.environ.get("HOME", "")
-        ),
-    )

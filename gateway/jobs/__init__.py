@@ -9,6 +9,7 @@ from gateway.jobs.agent_runs import start_run as start_run
 from gateway.jobs.buttons import make_job_buttons as make_job_buttons
 from gateway.jobs.conversations import ChatRef as ChatRef
 from gateway.jobs.conversations import rename_conversation_key as rename_conversation_key
+from gateway.jobs.destinations import ChatMessenger as ChatMessenger
 from gateway.jobs.events import EventJobs as EventJobs
 from gateway.jobs.events import JobEvent as JobEvent
 from gateway.jobs.events import compose_message as compose_message

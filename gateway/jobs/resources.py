@@ -15,14 +15,21 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
 from agent_core.state.people.delivery_targets import Home
-from agent_core.tools import WORKSPACE_TOOLS, AskTool, SendFileTool, SettingsTool
+from agent_core.tools import (
+    WORKSPACE_TOOLS,
+    AskTool,
+    SendFileTool,
+    SendMessageTool,
+    SettingsTool,
+    TodoTool,
+)
 from gateway import conversion
 from gateway.config import SKILLS, Settings
 from gateway.texts import jobs as job_texts
 from gateway.texts.general import name_platform
 
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
-_PRIVATE = (SettingsTool, ProposeSoulTool)
+_PRIVATE = (SettingsTool, SendMessageTool, ProposeSoulTool)
 _GATHERING = (GatherTool, ChartTool)
 _EXTERNAL = {"": (), "honcho": ("ask_memory",)}
 """The tools of each external memory provider. Listed here to avoid importing its SDK."""
@@ -43,7 +50,7 @@ def _make_means(settings: Settings) -> JobResources:
     model = settings.model
     open_tools = [tool.spec.name for tool in _OPEN]
     private = [tool.spec.name for tool in _PRIVATE]
-    shared = [AskTool.spec.name, SCHEDULE_SPEC.name]
+    shared = [AskTool.spec.name, TodoTool.spec.name, SCHEDULE_SPEC.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL.get(settings.memory.provider, ())
     acting = WORKSPACE_TOOLS if settings.tools.backend else ()

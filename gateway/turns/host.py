@@ -8,6 +8,7 @@ from functools import partial
 from agent_core.agent import ActiveTurn
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, InboxId
+from agent_core.state.conversations import plans
 from gateway import conversion
 from gateway.conversion import QueuedMessage
 from gateway.texts import models as model_texts
@@ -53,6 +54,25 @@ class TurnHost(Host):
         presenter = self._handle.presenter
         if presenter:
             presenter.show_helpers(call_id, done, total)
+
+    async def show_kept_plan(self, active: ActiveTurn) -> None:
+        """Show the plan that a turn begins with, unless all is done. Raises `StoreError`."""
+        if active.prepared:
+            session = active.prepared.session
+            plan = session.plan if session else ()
+        else:
+            owner_id = active.conversation.person_id
+            plan = await self._deps.database.read(
+                lambda c: plans.find(c, session_id=active.session_id, owner_id=owner_id)
+            )
+        if any(item.state != "done" for item in plan):
+            self.show_plan(*plans.find_current(plan))
+
+    def show_plan(self, number: int, total: int, title: str) -> None:
+        """Show the step of the plan at hand."""
+        presenter = self._handle.presenter
+        if presenter:
+            presenter.show_plan(number, total, title)
 
     def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
         """Put the messages back into the lane that the turn has not made its own."""

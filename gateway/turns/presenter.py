@@ -91,6 +91,8 @@ class Presenter:
         self.is_steered = False
         """The turn has read a further message, whose answer shall be a new message."""
         self._steps: dict[str, Step] = {}
+        self._plan = ""
+        """The step of the plan at hand, as the status line begins with it."""
         self._last_text = ""
         """The text before the last tool calls; it may still be visible."""
         self.text = ""
@@ -123,6 +125,12 @@ class Presenter:
         if step and step.state == "running":
             title = steps.describe_helpers(done, total)
             self._steps[call_id] = replace(step, title=title)
+            self._plan_status()
+
+    def show_plan(self, number: int, total: int, title: str) -> None:
+        """Show the step of the conversation's plan at hand; see `Host.show_plan`."""
+        self._plan = steps.describe_plan(number, total, self._dispatcher.mask.hide(title))
+        if self._plan or self._steps:
             self._plan_status()
 
     def show_outage(self, note: str, lasted: float) -> None:
@@ -177,7 +185,7 @@ class Presenter:
         self._live = self._status = None
         if self.text.strip():
             self._plan_words()
-        if self._steps:
+        if self._steps or self._plan:
             self._plan_status()
         if self._outage and self._outage_timer is None:
             self._show_outage()
@@ -270,13 +278,15 @@ class Presenter:
             return
         if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:
             self._live = self._live or LiveMessage(self._outgoing)
-            self._live.steps = shown
+            plan = Step(key="plan", title=self._plan, state="running")
+            self._live.steps = (plan, *shown) if self._plan else shown
             self._dispatcher.show_live(self._live)
         else:
             seconds = round(now - self._started)
             is_whole = self._verbosity == "verbose"
             self._status = self._status or LiveMessage(_as_status(self._outgoing))
-            self._status.text = steps.describe_steps(shown, seconds, is_whole=is_whole)
+            text = steps.describe_steps(shown, seconds, is_whole=is_whole)
+            self._status.text = "\n".join(filter(None, (self._plan, text)))
             self._dispatcher.show_live(self._status)
         self._next_status = now + self._adapter.pace.edit_interval
         interval = self._timings.status_interval

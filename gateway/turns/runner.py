@@ -297,6 +297,7 @@ class TurnRunner:
             verbosity="hidden" if active.job_turn else active.person.verbosity,
             timings=self._deps.display,
         )
+        await host.show_kept_plan(active)
         assume_seen(presenter, handle.batch)
         if not handle.batch:
             for message in await self._find_read(active, handle.place):

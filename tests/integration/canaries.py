@@ -136,8 +136,8 @@ async def plant(harness: Harness, side: Side, family: str) -> None:
 
 
 def _plant_rows(connection: Connection, side: Side, family: str) -> None:
-    """What a talk has that was named, and made shorter."""
-    summary = f"In short {family}summary"
+    """What a talk has that was named, planned, and made shorter."""
+    summary, plan = f"In short {family}summary", f"1. [active] Buy {family}planned"
     row = connection.execute(
         "SELECT sessions.id, conversations.person_id, MAX(messages.id) FROM accounts"
         " JOIN conversations ON conversations.person_id = accounts.person_id"
@@ -147,13 +147,14 @@ def _plant_rows(connection: Connection, side: Side, family: str) -> None:
     ).fetchone()
     connection.execute(
         "INSERT INTO compactions (session_id, person_id, made_after, shortened_to, summarized_to,"
-        " summary,"
+        " summary, plan,"
         " reason, tokens_before, tokens_after, created_at, checksum)"
-        " VALUES (?, ?, ?, 0, 0, ?, 'asked', 1, 1, 1, ?)",
-        (row[0], row[1], row[2], summary, checksum(row[2], 0, 0, "[]", summary)),
+        " VALUES (?, ?, ?, 0, 0, ?, ?, 'asked', 1, 1, 1, ?)",
+        (row[0], row[1], row[2], summary, plan, checksum(row[2], 0, 0, "[]", summary, plan)),
     )
     connection.execute(
-        "UPDATE sessions SET title = ? WHERE id = ?", (f"About {family}title", row[0])
+        "UPDATE sessions SET title = ?, plan = ? WHERE id = ?",
+        (f"About {family}title", f'[["active", "Buy {family}todo"]]', row[0]),
     )
 
 

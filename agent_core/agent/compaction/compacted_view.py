@@ -28,6 +28,8 @@ _GAP = (
     "</left-out>"
 )
 
+_PLAN = "Your plan of this conversation, as you kept it with `todo` up to now:"
+
 
 def find_compaction(
     stored: Sequence[StoredMessage], compactions: Sequence[Compaction]
@@ -45,17 +47,20 @@ def show_compacted(
 ) -> tuple[Message, ...]:
     """The messages under a compaction: the kept ones, the summary, then those after it.
 
-    A marker stands for replaced messages that the summary does not cover.
+    A marker stands for replaced messages that the summary does not cover. The plan comes again,
+    because the calls that made it may be replaced.
     """
     kept = set(compaction.kept)
     before = [one for one in stored if one.id <= compaction.summarized_to and one.id in kept]
     after = [one for one in stored if one.id > compaction.summarized_to]
     summary = (render_summary(compaction.summary),) if compaction.summary else ()
     gap = () if compaction.left_out_from is None else (_render_gap(),)
+    plan = (_render_plan(compaction.plan),) if compaction.plan else ()
     return (
         *(_shorten_covered(one, compaction) for one in before),
         *summary,
         *gap,
+        *plan,
         *(_shorten_covered(one, compaction) for one in after),
     )
 
@@ -93,3 +98,9 @@ def render_summary(summary: str) -> Message:
 
 def _render_gap() -> Message:
     return Message(role="user", parts=(TextPart(text=_GAP, is_fact=True),))
+
+
+def _render_plan(plan: str) -> Message:
+    lines = "\n".join(f"| {line}" for line in escape(plan).splitlines())
+    text = f"<facts>\n{_PLAN}\n{lines}\n</facts>"
+    return Message(role="user", parts=(TextPart(text=text, is_fact=True),))

@@ -18,7 +18,7 @@ from agent_core.agent.journal import finish_write
 from agent_core.errors import ModelError, QuotaExceeded
 from agent_core.ids import ConversationId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.models import ModelRequest, estimate_input, estimate_messages
-from agent_core.state.conversations import compactions, messages, sessions, usage
+from agent_core.state.conversations import compactions, messages, plans, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.conversations.usage import ModelCall
@@ -284,8 +284,12 @@ class Compactor:
                 return None
             if target.turn_id is None:  # makes a turn that is being prepared start over
                 compactions.drop_prompt(connection, session_id=target.session_id)
+            plan = plans.find(connection, session_id=target.session_id, owner_id=target.owner_id)
             return compactions.insert(
-                connection, built, session_id=target.session_id, person_id=target.owner_id
+                connection,
+                replace(built, plan=plans.show_plan(plan)),
+                session_id=target.session_id,
+                person_id=target.owner_id,
             )
 
         compaction = await self._database.write("folds.make", work)

@@ -7,9 +7,9 @@ from functools import partial
 
 from agent_core.agent.loop.contract import ContextWindow, Journal, LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget, Guardrails
+from agent_core.agent.loop.inner_calls import allow_code, make_unknown
 from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,
-    UNKNOWN_OUTCOME,
     Display,
     ask_for_answer,
     ask_for_summary,
@@ -314,15 +314,15 @@ class Loop:
             if call.call_id in turn.results:
                 results[call.call_id] = turn.results[call.call_id]
             elif call.call_id in turn.started and toolbox.effect(call.name) == "unsafe":
-                results[call.call_id] = ToolResult(text=UNKNOWN_OUTCOME, is_error=True)
+                results[call.call_id] = make_unknown(call.call_id, turn)
                 await self._journal.record_result(call, results[call.call_id])
             else:
                 waiting.append(call)
 
         async def run_one(call: ToolCallPart) -> ToolResult:
             begin = partial(self._journal.record_begin, call)
-            context = self._context_of(turn, call)
-            result = await toolbox.run(call, context, begin, self._budget.pause)
+            made = allow_code(self._context_of(turn, call), self._deps, self._journal, self._budget)
+            result = await toolbox.run(call, made, begin, self._budget.pause)
             await self._journal.record_result(call, result)
             return result
 
@@ -350,6 +350,7 @@ class Loop:
             evidence=turn.evidence,
             sources=self._journal.sources,
             helpers=self._deps.helpers,
+            show_plan=self._host.show_plan,
         )
 
     def _all_call_ids(self, turn: TurnInput) -> set[CallId]:

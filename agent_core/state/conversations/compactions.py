@@ -20,7 +20,7 @@ provider's cache was about to expire.
 
 _FIELDS = (
     "id, turn_id, made_after, shortened_to, summarized_to, left_out_from, kept, summary, reason,"
-    " tokens_before, tokens_after, created_at, checksum"
+    " tokens_before, tokens_after, created_at, checksum, plan"
 )
 
 
@@ -32,7 +32,7 @@ class NewCompaction:
     the others, up to `shortened_to`, are shortened to both ends. `left_out_from` is the oldest of
     the replaced messages that the summary does not cover yet; None if it covers all of them. The
     token counts are estimates of the whole request. `turn_id` is the turn that needed the
-    compaction, if any.
+    compaction, if any. `plan` shows the plan of the session, as it stood then.
     """
 
     turn_id: TurnId | None
@@ -46,6 +46,7 @@ class NewCompaction:
     tokens_after: int
     created_at: int
     left_out_from: MessageId | None = None
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ def insert(
         "tokens_before": compaction.tokens_before,
         "tokens_after": compaction.tokens_after,
         "now": compaction.created_at,
+        "plan": compaction.plan,
         "checksum": _sum(
             compaction.made_after,
             compaction.shortened_to,
@@ -81,14 +83,15 @@ def insert(
             compaction.left_out_from,
             kept,
             compaction.summary,
+            compaction.plan or None,
         ),
     }
     row = connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
-        " created_at, checksum) VALUES (:session_id, :person_id, :turn_id, :made_after,"
+        " created_at, checksum, plan) VALUES (:session_id, :person_id, :turn_id, :made_after,"
         " :shortened_to, :summarized_to, :left_out_from, :kept, :summary, :reason, :tokens_before,"
-        " :tokens_after, :now, :checksum) RETURNING id",
+        " :tokens_after, :now, :checksum, :plan) RETURNING id",
         values,
     ).fetchone()
     fields = {one.name: getattr(compaction, one.name) for one in dataclasses.fields(NewCompaction)}
@@ -100,10 +103,11 @@ def copy_newest(connection: Connection, *, session_id: SessionId, into: SessionI
     connection.execute(
         "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
-        " created_at, checksum) SELECT :into, person_id, turn_id, made_after, shortened_to,"
+        " created_at, checksum, plan) SELECT :into, person_id, turn_id, made_after, shortened_to,"
         " summarized_to, left_out_from, kept, summary, reason, tokens_before, tokens_after,"
-        " created_at, checksum FROM compactions WHERE session_id = :session_id AND made_after <="
-        " (SELECT branched_at FROM sessions WHERE id = :into) ORDER BY id DESC LIMIT 1",
+        " created_at, checksum, plan FROM compactions WHERE session_id = :session_id"
+        " AND made_after <= (SELECT branched_at FROM sessions WHERE id = :into)"
+        " ORDER BY id DESC LIMIT 1",
         {"session_id": session_id, "into": into},
     )
 
@@ -166,7 +170,7 @@ def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
 
 
 _Row = tuple[
-    int, int | None, int, int, int, int | None, str, str, CompactionReason, int, int, int, int
+    int, int | None, int, int, int, int | None, str, str, CompactionReason, int, int, int, int, str
 ]
 
 
@@ -181,7 +185,10 @@ def _read_row(row: _Row) -> Compaction:
         kept,
         summary,
     ) = row[:8]
-    if _sum(made_after, shortened_to, summarized_to, left_out_from, kept, summary) != row[12]:
+    if (
+        _sum(made_after, shortened_to, summarized_to, left_out_from, kept, summary, row[13] or None)
+        != row[12]
+    ):
         raise StoreDamaged(
             f"compaction {compaction_id} of the transcript is damaged; restore a backup, or start"
             " afresh with /new"
@@ -199,9 +206,10 @@ def _read_row(row: _Row) -> Compaction:
         tokens_before=row[9],
         tokens_after=row[10],
         created_at=row[11],
+        plan=row[13],
     )
 
 
 def _sum(*values: int | str | None) -> int:
-    """The checksum; an absent `left_out_from` does not count, as in earlier releases."""
+    """The checksum; an absent `left_out_from` or `plan` does not count, as in earlier releases."""
     return checksum(*(value for value in values if value is not None))

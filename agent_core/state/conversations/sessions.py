@@ -12,6 +12,7 @@ from agent_core.ids import (
     RoomId,
     SessionId,
 )
+from agent_core.state.conversations.plans import Plan, read_plan
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 
@@ -27,6 +28,7 @@ class Session:
     title: str
     started_at: int
     last_at: int
+    plan: Plan = ()
 
 
 HELPERS = "helper:"
@@ -170,7 +172,7 @@ def _conversation(row: tuple[int, str, int, str, int | None]) -> Conversation:
 def find_open(connection: Connection, *, conversation_id: ConversationId) -> Session | None:
     """Return the open session of a conversation, if any."""
     row = connection.execute(
-        "SELECT id, prompt_hash, title, started_at, last_at FROM sessions"
+        "SELECT id, prompt_hash, title, started_at, last_at, plan FROM sessions"
         " WHERE conversation_id = :conversation_id AND ended_at IS NULL ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id},
     ).fetchone()
@@ -182,6 +184,7 @@ def find_open(connection: Connection, *, conversation_id: ConversationId) -> Ses
         title=row[2],
         started_at=row[3],
         last_at=row[4],
+        plan=read_plan(row[5]),
     )
 
 
@@ -277,8 +280,8 @@ def branch(
     The messages stay where they are; see `list_lineage`. So does the account of the session.
     """
     row = connection.execute(
-        "INSERT INTO sessions (conversation_id, account_id, title, started_at, last_at,"
-        " branched_from, branched_at) SELECT :into, account_id, :title, :now, :now, id,"
+        "INSERT INTO sessions (conversation_id, account_id, title, plan, started_at, last_at,"
+        " branched_from, branched_at) SELECT :into, account_id, :title, plan, :now, :now, id,"
         " COALESCE((SELECT MIN(messages.id) - 1 FROM messages JOIN turns"
         " ON turns.id = messages.turn_id WHERE messages.session_id = sessions.id"
         " AND turns.state = 'running'), (SELECT MAX(messages.id) FROM messages"

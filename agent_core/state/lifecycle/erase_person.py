@@ -55,7 +55,7 @@ def erase_conversations(connection: Connection, *, subject: DataSubject) -> None
         subject.values,
     )
     connection.execute(
-        "UPDATE sessions SET title = '', prompt_hash = NULL, account_id = NULL,"
+        "UPDATE sessions SET title = '', plan = '', prompt_hash = NULL, account_id = NULL,"
         f" ended_at = COALESCE(ended_at, last_at) WHERE conversation_id IN {_CONVERSATIONS}",
         subject.values,
     )

@@ -68,7 +68,7 @@ TABLES: Mapping[str, str] = {
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "summaries": (
-        "SELECT session_id, summarized_to, summary, created_at FROM compactions"
+        "SELECT session_id, summarized_to, summary, plan, created_at FROM compactions"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "deeds": (
@@ -99,7 +99,7 @@ def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[R
     """Yield the sessions of a person's conversations, direct or in rooms, oldest first."""
     yield from _rows(
         connection,
-        "SELECT sessions.id, sessions.title, sessions.started_at, sessions.last_at,"
+        "SELECT sessions.id, sessions.title, sessions.plan, sessions.started_at, sessions.last_at,"
         " sessions.ended_at, COALESCE(rooms.title, '') AS room, conversations.key LIKE 'direct:%'"
         " AS is_direct FROM conversations JOIN sessions ON sessions.conversation_id ="
         " conversations.id LEFT JOIN rooms ON rooms.id = conversations.room_id"

@@ -113,10 +113,10 @@ def walk_messages(
 
 
 def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[SessionId, str]]:
-    """Yield the titles of the sessions that a person owns or spoke in."""
+    """Yield title and plan of the sessions that a person owns or spoke in."""
     yield from connection.execute(
-        f"SELECT id, title FROM sessions WHERE (id IN {_SESSIONS} OR id IN {_SPOKEN_IN})"
-        " AND title <> ''",
+        "SELECT id, title || char(10) || plan FROM sessions"
+        f" WHERE (id IN {_SESSIONS} OR id IN {_SPOKEN_IN}) AND (title <> '' OR plan <> '')",
         subject.values,
     )
 
@@ -124,9 +124,10 @@ def walk_titles(connection: Connection, *, subject: DataSubject) -> Iterator[tup
 def walk_compactions(
     connection: Connection, *, subject: DataSubject
 ) -> Iterator[tuple[SessionId, str]]:
-    """Yield (session, summary) of the compactions of a person's conversations."""
+    """Yield (session, summary and plan) of the compactions of a person's conversations."""
     yield from connection.execute(
-        f"SELECT session_id, summary FROM compactions WHERE session_id IN {_SESSIONS}",
+        "SELECT session_id, summary || char(10) || plan FROM compactions"
+        f" WHERE session_id IN {_SESSIONS}",
         subject.values,
     )
 

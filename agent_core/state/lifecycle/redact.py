@@ -85,9 +85,20 @@ def delete_messages(connection: Connection, *, message_ids: Sequence[MessageId])
 
 
 def drop_title(connection: Connection, *, session_id: SessionId) -> None:
-    """Clear the title of a session."""
+    """Clear the title of a session, and its plan."""
     connection.execute(
-        "UPDATE sessions SET title = '' WHERE id = :session_id", {"session_id": session_id}
+        "UPDATE sessions SET title = '', plan = '' WHERE id = :session_id",
+        {"session_id": session_id},
+    )
+
+
+def drop_old_title(connection: Connection, *, session_id: SessionId) -> None:
+    """Clear the title of a session; its plan, too, unless the session goes on."""
+    connection.execute(
+        "UPDATE sessions SET title = '', plan = CASE WHEN ended_at IS NULL AND EXISTS"
+        " (SELECT 1 FROM messages WHERE session_id = :session_id) THEN plan ELSE '' END"
+        " WHERE id = :session_id",
+        {"session_id": session_id},
     )
 
 

@@ -192,7 +192,7 @@ def sweep_messages(connection: Connection, *, span: Span) -> int:
     ).fetchall()
     redact.delete_messages(connection, message_ids=[MessageId(row[0]) for row in rows])
     for session_id, person_id in {(row[1], row[2]) for row in rows}:
-        redact.drop_title(connection, session_id=SessionId(session_id))
+        redact.drop_old_title(connection, session_id=SessionId(session_id))
         redact.delete_compactions(connection, session_id=SessionId(session_id))
         redact.clear_prompts(connection, person_id=PersonId(person_id))
     return len(rows)

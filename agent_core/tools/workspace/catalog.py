@@ -3,13 +3,17 @@
 from agent_core.execution import Backend
 from agent_core.tools.contract import Tool
 from agent_core.tools.workspace.background import BackgroundCommands
+from agent_core.tools.workspace.code import EXECUTE_CODE, ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
 from agent_core.tools.workspace.process import ProcessTool
 from agent_core.tools.workspace.search import SearchFilesTool
 from agent_core.tools.workspace.terminal import TerminalTool
 from agent_core.tools.workspace.workspaces import Workspaces
 
-WORKSPACE_TOOLS = ("terminal", "process", "read_file", "write_file", "patch", "search_files")
+WORKSPACE_TOOLS = (
+    *("terminal", "process", "read_file", "write_file", "patch", "search_files"),
+    EXECUTE_CODE,
+)
 
 
 def make_workspace_tools(
@@ -24,4 +28,5 @@ def make_workspace_tools(
         WriteFileTool(workspaces),
         PatchTool(workspaces),
         SearchFilesTool(workspaces),
+        ExecuteCodeTool(workspaces, most_seconds=command_seconds),
     )

@@ -8,6 +8,7 @@ from agent_core.localization import Text
 _TOOLS = {
     "ask": Text("Waiting for an answer"),
     "delegate_task": Text("Helpers are at work"),
+    "execute_code": Text("Running code"),
     "memory": Text("Updating memory"),
     "patch": Text("Changing a file"),
     "read_file": Text("Reading a file"),
@@ -15,14 +16,20 @@ _TOOLS = {
     "schedule": Text("Managing jobs"),
     "search_files": Text("Searching files"),
     "send_file": Text("Writing a file"),
+    "send_message": Text("Sending a message"),
     "settings": Text("Changing settings"),
     "terminal": Text("Running a command"),
+    "todo": Text("Planning"),
     "write_file": Text("Writing a file"),
 }
 _OTHER_TOOL = Text("Using {name}")
 _HELPERS = Text("Helpers are at work: {done} of {total} done")
 _STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _STEP = Text("{sign} {title}… ({seconds} s)")
+_PLAN = Text("{number} of {total}: {title}")
+_PLAN_DONE = Text("All {total} steps are done")
+_PLAN_TITLE = 80
+"""Characters of a step that fit into a status line."""
 
 
 def describe_tool(name: str) -> str:
@@ -34,6 +41,8 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
     """Describe the running step of a turn; with `is_whole`, list all its steps."""
     if is_whole:
         return "\n".join(f"{_STEP_INDICATORS[step.state]} {step.title}" for step in steps)
+    if not steps:
+        return ""
     running = [step for step in steps if step.state == "running"]
     title = (running or list(steps))[-1].title
     return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
@@ -42,3 +51,11 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
 def describe_helpers(done: int, total: int) -> str:
     """Return the title of a step in which helpers work."""
     return _HELPERS(done=done, total=total)
+
+
+def describe_plan(number: int, total: int, title: str) -> str:
+    """Describe the step of a plan at hand; "" without a plan."""
+    if not title:
+        return _PLAN_DONE(total=total) if total else ""
+    short = title if len(title) <= _PLAN_TITLE else f"{title[: _PLAN_TITLE - 1]}…"
+    return _PLAN(number=number, total=total, title=short)

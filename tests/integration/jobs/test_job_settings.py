@@ -13,6 +13,7 @@ from agent_core.state.people import delivery_targets
 from agent_core.tools import SecretMask
 from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
 from gateway.errors import Declined
+from gateway.jobs.destinations import ChatMessenger
 from gateway.jobs.resources import make_rules
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
@@ -213,6 +214,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             external_memory=gateway.external_memory,
             backend=None,
             background=None,
+            messenger=ChatMessenger(gateway.dispatcher, lambda _: "UTC"),
             zone="UTC",
             secret_mask=SecretMask(()),
             forget_people=gateway.identity.forget_known,

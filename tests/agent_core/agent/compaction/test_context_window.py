@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.errors import ModelBusy, ModelOverflow
 from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelRequest, Usage
+from agent_core.state.conversations import plans
+from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import LEAST_CAP
 from agent_core.transcript import Message, TextPart, ToolResultPart
@@ -485,3 +488,20 @@ async def test_a_short_conversation_is_left_alone(database: Database) -> None:
     await rig.grow(script)
     assert await rig.compactor.compact_now(rig.dialogue_between_turns(), None, "") is None
     assert await rig.compactions() == []
+
+
+async def test_the_plan_of_the_session_comes_again_after_a_compaction(database: Database) -> None:
+    rig = await Rig(database, FakeModel(say("They spoke."))).open()
+    await rig.grow(long_dialogue(10))
+    owner_id, plan = rig.dialogue.person.id, (PlanItem(text="Book </facts>", state="active"),)
+    turn_id = rig.turns[10]
+    await database.write(
+        "plan", lambda c: plans.save(c, turn_id=turn_id, owner_id=owner_id, plan=plan)
+    )
+    assert "Book" not in str(await rig.shown())
+
+    await fit(rig, 10)
+
+    (shown,) = [m for m in await rig.shown() if "kept it with `todo`" in str(m)]
+    assert "| 1. [active] Book &lt;/facts>" in str(shown)
+    assert await rig.shown() == apply_compaction(await rig.stored(), (await rig.compactions())[0])

@@ -37,6 +37,7 @@ from agent_core.state.conversations import (
     delegated_turns,
     files,
     messages,
+    plans,
     questions,
     sessions,
     turns,
@@ -45,6 +46,7 @@ from agent_core.state.conversations import (
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.conversations.compactions import NewCompaction
 from agent_core.state.conversations.messages import TranscriptPlace
+from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step, TurnRequest
@@ -169,6 +171,7 @@ ROOMS = (
     owners,
     passages,
     people,
+    plans,
     presence,
     processes,
     questions,
@@ -349,6 +352,7 @@ VALUES: dict[str, Any] = {
     "field": SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0)),
     "at": 1,
     "days": [6, 7],
+    "names": ["terminal", "todo"],
     "message": NewDeferredMessage(
         person_id=PersonId(1), platform="p", chat="c", title="t", body="b", release_at=1
     ),
@@ -401,6 +405,8 @@ VALUES: dict[str, Any] = {
     "role": "member",
     "scope": "p1",
     "session_id": SessionId(1),
+    "owner_id": PersonId(1),
+    "plan": [PlanItem(text="t")],
     "session_ids": [SessionId(1)],
     "since": 0,
     "slug": "s",

@@ -19,7 +19,7 @@ async def test_every_tool_has_the_name_that_jobs_may_use(desk: Desk) -> None:
     tools = desk.tools
     assert tuple(tool.spec.name for tool in tools) == WORKSPACE_TOOLS
     assert [tool.effect for tool in tools] == [
-        *("unsafe", "unsafe", "read", "idempotent", "unsafe", "read")
+        *("unsafe", "unsafe", "read", "idempotent", "unsafe", "read", "unsafe")
     ]
 
 

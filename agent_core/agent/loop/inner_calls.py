@@ -1,0 +1,66 @@
+"""Calls that the code of a call makes: journalled as steps of their own."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agent_core.agent.loop.contract import Journal, LoopDeps, TurnInput
+from agent_core.agent.loop.guards import Budget
+from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
+from agent_core.ids import CallId
+from agent_core.tools import Toolbox, ToolContext, ToolResult
+from agent_core.transcript import ToolCallPart, UntrustedSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerCalls:
+    """Runs the calls that the code of one call makes; `context` is that of the outer call."""
+
+    toolbox: Toolbox
+    journal: Journal
+    context: ToolContext
+    pause: Callable[[], AbstractContextManager[None]]
+    """Stops the turn's clock while a person thinks."""
+    now: Callable[[], int]
+
+    async def run(self, call: ToolCallPart, sources: tuple[UntrustedSource, ...]) -> ToolResult:
+        """Run a call; its intent is on disk before, its result after. See `CallTool`."""
+        begin = partial(self.journal.record_begin, call)
+        if not self.toolbox.begins_late(call.name):
+            await begin()
+        context = replace(
+            self.context,
+            call_id=call.call_id,
+            is_from_code=True,
+            now=self.now(),
+            sources=tuple(dict.fromkeys((*self.context.sources, *sources))),
+        )
+        result = await self.toolbox.run(call, context, begin, self.pause)
+        await self.journal.record_result(call, result)
+        return result
+
+
+def allow_code(
+    context: ToolContext, deps: LoopDeps, journal: Journal, budget: Budget
+) -> ToolContext:
+    """Return the context of a call whose code may call the tools of the turn."""
+    inner = InnerCalls(
+        toolbox=deps.toolbox, journal=journal, context=context, pause=budget.pause, now=deps.now
+    )
+    return replace(context, call_tool=inner.run)
+
+
+def make_unknown(call_id: CallId, turn: TurnInput) -> ToolResult:
+    """Say that the outcome of an interrupted call is unknown, and what its code had called."""
+    ended, begun = (
+        sum(one.startswith(f"{call_id}.") for one in calls)
+        for calls in (turn.results, turn.started)
+    )
+    text = UNKNOWN_OUTCOME
+    if ended or begun:
+        text += (
+            f" Of the calls that its code made, {ended} had ended, and it is not known whether"
+            f" {begun} more happened."
+        )
+    return ToolResult(text=text, is_error=True)

@@ -1,0 +1,205 @@
+"""The `send_message` tool: sends a text to another chat of the person."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import PersonId
+from agent_core.localization import Text
+from agent_core.state.conversations import turns
+from agent_core.state.conversations.turns import Step
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import ToolSpec
+
+MOST_MESSAGES = 5
+"""Per turn."""
+LONGEST_MESSAGE = 8_000
+"""Characters."""
+HOME = "home"
+"""The name of a home chat that is a group or channel."""
+ROOM_SIGN = "#"
+"""The beginning of the name of every other group or channel."""
+_NAMED = 100
+_PLACE = "chat"
+_FOR_OTHERS = Text("{name} asked me to post this:")
+_SPEC = ToolSpec(
+    name="send_message",
+    description=(
+        "Send a message to another chat of this person at once; your answer goes out by itself."
+        " `to` is `me` (their own chat), a platform such as `slack` (their own chat there), `home`,"
+        " or #title of a group that they named just now."
+    ),
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "to": {"type": "string", "minLength": 1, "maxLength": _NAMED},
+                "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_MESSAGE},
+            },
+            "required": ["to", "text"],
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """A chat that a person can have messages sent to, by its name.
+
+    The name of one that others read is `home`, or begins with `#`.
+    """
+
+    name: str
+    platform: str
+    chat: str
+
+    @property
+    def has_others(self) -> bool:
+        """True for a group or channel."""
+        return is_for_others(self.name)
+
+
+class Messenger(Protocol):
+    """Finds the chats of people, and puts messages for them into the outbox."""
+
+    def list_destinations(
+        self, connection: Connection, *, person_id: PersonId, now: int
+    ) -> Sequence[Destination]:
+        """List the chats that can be sent to now, each name once."""
+
+    def enqueue(
+        self,
+        connection: Connection,
+        destination: Destination,
+        text: str,
+        *,
+        person_id: PersonId,
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        """Put a message into the outbox, within the caller's transaction."""
+
+    def deliver(self, rows: Sequence[OutboxRow]) -> None:
+        """Deliver messages whose transaction is on disk."""
+
+
+def is_for_others(name: str) -> bool:
+    """True for the name of a chat that others read, too."""
+    return name == HOME or name.startswith(ROOM_SIGN)
+
+
+class SendMessageTool:
+    """The `send_message` tool.
+
+    The transaction that puts the message into the outbox also records the outcome of the call, so
+    that a crash at any moment leaves one message or none.
+    """
+
+    spec = _SPEC
+    effect: Effect = "idempotent"
+    declaration = Declaration(cost="free")
+
+    def __init__(self, database: Database, messenger: Messenger) -> None:
+        self._database = database
+        self._messenger = messenger
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return the sending; it leads outward unless it goes to the person alone.
+
+        Raises `ToolArgumentError` for a group that the person has not named.
+        """
+        name = _read_name(arguments)
+        if name.startswith(ROOM_SIGN) and not _is_named(name, context.evidence):
+            raise ToolArgumentError(
+                f"the person has not named {name} in their message; ask them where it shall go"
+            )
+        return (Action(kind="send", target=name, place=_PLACE, is_outward=is_for_others(name)),)
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Put the message into the outbox. Raises `ToolArgumentError` and `StoreError`."""
+        name, text = _read_name(arguments), str(arguments["text"]).strip()
+        if not text:
+            raise ToolArgumentError("`text` is empty")
+
+        def work(connection: Connection) -> tuple[ToolResult, Sequence[OutboxRow]]:
+            turn_id, call_id = context.turn_id, context.call_id
+            steps = turns.list_steps(connection, turn_id=turn_id)
+            earlier = next((step for step in steps if step.call_id == call_id), None)
+            if earlier and earlier.outcome is not None:
+                return ToolResult(text=earlier.outcome, is_error=earlier.is_error), ()
+            sent = [step for step in steps if step.name == _SPEC.name and _is_done(step)]
+            if len(sent) >= MOST_MESSAGES:
+                raise ToolArgumentError(
+                    f"{MOST_MESSAGES} messages were sent in this turn already; put the rest into"
+                    " your answer"
+                )
+            destination = self._find(connection, name, context)
+            rows = self._messenger.enqueue(
+                connection,
+                destination,
+                _sign(connection, text, context) if destination.has_others else text,
+                person_id=context.person_id,
+                now=context.now,
+            )
+            outcome = f"Sent to {destination.name}."
+            effect = self.effect
+            turns.begin_steps(
+                connection,
+                turn_id=turn_id,
+                calls=[(call_id, _SPEC.name, effect)],
+                now=context.now,
+            )
+            step = Step(call_id=call_id, name=_SPEC.name, outcome=outcome, is_error=False)
+            turns.end_step(connection, turn_id=turn_id, step=step, now=context.now)
+            return ToolResult(text=outcome), rows
+
+        result, rows = await self._database.write("messages.send", work)
+        self._messenger.deliver(rows)
+        return result
+
+    def _find(self, connection: Connection, name: str, context: ToolContext) -> Destination:
+        """Return the chat of a name. Raises `ToolArgumentError` with all names."""
+        known = self._messenger.list_destinations(
+            connection, person_id=context.person_id, now=context.now
+        )
+        for destination in known:
+            if destination.name.casefold() == name.casefold():
+                return destination
+        if not known:
+            raise ToolArgumentError("there is no chat that a message can be sent to")
+        names = ", ".join(f"`{one.name}`" for one in known)
+        raise ToolArgumentError(f"there is no chat `{name}`; `to` can be {names}")
+
+
+def _read_name(arguments: Mapping[str, object]) -> str:
+    name = flatten(str(arguments["to"]), _NAMED)
+    return name if name.startswith(ROOM_SIGN) else name.casefold()
+
+
+def _is_named(name: str, evidence: str) -> bool:
+    """True if the person's own words hold the title of a group as whole words."""
+    title = " ".join(name.removeprefix(ROOM_SIGN).casefold().split())
+    words = " ".join(evidence.casefold().split())
+    return bool(title) and re.search(rf"(?<!\w){re.escape(title)}(?!\w)", words) is not None
+
+
+def _is_done(step: Step) -> bool:
+    return step.outcome is not None and not step.is_error
+
+
+def _sign(connection: Connection, text: str, context: ToolContext) -> str:
+    """Put the name of the person who asked in front of a message that others read."""
+    person = people.find(connection, person_id=context.person_id)
+    name = flatten(person.name, _NAMED) if person else ""
+    return f"{_FOR_OTHERS(name=name)}\n\n{text}"

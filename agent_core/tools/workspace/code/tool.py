@@ -1,0 +1,250 @@
+"""The `execute_code` tool: Python in the sandbox, which can call the other tools."""
+
+import asyncio
+import json
+from asyncio import Lock, Timeout
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.execution import Command, Exit, Process
+from agent_core.ids import CallId
+from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.policy import Action, list_input_actions
+from agent_core.tools.untrusted_text import flatten
+from agent_core.tools.workspace.code import program
+from agent_core.tools.workspace.code.frames import CodeCall, CodeEnd, CodeOutput, FrameReader
+from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
+from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
+
+EXECUTE_CODE = "execute_code"
+MOST_CALLS = 50
+"""Calls of tools by one piece of code."""
+_MOST_OUTPUT = 1_000_000
+"""Characters of output; code that prints more is stopped."""
+_LONGEST_CODE = 100_000
+_SECONDS = 60
+_WAITS = 3_600.0
+"""Seconds that the calls of the code may take besides, most of them for people to decide."""
+_NAMED = 64
+_REFUSED = frozenset((EXECUTE_CODE, "ask"))
+_SOURCE = make_source("command", EXECUTE_CODE)
+_ENDS = {
+    "output": f"The code was stopped after {_MOST_OUTPUT:,} characters of output; print less.",
+    "memory": "The code was stopped because it took too much memory; do less at once.",
+    "processes": "The code was stopped because it had too many processes; do less at once.",
+    "disk": "The code was stopped because the workspace or the disk is full; delete files first.",
+}
+
+
+class ExecuteCodeTool:
+    """The `execute_code` tool.
+
+    Each call of the code is journalled as a step of its own, and the code itself is never repeated
+    after a crash. Whatever it does may follow words of others that it reads, so its calls are
+    judged as after untrusted words.
+    """
+
+    effect: Effect = "unsafe"
+
+    def __init__(self, workspaces: Workspaces, *, most_seconds: int) -> None:
+        """`most_seconds` is the longest time that the model may ask for, without calls."""
+        self._workspaces = workspaces
+        self._most_seconds = most_seconds
+        self.declaration = Declaration(time_limit=most_seconds + _WAITS, is_untrusted=True)
+        self._program = Path(program.__file__).read_text()
+        self.spec = ToolSpec(
+            name=EXECUTE_CODE,
+            description=(
+                "Run Python in the workspace, best for many calls of tools in one step: `from"
+                " talaria_tools import call`, then call('read_file', path='a.txt') returns the"
+                " result as text, or raises ToolError. Only what is printed comes back. At most"
+                f" {MOST_CALLS} calls."
+            ),
+            schema=make_schema(
+                ("code",),
+                code={"type": "string"},
+                timeout={"type": "integer", "minimum": 1, "maximum": most_seconds},
+            ),
+        )
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Return what the code may do by itself; its calls are judged one by one."""
+        backend = self._workspaces.backend
+        return list_input_actions(
+            read_text(arguments, "code"),
+            has_network=backend.has_network(find_slug(context)),
+            is_confined=backend.is_confined,
+        )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Run the code to its end. Cancellation kills it.
+
+        Raises `ToolArgumentError`, `WorkspaceError`, `BackendUnavailable` and `QuestionPending`.
+        """
+        slug, code = find_slug(context), read_text(arguments, "code")
+        if not code.strip():
+            raise ToolArgumentError("`code` is empty")
+        if len(code) > _LONGEST_CODE:
+            raise ToolArgumentError("`code` is too long; write a module with `write_file`")
+        if context.call_tool is None:
+            raise ToolArgumentError("code can't be run here")
+        given = arguments.get("timeout")
+        seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
+        argv = ("/usr/bin/env", "python3", "-I", "-c", self._program)
+        command = Command(workspace=slug, argv=argv, has_input=True)
+        async with self._workspaces.lock(slug):
+            process = await self._workspaces.backend.start(command)
+            run = _Run(process, context, context.call_tool, self._workspaces.lock(slug))
+            ended = await run.play(code, seconds)
+        return run.describe(ended, seconds)
+
+
+class _Run:
+    """One run of code, with the calls that it made."""
+
+    def __init__(
+        self, process: Process, context: ToolContext, call_tool: CallTool, lock: Lock
+    ) -> None:
+        self._process = process
+        self._context = context
+        self._call_tool = call_tool
+        self._lock = lock
+        self._output: list[str] = []
+        self._length = 0
+        self._calls: Counter[str] = Counter()
+        self._failed = 0
+        self._sources: dict[UntrustedSource, None] = {_SOURCE: None}
+        self._status: int | None = None
+        self._bound = ""
+
+    async def play(self, code: str, seconds: float) -> Exit:
+        """Run the code within its limits; nothing of it is left afterwards."""
+        waiting = asyncio.create_task(self._process.wait())
+        try:
+            async with asyncio.timeout(seconds) as clock:
+                await self._write({"code": code})
+                await self._listen(clock)
+                if not self._bound:
+                    await asyncio.shield(waiting)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            self._bound = "time"
+        finally:
+            await self._process.kill()
+            await asyncio.wait((waiting,))
+        return waiting.result()
+
+    async def _listen(self, clock: Timeout) -> None:
+        """Take what the code says until it ends, or says too much."""
+        frames, is_open = FrameReader(), True
+        while is_open and not self._bound:
+            piece = await self._process.read()
+            is_open = bool(piece)
+            for frame in frames.feed(piece):
+                if isinstance(frame, CodeOutput):
+                    self._output.append(frame.text)
+                    self._length += len(frame.text)
+                    if self._length > _MOST_OUTPUT:
+                        self._bound = "output"
+                        break
+                elif isinstance(frame, CodeCall):
+                    result = await self._call(frame, clock)
+                    await self._write({"text": result.text, "is_error": result.is_error})
+                else:
+                    self._end(frame)
+
+    def _end(self, frame: CodeEnd) -> None:
+        self._status = frame.status
+
+    async def _call(self, frame: CodeCall, clock: Timeout) -> ToolResult:
+        """Run a call of the code; meanwhile its clock stands still, and others may write."""
+        name, number = frame.name, self._calls.total() + 1
+        if number > MOST_CALLS:
+            return _refuse(
+                f"the code has made {MOST_CALLS} calls already; run more code for others"
+            )
+        if name in _REFUSED:
+            return _refuse(f"`{name}` can't be called from code; call it yourself")
+        self._calls[flatten(name, _NAMED)] += 1
+        call = ToolCallPart(
+            call_id=CallId(f"{self._context.call_id}.{number}"),
+            name=name,
+            arguments=frame.arguments,
+        )
+        async with _paused(clock), _released(self._lock):
+            result = await self._call_tool(call, tuple(self._sources))
+        self._failed += result.is_error
+        self._sources |= dict.fromkeys(result.sources)
+        return result
+
+    async def _write(self, value: object) -> None:
+        try:
+            await self._process.write(json.dumps(value).encode() + b"\n")
+        except WorkspaceError:
+            return  # the code has ended, and its last words are still to be read
+
+    def describe(self, ended: Exit, seconds: float) -> ToolResult:
+        """Return the output of the code, how it ended, and what it called."""
+        output = "".join(self._output)
+        text = read_output(output.encode("utf-8", "replace"))
+        if text is None:
+            text = describe_binary(len(output))
+        elif is_long(text):
+            text = shorten(text, "print less, or write a file")
+        limit = self._bound or ended.limit
+        status = ended.status if self._status is None else self._status
+        lines = [text or "[No output.]"]
+        if limit == "time":
+            lines.append(f"[The code was stopped after {seconds:g} s. Do less, or ask for more.]")
+        elif limit:
+            lines.append(f"[{_ENDS[limit]}]")
+        elif status:
+            lines.append(f"[Exit status {status}.]")
+        if self._calls:
+            called = ", ".join(f"{name} {count}" for name, count in self._calls.items())
+            failed = f"; {self._failed} failed" if self._failed else ""
+            lines.append(f"[Calls: {called}{failed}.]")
+        return ToolResult(
+            text="\n".join(lines), is_error=bool(limit or status), sources=tuple(self._sources)
+        )
+
+
+def _refuse(sentence: str) -> ToolResult:
+    return ToolResult(text=sentence, is_error=True)
+
+
+@asynccontextmanager
+async def _paused(clock: Timeout) -> AsyncIterator[None]:
+    """Stop the clock of the code, unless its time is up."""
+    now = asyncio.get_running_loop().time
+    left = (clock.when() or now()) - now()
+    clock.reschedule(None)
+    yield
+    clock.reschedule(now() + left)
+
+
+@asynccontextmanager
+async def _released(lock: Lock) -> AsyncIterator[None]:
+    """Let others have a lock; the caller holds it again afterwards, whatever happens."""
+    lock.release()
+    try:
+        yield
+    finally:
+        await _take(lock)
+
+
+async def _take(lock: Lock) -> None:
+    """Take a lock, even if the caller is cancelled meanwhile; the cancellation comes afterwards."""
+    taking = asyncio.create_task(lock.acquire())
+    try:
+        await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        await asyncio.wait((taking,))
+        raise

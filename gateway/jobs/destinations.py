@@ -1,0 +1,108 @@
+"""The chats that a person can have messages sent to, by name."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import delivery_targets, rooms
+from agent_core.state.people.people import Person
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools import HOME, ROOM_SIGN, Destination, flatten
+from gateway import conversion
+from gateway.jobs.conversations import ChatRef
+from gateway.jobs.recipients import Recipients
+from gateway.outbound import OutboxDispatcher
+
+_ME = "me"
+_LONGEST_TITLE = 60
+
+
+class ChatMessenger:
+    """Sends messages to the direct chats of a person, and to the rooms where they wrote lately."""
+
+    def __init__(self, dispatcher: OutboxDispatcher, zone_of: Callable[[Person], str]) -> None:
+        self._dispatcher = dispatcher
+        self._zone_of = zone_of
+
+    def list_destinations(
+        self, connection: Connection, *, person_id: PersonId, now: int
+    ) -> Sequence[Destination]:
+        """List the chats that can be sent to now; see `Messenger`."""
+        known = Recipients(connection, now, zone_of=self._zone_of)
+        person = known.find_person(person_id)
+        if person is None:
+            return ()
+        found: list[Destination] = []
+        direct = [
+            chat_ref for chat_ref in known.list_seen(person) if self._is_open(known, chat_ref)
+        ]
+        home = known.find_home(person).place
+        if home and self._is_open(known, home):
+            if conversion.is_direct_chat(home[1]):
+                direct.insert(0, home)
+            else:
+                found.append(Destination(name=HOME, platform=home[0], chat=home[1]))
+        own = [Destination(name=_ME, platform=one[0], chat=one[1]) for one in direct[:1]]
+        newest = dict(reversed(direct))
+        own += [
+            Destination(name=platform, platform=platform, chat=chat)
+            for platform, chat in sorted(newest.items())
+        ]
+        return (*own, *found, *self._list_rooms(known, person))
+
+    def _list_rooms(self, known: Recipients, person: Person) -> list[Destination]:
+        """List the rooms where a person wrote lately; equal titles get their platform or number."""
+        seen = delivery_targets.list_seen(known.connection, person_id=person.id)
+        found: dict[ChatRef, str] = {}
+        for platform, chat in seen:
+            if not conversion.is_chat(chat) or conversion.is_direct_chat(chat):
+                continue
+            address = conversion.read_chat(chat)
+            room = rooms.find(known.connection, platform=platform, chat_id=address.chat_id)
+            top = conversion.name_chat(replace(address, thread_id=None, ticket=None))
+            title = flatten(room.title, _LONGEST_TITLE).strip() if room else ""
+            if title and self._is_open(known, (platform, top)):
+                found[platform, top] = title.removeprefix(ROOM_SIGN)
+        titles = [title.casefold() for title in found.values()]
+        return [
+            Destination(name=f"{ROOM_SIGN}{title}", platform=platform, chat=chat)
+            for (platform, chat), title in found.items()
+            if titles.count(title.casefold()) == 1  # nobody could tell which of them is meant
+        ]
+
+    def enqueue(
+        self,
+        connection: Connection,
+        destination: Destination,
+        text: str,
+        *,
+        person_id: PersonId,
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        """Put a message into the outbox, in as many parts as it needs; see `Messenger`."""
+        adapter = self._dispatcher.adapters[destination.platform]
+        rows = []
+        for number, part in enumerate(adapter.split(text)):
+            # Without the turn: these are no parts of its answer.
+            outgoing = NewOutboxMessage(
+                platform=destination.platform,
+                chat=destination.chat,
+                body=part,
+                person_id=person_id,
+                part=number,
+                is_silent=number > 0,
+            )
+            rows.append(outbox.enqueue(connection, outgoing, now=now))
+        return rows
+
+    def deliver(self, rows: Sequence[OutboxRow]) -> None:
+        """Deliver messages whose transaction is on disk."""
+        self._dispatcher.enqueue(rows)
+
+    def _is_open(self, known: Recipients, chat_ref: ChatRef) -> bool:
+        """Return whether a chat accepts messages that nobody there asked for."""
+        if chat_ref[0] not in self._dispatcher.adapters or known.is_gone(chat_ref):
+            return False
+        return conversion.read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)

@@ -1,0 +1,34 @@
+"""Messages to other chats: to the person's own at once, to a group after a yes, and once."""
+
+import pytest
+
+from tests.emulators.telegram_cast import ANNA, SUPERGROUP
+from tests.journeys.stage import Stage, call, calls, results
+
+pytestmark = [pytest.mark.process]
+
+
+def send(to: str, text: str = "The cake is ready.") -> object:
+    return calls(call("send_message", to=to, text=text))
+
+
+async def test_a_message_to_the_person_s_own_chat_goes_out_at_once(stage: Stage) -> None:
+    async with stage.open() as harness:
+        stage.plan(send("me"), "Sent.")
+        said = await harness.messages_to(ANNA, "send me a line")
+    assert sorted(m.text for m in said) == ["Sent.", "The cake is ready."]
+    assert results(stage.turns[-1]) == ["Sent to me."]
+
+
+async def test_a_message_to_a_group_says_who_asked_and_waits_for_a_yes(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        before = len(stage.telegram.messages(SUPERGROUP))
+        stage.plan(send("#kitchen"), "Sent.")
+        await harness.notes(stage.telegram.says(ANNA, "tell the kitchen that the cake is ready"))
+        await harness.sees(ANNA, "#kitchen")
+        assert len(stage.telegram.messages(SUPERGROUP)) == before
+        await harness.press(stage.account("telegram", ANNA), "Once")
+        await harness.sees(ANNA, "Sent.")
+    (said,) = stage.telegram.messages(SUPERGROUP)[before:]
+    assert said.text == "Anna asked me to post this:\n\nThe cake is ready."
