@@ -9,6 +9,7 @@ from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.tools.mcp import McpServers
 from gateway.commands import (
+    ApprovalCommands,
     ArchiveNotes,
     BlockCommands,
     ContextCommands,
@@ -98,6 +99,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         RoomCommands(deps.rooms, deps.consent),
         McpCommands(extra.mcp),
+        ApprovalCommands(database),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(extra.adapters).wrap)

@@ -34,6 +34,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         name="mcp", summary="Show MCP servers, accept their tools", owner_only=True, is_private=True
     ),
+    CommandSpec(name="approvals", summary="Show or revoke what I may do unasked", is_private=True),
     CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
     CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
     CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),

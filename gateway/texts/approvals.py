@@ -21,7 +21,7 @@ ALWAYS = Text("Always for this shape")
 NO, NO_AND_WHY = Text("No"), Text("No, and say why")
 TELL_WHY = Text("I won't run it. Tell me why, in your next message.")
 NOTED = Text("I'll go on with that.")
-REVOKED = Text("I'll ask again before I run `{shape}`.")
+_REVOKED = Text("I'll ask again before I run `{shape}`.")
 REVOKE_UNKNOWN = Text("There's no approval with that number. /approvals lists them.")
 REVOKE_NUMBER = Text("Revoke {number}")
 NOTHING_ALLOWED = Text("Nothing is allowed in advance: I ask each time.")
@@ -117,6 +117,11 @@ def list_allowed(allowed: Sequence[tuple[int, str, str]]) -> str:
         for number, shape, scope in allowed
     ]
     return "\n".join([_ALLOWED(), *lines])
+
+
+def describe_revoked(shape: str) -> str:
+    """Confirm that a shape is no longer allowed in advance."""
+    return _REVOKED(shape=describe_shape(shape))
 
 
 def _name_place(place: str) -> str:

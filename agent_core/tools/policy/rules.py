@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.tools.policy.paths import SYSTEM, WORKSPACE
+from agent_core.tools.policy.paths import OUTSIDE, SYSTEM, WORKSPACE
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.policy.shapes import shape_of
 from agent_core.tools.policy.transfers import host_of
@@ -144,7 +144,7 @@ def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
 
 
 def _is_owners_alone(action: Action) -> bool:
-    is_outside = action.kind in _FILES and action.place not in (WORKSPACE, SYSTEM)
+    is_outside = action.kind in _FILES and action.place == OUTSIDE
     return action.kind in _OWNERS_ALONE or is_outside
 
 

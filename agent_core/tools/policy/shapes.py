@@ -18,6 +18,7 @@ _SUBCOMMANDS = frozenset(
         *("aws", "gcloud", "az", "conda", "mamba", "brew", "snap", "helm", "systemctl"),
     )
 )
+_SERVER = "mcp:"
 _HIDDEN_IN_COMMAND = frozenset("$`*?[]{}~<>|&;\n…")
 
 
@@ -28,6 +29,8 @@ def shape_of(tool: str, action: Action) -> str:
     """
     if action.place == ANYWHERE or not action.target:
         return ""
+    if not (action.target + action.place).isprintable():
+        return ""  # a person could not see what they allow
     if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):
         words = _command_words(action)
         return _dump(tool, action, *words) if words else ""
@@ -39,6 +42,8 @@ def shape_of(tool: str, action: Action) -> str:
         if folder in ("", "/") or set(action.target) & _HIDDEN_IN_COMMAND:
             return ""
         return _dump(tool, action, folder)
+    if action.place.startswith(_SERVER):
+        return _dump(tool, action)  # a tool of a server is known by its name alone
     return _dump(tool, action, action.target)
 
 

@@ -128,7 +128,7 @@ def _download(
         return Transfer(urls=tuple(urls), written=tuple(written))
     hosts = {host_of(url) for url in urls}
     host = next(iter(hosts)) if len(hosts) == 1 and is_clear else ""
-    return Transfer(sends=True, host=host, written=tuple(written))
+    return Transfer(sends=True, host=host, written=tuple(written), is_unclear=not is_clear)
 
 
 def _git(words: Sequence[Word]) -> Transfer:

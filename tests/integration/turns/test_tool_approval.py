@@ -52,14 +52,15 @@ async def test_nothing_is_done_before_it_is_allowed(tmp_path: Path) -> None:
     async with running(tmp_path, model, tools=(tool,)) as harness:
         await harness.chat.says("pay Ben")
         message = await waiting(harness, "Pay 5 € to Ben?")
-        assert message.labels == ["Allow", "Don't"]
+        assert message.labels == ["Once", "No", "No, and say why"]
         assert (tool.asked, await count(harness, "steps")) == ([], 0)
-        await harness.chat.press("Allow")
+        await harness.chat.press("Once")
         await harness.chat.sees_text("Done.")
         await harness.at_rest()
         assert [arguments for arguments, _ in tool.asked] == [{"amount": "5 €", "to": "Ben"}]
         assert results(model) == ["Paid 5 €."]
-        assert message.text == "Pay 5 € to Ben?\n\n→ Allow (Ana)"
+        assert "Pay 5 € to Ben?" in message.text
+        assert message.text.endswith("→ Once (Ana)")
         assert await count(harness, "steps", "outcome = 'Paid 5 €.'") == 1
 
 
@@ -69,11 +70,11 @@ async def test_what_is_refused_is_not_done_and_the_model_is_told(tmp_path: Path)
     async with running(tmp_path, model, tools=(tool,)) as harness:
         await harness.chat.says("pay Ben")
         await waiting(harness, "Pay 5 €")
-        await harness.chat.press("Don't")
+        await harness.chat.press("No")
         await harness.chat.sees_text("Left.")
         await harness.at_rest()
         assert tool.asked == []
-        assert results(model) == ["`pay` was not run. The person refused."]
+        assert results(model) == ["`pay` was not run. The person said no."]
         assert await count(harness, "steps", "is_error = 1 AND outcome IS NOT NULL") == 1
 
 
@@ -87,7 +88,7 @@ async def test_other_words_allow_nothing(tmp_path: Path, said: str) -> None:
         await harness.chat.says(said)
         await harness.chat.sees_text("I see.")
         assert tool.asked == []
-        assert "`pay` was not run. They did not choose" in results(model)[0]
+        assert "`pay` was not run. They did not decide" in results(model)[0]
 
 
 async def test_an_old_approval_allows_nothing_new(tmp_path: Path) -> None:
@@ -97,15 +98,15 @@ async def test_an_old_approval_allows_nothing_new(tmp_path: Path) -> None:
         await harness.chat.says("pay Ben")
         first = await waiting(harness, "Pay 5 €")
         key = first.keyboard[0].key
-        await harness.chat.press("Allow")
+        await harness.chat.press("Once")
         second = await harness.chat.sees_text("Pay 50 €")
         await waiting(harness, "Pay 50 €")
         for message in (first, second):
             await harness.chat.press_key(key, message.id)
         await harness.until(harness.gateway.router.is_idle)
         assert len(tool.asked) == 1
-        assert second.labels == ["Allow", "Don't"]
-        await harness.chat.press("Don't")
+        assert second.labels == ["Once", "No", "No, and say why"]
+        await harness.chat.press("No")
         await harness.chat.sees_text("Left.")
         assert len(tool.asked) == 1
 
@@ -116,13 +117,13 @@ async def test_the_same_call_id_in_a_later_turn_is_asked_for_again(tmp_path: Pat
     async with running(tmp_path, model, tools=(tool,)) as harness:
         await harness.chat.says("pay Ben")
         await waiting(harness, "Pay 5 €")
-        await harness.chat.press("Allow")
+        await harness.chat.press("Once")
         await harness.chat.sees_text("Done.")
         await harness.at_rest()
         await harness.chat.says("again")
         await waiting(harness, "Pay 6 €")
         assert len(tool.asked) == 1
-        await harness.chat.press("Don't")
+        await harness.chat.press("No")
         await harness.chat.sees_text("Left.")
         assert len(tool.asked) == 1
 
@@ -134,10 +135,10 @@ async def test_nobody_else_allows_what_is_asked_in_a_room(tmp_path: Path) -> Non
         await enrol(harness, "ben", "Ben")
         await harness.chat.says("pay Ben", **ROOM)
         await waiting(harness, "Pay 5 €")
-        await harness.chat.press("Allow", user="ben", name="Ben", direct=False)
+        await harness.chat.press("Once", user="ben", name="Ben", direct=False)
         await harness.chat.sees_text(general.QUESTION_NOT_YOURS())
         assert tool.asked == []
-        await harness.chat.press("Don't", direct=False)
+        await harness.chat.press("No", direct=False)
         await harness.chat.sees_text("Left.")
         assert tool.asked == []
 
@@ -181,7 +182,7 @@ async def test_leave_given_while_nobody_listened_counts_at_the_next_start(
         await chat.sees_text("So be it.")
         await harness.at_rest()
         assert len(tool.asked) == (1 if choice == 0 else 0)
-        reported = "Paid 5 €." if choice == 0 else "`pay` was not run. The person refused."
+        reported = "Paid 5 €." if choice == 0 else "`pay` was not run. The person said no."
         assert results(model) == [reported]
         assert len(chat.shown) == 2
 
@@ -194,7 +195,7 @@ async def test_what_may_have_been_done_before_a_crash_is_not_done_again(tmp_path
     async with running(tmp_path, model, chat=chat, tools=(tool,), **AT_ONCE) as harness:
         await chat.says("pay Ben")
         await waiting(harness, "Pay 5 €")
-        await chat.press("Allow")
+        await chat.press("Once")
         await tool.reached.wait()
     chat.inlet = None
     later = Payment()
@@ -234,8 +235,8 @@ async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_
     model = FakeModel(say("Done."))
     async with running(tmp_path, model, chat=chat, tools=(Payment(), later)) as harness:
         await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
-        await chat.press("Allow")
+        await chat.press("Once")
         await chat.sees_text("Done.")
         assert results(model) == ["Paid 5 €.", "seen"]
         assert later.asked == []
-        assert message.text.endswith("→ Allow (Ana)")
+        assert message.text.endswith("→ Once (Ana)")

@@ -1,0 +1,66 @@
+"""The command approvals: what a person has allowed in advance, and how to take it back."""
+
+from collections.abc import Mapping, Sequence
+
+from agent_core.ids import ApprovalId
+from agent_core.state.conversations import approvals
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import audit
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.commands.registry import Call, Handler, Reply
+from gateway.outbound import stand_for
+from gateway.texts import approvals as texts
+
+_BUTTONED = 10
+"""Listed approvals with a button; no platform shows more than 25."""
+_LONGEST_NUMBER = 15
+
+
+class ApprovalCommands:
+    """Lists and revokes approvals of shapes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"approvals": self._approvals}
+
+    async def _approvals(self, call: Call) -> Reply:
+        verb, _, number = call.argument.partition(" ")
+        if verb.casefold() == "revoke":
+            return _revoke(call, number.strip())
+        listed = await self._database.read(lambda c: approvals.list_of(c, person_id=call.person.id))
+        if not listed:
+            return Reply(text=texts.NOTHING_ALLOWED())
+        return Reply(
+            text=texts.list_allowed([(one.id, one.shape, one.scope) for one in listed]),
+            buttons=tuple(
+                stand_for(f"approvals revoke {one.id}", texts.REVOKE_NUMBER(number=one.id))
+                for one in listed[:_BUTTONED]
+            ),
+        )
+
+
+def _revoke(call: Call, number: str) -> Reply:
+    if not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+        return Reply(text=texts.REVOKE_UNKNOWN())
+
+    def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        shape = approvals.revoke(
+            connection, person_id=call.person.id, approval_id=ApprovalId(int(number))
+        )
+        if not shape:
+            return texts.REVOKE_UNKNOWN(), ()
+        deed = AuditEntry(
+            person_id=call.person.id,
+            actor=call.actor,
+            action="approval.revoke",
+            detail=shape,
+            created_at=call.now,
+        )
+        audit.record(connection, deed)
+        return texts.describe_revoked(shape), ()
+
+    return Reply(effect=effect)
