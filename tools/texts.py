@@ -26,6 +26,17 @@ MOST_SUMMARY = 50
 """Characters of a command's summary; Telegram shows about this many on a phone."""
 TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
+    "always": "Always for this shape",
+    "call": "```\ngit push\n```",
+    "place": "github.com",
+    "reach": "```\nsend (github.com): git push\n```",
+    "scope": "always",
+    "session": "For this session",
+    "shape": "terminal: send git push → github.com",
+    "shapes": "```\nterminal: send git push → github.com\n```",
+    "target": "git push",
+    "tool": "terminal",
+    "action": "Running a command `make`",
     "nearest": "status",
     "weekdays": "Monday and Friday",
     "words": "new invoice",
