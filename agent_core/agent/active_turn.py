@@ -162,12 +162,15 @@ class Toolboxes:
     ) -> Toolbox:
         """Make the toolbox of one turn; a job may restrict it further.
 
+        What the person has switched off is left out; in a group or channel, what is off there.
         `steps` are the turn's calls so far.
         """
         conversation = context.conversation
+        room = None if conversation.is_private else context.room
+        off = (room or context.person).tools_off
         earlier = ((step.name, step.outcome is not None and not step.is_error) for step in steps)
         box = self.select(conversation, job_turn)
-        return box.open(_name_caller(conversation, job_turn), (), earlier)
+        return box.open(_name_caller(conversation, job_turn), off, earlier)
 
     def select(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
         """Choose the tools of a conversation; a job may restrict them further."""

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 28;
+PRAGMA user_version = 29;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -15,7 +15,7 @@ CREATE TABLE meta (
 -- `quiet_from` and `quiet_until` are minutes of the local day. `days_off` is JSON (1 is Monday).
 -- `context_cap` is in tokens. `home_platform` and `home_chat` receive reminders and digests.
 -- `model` is the model that the person chose; empty for the deployment's. `spoken_answers` says which
--- answers follow as a voice message, too.
+-- answers follow as a voice message, too. `tools_off` names the tools that are switched off, with spaces.
 CREATE TABLE "people" (
     id         INTEGER PRIMARY KEY,
     slug       TEXT NOT NULL UNIQUE,
@@ -36,7 +36,8 @@ CREATE TABLE "people" (
     days_off TEXT NOT NULL DEFAULT '[]',
     model TEXT NOT NULL DEFAULT '',
     spoken_answers TEXT NOT NULL DEFAULT 'off'
-        CHECK (spoken_answers IN ('off', 'voice', 'always'))
+        CHECK (spoken_answers IN ('off', 'voice', 'always')),
+    tools_off TEXT NOT NULL DEFAULT ''
 );
 
 -- A platform account of a person. `came_from` is the person that it belonged to before a merge.

@@ -122,8 +122,11 @@ class Toolbox:
         """Choose what is in the prompt, and add the search if anything is left."""
         for name in (SEARCH_TOOL, USE_TOOL):
             self._tools.pop(name, None)
-        is_lean = bool(self._setup.sources) or self._setup.hides_rare
-        shown, hidden = order_for_prompt(list(self._tools.values()), is_lean)
+        shown, hidden = order_for_prompt(
+            list(self._tools.values()),
+            has_sources=bool(self._setup.sources),
+            hides_rare=self._setup.hides_rare,
+        )
         if hidden or self._setup.sources:
             names = [tool.spec.name for tool in hidden if tool.spec.name not in self._off]
             search = make_search_tools(names, self._list_usable)

@@ -8,14 +8,12 @@ from functools import partial
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn, Agent, SessionState
-from agent_core.agent.quotas import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
-from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.people.people import Person
@@ -34,6 +32,12 @@ from gateway.outbound import (
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
+from gateway.turns.endings import (
+    describe_ending,
+    list_interrupted,
+    note_cheap_model,
+    note_interrupted,
+)
 from gateway.turns.handle import START_DELAY
 from gateway.turns.presenter import PresenterTimings, Shown
 from gateway.turns.spoken_answers import NotifyOwners, enqueue_speech
@@ -62,37 +66,6 @@ class TurnDeps:
     outage_pace: float = 1.0
     """Factor of the pauses between two tries of a model that does not answer."""
     display: PresenterTimings = field(default_factory=PresenterTimings)
-
-
-def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
-    """Return the text of an answer, with a note on how its turn ended."""
-    if ended.ending == "answered":
-        return general.note_cut(ended.text, ended.reason) if ended.reason else ended.text
-    if ended.ending == "stopped":
-        return general.describe_stop(ended.text, tools)
-    if ended.quota:
-        return usage.describe_limit(ended.quota, ended.text, reader)
-    if ended.ending == "exhausted":
-        return general.describe_limit(ended.reason, ended.text)
-    if ended.ending == "refused":
-        note = general.describe_refusal(ended.reason)
-    else:
-        detail = ended.detail if reader.is_owner else ""
-        note = general.describe_failure(ended.reason, detail=detail)
-    return f"{ended.text}\n\n{note}" if ended.text else note
-
-
-def note_cheap_model(
-    connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: Reader
-) -> str:
-    """Return the note for the first answer of a day that the cheap model gave; else ""."""
-    if not ended.used_cheap_model:
-        return ""
-    key, day = f"thrift:{active.person.id}", str(day_of(reader.now, reader.zone).start)
-    if meta.get(connection, key=key) == day:
-        return ""
-    meta.put(connection, key=key, value=day)
-    return f"\n\n{usage.CHEAP_MODEL()}"
 
 
 def enqueue_title(connection: Connection, active: ActiveTurn, now: int) -> None:
@@ -281,8 +254,9 @@ class TurnFinalizer:
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
         if not is_fresh:
             inbox.finish_turn(connection, turn_id=active.id)
+        doubt = note_interrupted(connection, active)
         if active.job_turn:
-            result = _collect_result(connection, active, text)
+            result = _collect_result(connection, active, text + doubt)
             rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], session
@@ -294,6 +268,7 @@ class TurnFinalizer:
         body = text if is_answer else format_commands(text)
         body += format_commands(note_cheap_model(connection, end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
+        body += doubt
         left = body if is_fresh else leave_out_sent(connection, active.id, body)
         whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), left])
         parts = adapter.split(whole) if adapter else (whole,)
@@ -343,7 +318,8 @@ class TurnFinalizer:
             else:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
                 with speak_to(connection, turn.person_id):
-                    note = general.describe_damage()
+                    doubt = list_interrupted(connection, turn.id, {})
+                    note = "\n\n".join(filter(None, (general.describe_damage(), doubt)))
                 rows = enqueue_reply(connection, reply, (note,), now, target)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 

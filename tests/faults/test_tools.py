@@ -29,6 +29,7 @@ EFFECTS = "effects"
 _WORK = re.compile(r"work (\d+)")
 _TASK = re.compile(r"Task: (\d+\.\d+\.h\d)")
 _LONGEST_LIFE = 1.2
+_TOLD = "don't know whether it took effect"
 _UNKNOWN = "It is not known whether this call took effect"
 
 
@@ -121,11 +122,12 @@ async def _rage(deployment: Deployment, kills: int, name: str) -> None:
 
 
 def _is_answered(deployment: Deployment, number: int) -> bool:
-    return f"finished {number}!" in [m.text for m in deployment.telegram.messages(ANNA)]
+    return any(m.text.startswith(f"finished {number}!") for m in deployment.telegram.messages(ANNA))
 
 
 def _judge(deployment: Deployment, count: Count) -> None:
-    shown = Counter(m.text for m in deployment.telegram.messages(ANNA))
+    texts = [m.text for m in deployment.telegram.messages(ANNA)]
+    shown = Counter(text.split("\n")[0] for text in texts)
     assert {f"finished {number}!": 1 for number in range(1, count.turns + 1)} == {
         text: often for text, often in shown.items() if text.startswith("finished")
     }
@@ -140,6 +142,9 @@ def _judge(deployment: Deployment, count: Count) -> None:
     assert effects.keys() <= expected
     unknown, open_rows = _read_state(deployment.home)
     missing = expected - effects.keys()
+    told = {text.split("!")[0][9:]: text.count(_TOLD) for text in texts if _TOLD in text}
+    in_doubt = Counter(mark.split(".")[0] for mark in unknown if "h" not in mark)
+    assert told == {number: min(often, 3) for number, often in in_doubt.items()}
     print(f"effects {len(effects)}, missing {len(missing)}, of unknown outcome {len(unknown)}")
     assert missing <= unknown, "an effect is missing that the model takes for done"
     assert open_rows == []

@@ -209,7 +209,8 @@ def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId)
 def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Point a merged person, and everyone merged into them before, to `kept`.
 
-    Rights do not move: linking with an owner needs an owner. Settings that `kept` lacks do.
+    Rights do not move: linking with an owner needs an owner. Settings that `kept` lacks do. A tool
+    that either has switched off stays off.
     """
     connection.execute(
         "UPDATE people SET joined_to = :kept WHERE id = :absorbed OR joined_to = :absorbed",
@@ -221,6 +222,11 @@ def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId)
             f" WHERE other.id = :absorbed) WHERE id = :kept AND {setting} IS NULL",
             {"kept": kept, "absorbed": absorbed},
         )
+    connection.execute(
+        "UPDATE people SET tools_off = TRIM(tools_off || ' ' || (SELECT other.tools_off"
+        " FROM people AS other WHERE other.id = :absorbed)) WHERE id = :kept",
+        {"kept": kept, "absorbed": absorbed},
+    )
 
 
 def close_duplicate_sessions(connection: Connection, *, person_id: PersonId, now: int) -> None:

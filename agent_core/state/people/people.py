@@ -1,5 +1,6 @@
 """Queries over people, their platform accounts, and one-time codes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,6 +47,8 @@ class Person:
     model: str = ""
     """The model that answers them in private, if they have chosen one."""
     spoken_answers: SpokenAnswers = "off"
+    tools_off: tuple[str, ...] = ()
+    """The tools that they have switched off."""
 
     @property
     def is_owner(self) -> bool:
@@ -105,7 +108,7 @@ MOST_CAP = 10_000_000
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
     *("verbosity", "asked_at", "kind", "context_cap", "model"),
-    "spoken_answers",
+    *("spoken_answers", "tools_off"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
@@ -117,7 +120,9 @@ _CODE = ", ".join(_CODE_COLUMNS)
 
 
 def _person(row: tuple[object, ...]) -> Person:
-    return Person(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values["tools_off"] = tuple(str(values["tools_off"]).split())
+    return Person(**values)  # type: ignore[arg-type]
 
 
 def _account(row: tuple[int, int, str, str, str, Admission, int, int | None]) -> Account:
@@ -308,6 +313,14 @@ def set_preferences(
             "spoken_answers": preferences.spoken_answers,
             "person_id": person_id,
         },
+    )
+
+
+def set_tools_off(connection: Connection, *, person_id: PersonId, names: Iterable[str]) -> None:
+    """Store the tools that a person has switched off, or that are off in a room."""
+    connection.execute(
+        "UPDATE people SET tools_off = :names WHERE id = :person_id",
+        {"names": " ".join(sorted(set(names))), "person_id": person_id},
     )
 
 

@@ -37,6 +37,8 @@ class Room:
     full_from: int | None
     full_until: int | None
     """The time that encloses every use of the mode `full`; open while it is in use."""
+    tools_off: tuple[str, ...] = ()
+    """The tools that are switched off here."""
 
     @property
     def audience(self) -> str:
@@ -46,13 +48,14 @@ class Room:
 
 _ROOM = (
     "SELECT rooms.id, rooms.platform, rooms.chat_id, rooms.person_id, people.slug, rooms.title,"
-    " rooms.mode, rooms.set_by, rooms.full_asked_at, rooms.full_from, rooms.full_until"
+    " rooms.mode, rooms.set_by, rooms.full_asked_at, rooms.full_from, rooms.full_until,"
+    " people.tools_off"
     " FROM rooms JOIN people ON people.id = rooms.person_id"
 )
 
 
 _Row = tuple[
-    int, str, str, int, str, str, Mode, PersonId | None, int | None, int | None, int | None
+    int, str, str, int, str, str, Mode, PersonId | None, int | None, int | None, int | None, str
 ]
 
 
@@ -69,6 +72,7 @@ def _room(row: _Row) -> Room:
         full_asked_at=row[8],
         full_from=row[9],
         full_until=row[10],
+        tools_off=tuple(row[11].split()),
     )
 
 

@@ -19,9 +19,16 @@ PROMPT_TOOLS = (
     *("terminal", "read_file", "write_file", "patch", "search_files"),
     *("web_search", "web_fetch", "ask"),
 )
-"""The tools that stay in the prompt, in their order there, as far as there is room; the others are
-rare. `gather` exists in jobs only, where nobody is there to `ask`.
+"""The tools that stay in the prompt, in their order there; others follow as far as there is room.
+`gather` exists in jobs only, where nobody is there to `ask`.
 """
+RARE_TOOLS = frozenset(
+    [
+        *("settings", "todo", "send_message", "propose_identity", "ask_memory"),
+        *("process", "execute_code", "delegate_task", "chart"),
+    ]
+)
+"""Tools that few turns use: the search finds them, even if there is room in the prompt."""
 SEARCH_TOOL, USE_TOOL = "tool_search", "use_tool"
 _MOST_FOUND = 8
 _MOST_SCHEMAS = 3
@@ -51,16 +58,19 @@ ListTools = Callable[[ToolContext], Awaitable[Catalog]]
 """Lists the tools that the person of a call may use now. Raises `StoreError`."""
 
 
-def order_for_prompt(tools: Sequence[Tool], is_lean: bool) -> tuple[list[Tool], list[Tool]]:
+def order_for_prompt(
+    tools: Sequence[Tool], *, has_sources: bool, hides_rare: bool
+) -> tuple[list[Tool], list[Tool]]:
     """Split tools into those in the prompt, in their order there, and those to be found.
 
-    All are in the prompt if there is room for them, unless it shall be lean.
+    All are in the prompt if there is room, none is rare and none comes from elsewhere.
     """
     rank_of = {name: number for number, name in enumerate(PROMPT_TOOLS)}
     ordered = sorted(tools, key=lambda tool: rank_of.get(tool.spec.name, len(rank_of)))
-    if len(tools) <= MOST_IN_PROMPT and not is_lean:
+    usual = [tool for tool in ordered if not (hides_rare and tool.spec.name in RARE_TOOLS)]
+    if len(usual) == len(tools) <= MOST_IN_PROMPT and not has_sources:
         return ordered, []
-    shown = [tool for tool in ordered if tool.spec.name in rank_of][: MOST_IN_PROMPT - 2]
+    shown = usual[: MOST_IN_PROMPT - 2]
     return shown, [tool for tool in ordered if tool not in shown]
 
 

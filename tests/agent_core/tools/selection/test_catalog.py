@@ -60,9 +60,9 @@ def test_the_prompt_never_holds_more_than_fifteen_tools() -> None:
 
 
 def test_a_lean_prompt_leaves_out_rare_tools_even_if_there_is_room() -> None:
-    tools = [FakeTool("todo"), FakeTool("memory")]
+    tools = [FakeTool("todo"), FakeTool("dice"), FakeTool("memory")]
     lean = Toolbox(tools, setup=ToolSetup(hides_rare=True))
-    assert [spec.name for spec in lean.specs] == ["memory", SEARCH_TOOL, USE_TOOL]
+    assert [spec.name for spec in lean.specs] == ["memory", "dice", SEARCH_TOOL, USE_TOOL]
     assert [spec.name for spec in lean.restrict_to(["todo"]).specs] == ["todo"]
 
 

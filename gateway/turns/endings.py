@@ -1,0 +1,77 @@
+"""The text of an answer: how its turn ended, and notes on what the person must know."""
+
+from collections.abc import Mapping, Sequence
+
+from agent_core.agent import UNKNOWN_OUTCOME, ActiveTurn
+from agent_core.agent.quotas import day_of
+from agent_core.events import TurnEnded
+from agent_core.ids import CallId, TurnId
+from agent_core.state.conversations import turns
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.tools import flatten, unwrap
+from agent_core.transcript import ToolCallPart
+from gateway.texts import general, usage
+from gateway.texts.tools.interrupted import describe_interrupted
+from gateway.texts.tools.steps import describe_tool
+from gateway.texts.usage import Reader
+
+_LONGEST_ACTION = 120
+"""Characters of the arguments that name an interrupted call."""
+
+
+def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
+    """Return the text of an answer, with a note on how its turn ended."""
+    if ended.ending == "answered":
+        return general.note_cut(ended.text, ended.reason) if ended.reason else ended.text
+    if ended.ending == "stopped":
+        return general.describe_stop(ended.text, tools)
+    if ended.quota:
+        return usage.describe_limit(ended.quota, ended.text, reader)
+    if ended.ending == "exhausted":
+        return general.describe_limit(ended.reason, ended.text)
+    if ended.ending == "refused":
+        note = general.describe_refusal(ended.reason)
+    else:
+        detail = ended.detail if reader.is_owner else ""
+        note = general.describe_failure(ended.reason, detail=detail)
+    return f"{ended.text}\n\n{note}" if ended.text else note
+
+
+def note_cheap_model(
+    connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: Reader
+) -> str:
+    """Return the note for the first answer of a day that the cheap model gave; else ""."""
+    if not ended.used_cheap_model:
+        return ""
+    key, day = f"thrift:{active.person.id}", str(day_of(reader.now, reader.zone).start)
+    if meta.get(connection, key=key) == day:
+        return ""
+    meta.put(connection, key=key, value=day)
+    return f"\n\n{usage.CHEAP_MODEL()}"
+
+
+def note_interrupted(connection: Connection, active: ActiveTurn) -> str:
+    """Return the note on calls whose outcome a crash left unknown; "" without any.
+
+    Written with the end of the turn, in one transaction, so that the person reads it once.
+    """
+    if active.prepared:  # this process began the turn, so no crash lies within it
+        return ""
+    made = {call.call_id: unwrap(call) for message in active.messages for call in message.calls}
+    note = list_interrupted(connection, active.id, made)
+    return f"\n\n{note}" if note else ""
+
+
+def list_interrupted(
+    connection: Connection, turn_id: TurnId, made: Mapping[CallId, ToolCallPart]
+) -> str:
+    """Describe a turn's calls of unknown outcome, with the arguments of those that are known."""
+    actions = []
+    for step in turns.list_steps(connection, turn_id=turn_id):
+        if step.is_error and (step.outcome or "").startswith(UNKNOWN_OUTCOME):
+            call = made.get(step.call_id)
+            arguments = flatten(call.arguments, _LONGEST_ACTION).replace("`", "'") if call else ""
+            title = describe_tool(step.name)
+            actions.append(f"{title} `{arguments}`" if arguments else title)
+    return describe_interrupted(actions)
