@@ -61,7 +61,7 @@ class Agent:
         self._config = config
         self._database = database
         self._model = model
-        self._toolboxes = toolboxes
+        self.toolboxes = toolboxes
         self._memory = memory
         self._now = now
         self._price = config.quotas.prices.cost
@@ -106,7 +106,7 @@ class Agent:
         )
         if external_memory:
             external_memory.prefetch(person.id)
-        toolbox = self._toolboxes.open(context, job_turn)
+        toolbox = self.toolboxes.open(context, job_turn)
         session, history = state.session, state.transcript
         compaction = (
             await self._compactor.find(session.id, conversation.person_id) if session else None
@@ -119,7 +119,7 @@ class Agent:
             messages=history, summarized_to=compaction.summarized_to if compaction else START
         )
         searchable = await describe_searchable(
-            self._toolboxes.inventory, context, view, self._now()
+            self.toolboxes.inventory, context, view, self._now()
         )
         recalled = (
             await external_memory.recall(person.id, apply_compaction(history, compaction))
@@ -229,7 +229,7 @@ class Agent:
             audience=context.audience,
             is_helper=conversation.is_helper,
         )
-        toolbox = self._toolboxes.open(context, job_turn, steps)
+        toolbox = self.toolboxes.open(context, job_turn, steps)
         journal = self._journal(shelf, toolbox, payer_id=person.id)
         own = find_own_messages(history, compaction, turn.id)
         journal.resume(own.open_calls, results, history, waiting_since=turn.waiting_since)
@@ -381,7 +381,7 @@ class Agent:
         """Read sessions again at their next turn, because something else changed them."""
         self._sessions.forget()
         self._compactor.forget()
-        self._toolboxes.inventory.forget()
+        self.toolboxes.inventory.forget()
 
     def _journal(
         self, shelf: TranscriptPlace, toolbox: Toolbox, *, payer_id: PersonId

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from agent_core.errors import CoreError, ToolArgumentError
@@ -79,7 +80,7 @@ class Toolbox:
         self._setup = setup or ToolSetup()
         self._foreign: dict[str, Tool] = {}
         self._off: frozenset[str] = frozenset()
-        self._rules = TurnRules(self._setup.rules, "direct", self._tools)
+        self._rules: TurnRules | None = None
         self.specs: tuple[ToolSpec, ...] = ()
         """The specs of the tools in the prompt, in their order there."""
         self._arrange()
@@ -99,13 +100,15 @@ class Toolbox:
 
         `earlier` are the turn's calls so far, as (name, whether it succeeded).
         """
-        box = self._copy(list(self._tools.values()), self._setup)
-        box._checks = self._checks
-        box._off = frozenset(off)
-        box._arrange()
-        available = [name for name in box._tools if name not in box._off]
-        box._rules = TurnRules(self._setup.rules, caller, available)
-        box._rules.resume(earlier)
+        box = copy(self)
+        box._foreign = {}
+        if off or self._setup.sources:  # the search then lists what this turn may use
+            box._off, box._tools = frozenset(off), dict(self._tools)
+            box._arrange()
+        if rules := self._setup.rules:
+            available = [name for name in box._tools if name not in box._off]
+            box._rules = TurnRules(rules, caller, available)
+            box._rules.resume(earlier)
         return box
 
     def _copy(self, tools: Sequence[Tool], setup: ToolSetup) -> "Toolbox":
@@ -152,25 +155,31 @@ class Toolbox:
         """The names of Talaria's own tools, also of those that are found by search."""
         return tuple(name for name in self._tools if name not in (SEARCH_TOOL, USE_TOOL))
 
+    @property
+    def all_specs(self) -> tuple[ToolSpec, ...]:
+        """The specs of Talaria's own tools, also of those that are found by search."""
+        return tuple(self._tools[name].spec for name in self.names)
+
+    @property
+    def has_sources(self) -> bool:
+        """True if tools come from elsewhere, too."""
+        return bool(self._setup.sources)
+
     async def load(self, names: Iterable[str], person_id: PersonId) -> None:
         """Look up tools of other sources, if any of these names is one. Raises `StoreError`."""
         if self._setup.sources and not all(name in self._tools for name in names):
-            await self._load_foreign(person_id)
+            found = await self._list_foreign(person_id)
+            self._foreign = {tool.spec.name: tool for tool in found}
 
-    async def _load_foreign(self, person_id: PersonId) -> None:
-        found = [tool for one in self._setup.sources for tool in await one.list_tools(person_id)]
-        self._foreign = {tool.spec.name: tool for tool in found}
+    async def _list_foreign(self, person_id: PersonId) -> list[Tool]:
+        return [tool for one in self._setup.sources for tool in await one.list_tools(person_id)]
 
     async def _list_usable(self, context: ToolContext) -> Catalog:
-        await self._load_foreign(context.person_id)
-        own = [tool for name, tool in self._tools.items() if name in self.names]
+        found = await self._list_foreign(context.person_id)
+        hidden = self._off | self._tools.keys()
         return Catalog(
-            own=tuple(tool for tool in own if tool.spec.name not in self._off),
-            foreign=tuple(
-                tool
-                for name, tool in self._foreign.items()
-                if name not in self._off and name not in self._tools
-            ),
+            own=tuple(self._tools[name] for name in self.names if name not in self._off),
+            foreign=tuple(tool for tool in found if tool.spec.name not in hidden),
         )
 
     def _find(self, name: str) -> Tool | None:
@@ -221,7 +230,9 @@ class Toolbox:
             return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
-            if refusal := self._rules.admit(call.name, is_from_code=context.is_from_code):
+            if self._rules and (
+                refusal := self._rules.admit(call.name, is_from_code=context.is_from_code)
+            ):
                 return fail(f"`{call.name}` was not run: {end_sentence(refusal)}")
             permit = await self._gate.check(tool, call, arguments, context, pause)
         except ToolArgumentError as error:
@@ -235,7 +246,7 @@ class Toolbox:
         if stopped := await self._gate.confirm(permit, tool, arguments, context):
             return stopped
         result = await self._do(tool, call, arguments, context)
-        if not result.is_error:
+        if self._rules and not result.is_error:
             self._rules.note_success(call.name)
         return result
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.contract import ChatAdapter
+from agent_core.agent import Toolboxes
 from agent_core.agent.compaction import Compactor
 from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
@@ -28,6 +29,7 @@ from gateway.commands import (
     SettingsCommands,
     SlashCommand,
     StatusReport,
+    ToolCommands,
     bind,
 )
 from gateway.config import Settings
@@ -50,6 +52,7 @@ class CommandDeps:
     forgetting: DataForget
     adapters: Mapping[str, ChatAdapter]
     mcp: McpServers
+    toolboxes: Toolboxes
 
 
 def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
@@ -99,6 +102,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         RoomCommands(deps.rooms, deps.consent),
         McpCommands(extra.mcp),
+        ToolCommands(database, extra.toolboxes),
         ApprovalCommands(database),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}

@@ -58,6 +58,7 @@ def make_router(
         forgetting=data.forgetting,
         adapters=adapters,
         mcp=data.mcp,
+        toolboxes=turn_deps.agent.toolboxes,
     )
     return InboundRouter(
         group=group,

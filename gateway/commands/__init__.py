@@ -29,3 +29,4 @@ from gateway.commands.settings import ModelCommands as ModelCommands
 from gateway.commands.settings import SettingsCommands as SettingsCommands
 from gateway.commands.tools.approvals import ApprovalCommands as ApprovalCommands
 from gateway.commands.tools.mcp import McpCommands as McpCommands
+from gateway.commands.tools.toolsets import ToolCommands as ToolCommands

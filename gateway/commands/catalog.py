@@ -30,7 +30,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="status", summary="Show what I'm doing and what it cost", is_private=True),
     CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
     CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
-    CommandSpec(name="tools", summary="List the tools that I can use here"),
+    CommandSpec(name="tools", summary="List my tools here, switch them on or off"),
     CommandSpec(
         name="mcp", summary="Show MCP servers, accept their tools", owner_only=True, is_private=True
     ),

@@ -1,4 +1,4 @@
-"""Commands about context and cost: compact, context, tools, usage."""
+"""Commands about context and cost: compact, context, usage."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,6 @@ class ContextCommands:
         return {
             "compact": self._compact,
             "context": self._context,
-            "tools": self._tools,
             "usage": self._usage,
         }
 
@@ -104,14 +103,6 @@ class ContextCommands:
         )
         bounds = self._compactor.meter.bounds(request, call.person.context_cap)
         return Reply(text=usage_texts.describe_context(reckoning, bounds.limit))
-
-    async def _tools(self, call: Call) -> Reply:
-        """List the tools of the conversation's last answer."""
-        found = await self._database.read(lambda connection: _look(connection, call))
-        prompt = found[0].prompt if found else None
-        if prompt is None:
-            return Reply(text=usage_texts.CONTEXT_EMPTY())
-        return Reply(text=usage_texts.describe_tools(prompt.tools))
 
     async def _usage(self, call: Call) -> Reply:
         person, everybody = await self._quotas.status(call.person.id)

@@ -9,7 +9,6 @@ from agent_core.events import ReachedQuota
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.conversations.usage import QuotaUsage, UsageLine
 from agent_core.tools import local_time
-from agent_core.transcript import ToolSpec
 from gateway.texts.people import quote_name
 
 COMPACT_RUNNING = Text(
@@ -336,35 +335,3 @@ def _moment(at: int, reader: Reader) -> str:
     there, here = local_time(at, reader.zone), local_time(reader.now, reader.zone)
     sentence = {0: _TODAY_AT, 1: _TOMORROW_AT}.get((there.date() - here.date()).days, _DATE_AT)
     return sentence(date=format_date(there), time=f"{there:%H:%M}", zone=reader.zone)
-
-
-_TOOL_LIST = Text("Here I can use these tools:\n\n{lines}")
-_TOOL_LINE = Text("- `{name}` {purpose}")
-_TOOL_PURPOSES = {
-    "archive": Text("keeps longer notes, and finds them again"),
-    "ask": Text("asks you to choose, with buttons"),
-    "ask_memory": Text("asks the external memory about you"),
-    "memory": Text("changes what I remember"),
-    "patch": Text("changes a part of a file in your workspace"),
-    "process": Text("handles commands that run in the background"),
-    "propose_identity": Text("proposes a change of who I am to an owner"),
-    "read_file": Text("reads a file in your workspace"),
-    "recall": Text("searches earlier conversations"),
-    "schedule": Text("makes and changes reminders and jobs"),
-    "search_files": Text("searches the files in your workspace"),
-    "send_file": Text("sends a file with an answer"),
-    "settings": Text("changes your settings"),
-    "terminal": Text("runs commands in your workspace, in a sandbox without network"),
-    "write_file": Text("creates or replaces a file in your workspace"),
-}
-
-
-def describe_tools(specs: Sequence[ToolSpec]) -> str:
-    """List tools with their purpose; that of a plug-in's tool is its own first sentence."""
-    return _TOOL_LIST(lines="\n".join(map(_describe_tool, specs)))
-
-
-def _describe_tool(spec: ToolSpec) -> str:
-    purpose = _TOOL_PURPOSES.get(spec.name)
-    said = purpose() if purpose else spec.description.partition(". ")[0].rstrip(".")
-    return _TOOL_LINE(name=spec.name, purpose=said)

@@ -98,10 +98,9 @@ async def test_stop_ends_a_command(stage: Stage) -> None:
 
 async def test_tools_lists_what_the_assistant_may_use_where_one_asks(stage: Stage) -> None:
     async with stage.open(**ON) as harness:
-        assert "I haven't answered in this conversation yet" in await harness.ask(ANNA, "/tools")
         await harness.ask(ANNA, "hello")
         said = await harness.ask(ANNA, "/tools")
-        for name in tools_of(stage.turns[-1]):
+        for name in tools_of(stage.turns[-1]) - {"tool_search", "use_tool"}:
             assert f"\n• {name} " in said
         assert "terminal runs commands in your workspace, in a sandbox without network" in said
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)

@@ -1,0 +1,111 @@
+"""The command about tools: list those of a conversation, and switch them off or on."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from agent_core.agent import Toolboxes
+from agent_core.ids import PersonId
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import audit, people
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools import Toolbox
+from gateway.commands.registry import Call, Handler, Reply
+from gateway.errors import find_nearest
+from gateway.outbound import stand_for
+from gateway.texts.tools import toolsets as texts
+
+_FOREIGN = re.compile(r"[A-Za-z0-9_-]+__[A-Za-z0-9_-]+")
+"""The name of an MCP server's tool: it can be switched off while its server is away."""
+_MOST_NAMES = 200
+"""Switched-off tools of a person, or of a group or channel."""
+
+
+class ToolCommands:
+    """Lists and switches the tools of a person, or those of a group or channel."""
+
+    def __init__(self, database: Database, toolboxes: Toolboxes) -> None:
+        self._database = database
+        self._toolboxes = toolboxes
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"tools": self._tools}
+
+    async def _tools(self, call: Call) -> Reply:
+        box = self._toolboxes.select(call.conversation, None)
+        match call.argument.split():
+            case []:
+                off = await self._database.read(lambda c: _read_off(c, call))
+                return Reply(text=_describe(box, off), buttons=_make_buttons(box, off, call))
+            case ["on" | "off" as wanted, name]:
+                return await self._switch(call, box, name, is_on=wanted == "on")
+            case _:
+                return Reply(text=texts.USAGE())
+
+    async def _switch(self, call: Call, box: Toolbox, name: str, *, is_on: bool) -> Reply:
+        if not _may_switch(call):
+            return Reply(text=texts.ONLY_OWNER())
+        off = await self._database.read(lambda c: _read_off(c, call))
+        if name not in (*box.names, *off) and not (box.has_sources and _FOREIGN.fullmatch(name)):
+            nearest = find_nearest(name, box.names)
+            sentence = texts.NEAREST if nearest else texts.UNKNOWN
+            return Reply(text=sentence(name=name[:64], nearest=nearest or ""))
+
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            before = set(_read_off(connection, call))
+            after = before - {name} if is_on else before | {name}
+            if len(after) > _MOST_NAMES:
+                return texts.TOO_MANY(), ()
+            people.set_tools_off(connection, person_id=_find_owner_id(call), names=after)
+            if call.room:
+                deed = AuditEntry(
+                    person_id=call.room.person_id,
+                    actor=call.actor,
+                    action="room.tools",
+                    detail=f"{name} {'on' if is_on else 'off'}",
+                    created_at=call.now,
+                )
+                audit.record(connection, deed)
+            return (texts.SWITCHED_ON if is_on else texts.SWITCHED_OFF)(name=name), ()
+
+        after = set(off) - {name} if is_on else {*off, name}
+        return Reply(effect=effect, buttons=_make_buttons(box, sorted(after), call))
+
+
+def _is_of_room(call: Call) -> bool:
+    return call.room is not None and not call.conversation.is_private
+
+
+def _find_owner_id(call: Call) -> PersonId:
+    """Return whose tools a call is about: the person's, or those of a group or channel."""
+    return call.room.person_id if call.room and _is_of_room(call) else call.person.id
+
+
+def _may_switch(call: Call) -> bool:
+    return call.person.is_owner or not _is_of_room(call)
+
+
+def _read_off(connection: Connection, call: Call) -> tuple[str, ...]:
+    found = people.find(connection, person_id=_find_owner_id(call))
+    return found.tools_off if found else ()
+
+
+def _describe(box: Toolbox, off: Sequence[str]) -> str:
+    return texts.describe_tools(box.all_specs, off, has_servers=box.has_sources)
+
+
+def _make_buttons(box: Toolbox, off: Sequence[str], call: Call) -> tuple[Choice, ...]:
+    """Make a button for each tool that its caller may switch."""
+    if not _may_switch(call):
+        return ()
+    buttons = []
+    for name in box.names:
+        is_off = name in off
+        try:
+            label = f"{'✗' if is_off else '✓'} {name}"
+            buttons.append(stand_for(f"tools {'on' if is_off else 'off'} {name}", label))
+        except ValueError:  # a plug-in's name that does not fit into a key; it can be typed
+            continue
+    return tuple(buttons)
