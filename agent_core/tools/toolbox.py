@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
-from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult, ToolSource
+from agent_core.tools.contract import Effect, Overflow, Tool, ToolContext, ToolResult, ToolSource
 from agent_core.tools.gate import Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail
@@ -44,6 +44,8 @@ class ToolSetup:
     sources: tuple[ToolSource, ...] = ()
     rules: Mapping[str, CallRule] = field(default_factory=dict)
     hides_rare: bool = False
+    overflow: Overflow | None = None
+    """Keeps results that are too long to be shown whole."""
 
 
 class Toolbox:
@@ -275,11 +277,11 @@ class Toolbox:
         sources = result.sources
         if declared.is_untrusted and not (sources or result.is_error):
             sources = (make_source("fetched", call.name),)
-        return replace(
-            result,
-            text=bound(self.mask.hide(result.text), declared.output_limit),
-            sources=sources,
-        )
+        text, limit = self.mask.hide(result.text), declared.output_limit
+        where, overflow = "ask for a part", self._setup.overflow
+        if len(text) > limit and overflow:
+            where = await overflow.keep(text, context) or where
+        return replace(result, text=bound(text, limit, where), sources=sources)
 
     def _check_of(self, spec: ToolSpec) -> Validate:
         check = self._checks.get(spec)

@@ -38,7 +38,7 @@ from agent_core.tools import (
 )
 from agent_core.tools.mcp import Judged, McpServer, McpServers
 from agent_core.tools.web import make_web_tools
-from agent_core.tools.workspace import BackgroundCommands
+from agent_core.tools.workspace import BackgroundCommands, Workspaces
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
@@ -178,7 +178,12 @@ def _make_toolbox(
         prompter=prompter,
         mask=deps.secret_mask,
         policy=policy,
-        setup=ToolSetup(sources=tuple(sources), rules=dict(chosen.limits), hides_rare=True),
+        setup=ToolSetup(
+            sources=tuple(sources),
+            rules=dict(chosen.limits),
+            hides_rare=True,
+            overflow=Workspaces(deps.backend) if deps.backend else None,
+        ),
     )
 
 

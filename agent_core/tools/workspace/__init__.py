@@ -10,7 +10,7 @@ from agent_core.tools.workspace.background import (
 from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS, make_workspace_tools
 from agent_core.tools.workspace.output import read_output
 from agent_core.tools.workspace.process import describe_process
-from agent_core.tools.workspace.workspaces import find_slug
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug
 
 __all__ = [
     "LOGS",
@@ -18,6 +18,7 @@ __all__ = [
     "WORKSPACE_TOOLS",
     "BackgroundCommands",
     "BackgroundLimits",
+    "Workspaces",
     "describe_process",
     "find_slug",
     "make_workspace_tools",

@@ -1,9 +1,8 @@
 """The `terminal` tool: one bash command in the person's workspace."""
 
-import re
 from collections.abc import Mapping, Sequence
 
-from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.errors import ToolArgumentError
 from agent_core.execution import Command, Completed, run_command
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
@@ -18,8 +17,6 @@ from agent_core.transcript import ToolSpec, make_source
 
 MOST_OUTPUT = 8_000_000
 """Bytes of output that are kept; a command that writes more is stopped."""
-OUTPUTS = ".output"
-"""The folder of the workspace with the outputs that were too long."""
 _SECONDS = 60
 """Seconds of a command for which the model asks for no other time."""
 _END_SECONDS = 30.0
@@ -144,13 +141,7 @@ class TerminalTool:
             return describe_binary(len(output))
         if not is_long(text):
             return text or "[No output.]"
-        path = f"{OUTPUTS}/{re.sub('[^0-9A-Za-z]', '', context.call_id)[-12:]}.txt"
-        try:
-            await self._workspaces.backend.write_file(slug, path, text.encode())
-            where = f"all of it is in {path}: read on with `read_file`"
-        except WorkspaceError:
-            where = "the rest is lost, because the workspace is full"
-        return shorten(text, where)
+        return shorten(text, await self._workspaces.keep_output(slug, context.call_id, text))
 
 
 def _describe_end(done: Completed, seconds: float) -> list[str]:

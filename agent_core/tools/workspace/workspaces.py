@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from agent_core.errors import ToolArgumentError, WorkspaceError
+from agent_core.errors import CoreError, ToolArgumentError, WorkspaceError
 from agent_core.execution import Backend, FileContent
+from agent_core.ids import CallId
 from agent_core.tools.contract import ToolContext
 
+OUTPUTS = ".output"
+"""The folder of the workspace with the outputs that were too long."""
 MOST_BYTES = 4_000_000
 """Bytes of a file that a tool reads as a whole; a command reads any part of a longer one."""
 
@@ -26,6 +30,28 @@ class Workspaces:
         if lock is None:
             lock = self._locks[slug] = asyncio.Lock()
         return lock
+
+    async def keep_output(self, slug: str, call_id: CallId, text: str) -> str:
+        """Write a long output to a file; return a clause on where it is.
+
+        Raises `BackendUnavailable`.
+        """
+        path = f"{OUTPUTS}/{re.sub('[^0-9A-Za-z]', '', call_id)[-12:]}.txt"
+        try:
+            await self.backend.write_file(slug, path, text.encode("utf-8", "replace"))
+        except WorkspaceError:
+            return "the rest is lost, because the workspace is full"
+        return f"all of it is in {path}: read on with `read_file`"
+
+    async def keep(self, text: str, context: ToolContext) -> str:
+        """Write a long result of any tool to its person's workspace; see `Overflow`."""
+        owner = context.memory_owner
+        if owner is None or owner.kind != "human":
+            return ""
+        try:
+            return await self.keep_output(owner.slug, context.call_id, text)
+        except CoreError as error:
+            return f"the rest is lost: {error}"
 
     async def read(self, slug: str, path: str) -> FileContent:
         """Read a whole file. Raises `WorkspaceError`, also for one that is too long."""

@@ -11,8 +11,11 @@ from agent_core.errors import StoreFull, ToolArgumentError
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.tools.contract import Declaration, Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.results import RESULT_LIMIT
-from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.toolbox import Toolbox, ToolSetup
 from agent_core.transcript import ToolCallPart, make_source
+from tests.agent_core.agent.loop.rig import Rig
+from tests.fakes.model import ask, call, say
 from tests.fakes.tool import Act, FakeTool
 
 CONTEXT = ToolContext(
@@ -248,3 +251,42 @@ async def test_a_tool_of_untrusted_words_is_their_source_unless_it_names_another
         assert (await run(Toolbox([tool]))).sources == result.sources
         tool.declaration = Declaration(is_untrusted=True)
         assert (await run(Toolbox([tool]))).sources == sources
+
+
+class Shelf:
+    """A place for long results."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    async def keep(self, text: str, context: ToolContext) -> str:
+        self.kept.append(text)
+        return "all of it is in a.txt"
+
+
+async def test_the_rest_of_a_long_result_goes_where_the_model_can_read_on() -> None:
+    tool, shelf = FakeTool("look", gives(ToolResult(text="x" * 60 + "tell-nobody"))), Shelf()
+    tool.declaration = Declaration(output_limit=40)
+    mask = SecretMask(("tell-nobody",))
+    result = await run(Toolbox([tool], mask=mask, setup=ToolSetup(overflow=shelf)))
+    (kept,) = shelf.kept
+    assert "tell-nobody" not in kept
+    assert "all of it is in a.txt" in result.text
+    assert result.text.count("x") < 60
+    tool.declaration = Declaration()
+    assert "x" * 60 in (await run(Toolbox([tool], setup=ToolSetup(overflow=shelf)))).text
+    assert len(shelf.kept) == 1
+
+
+async def test_eight_reads_of_one_answer_run_at_the_same_time() -> None:
+    everybody = asyncio.Barrier(8)
+
+    async def meet(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        async with asyncio.timeout(5):
+            await everybody.wait()
+        return ToolResult(text="met")
+
+    rig = Rig(ask(*(call("look", call_id=f"c{n}") for n in range(8))), say("done"))
+    rig.toolbox = Toolbox([FakeTool("look", meet)])
+    await rig.end()
+    assert [result.text for result in rig.journal.results.values()] == ["met"] * 8
