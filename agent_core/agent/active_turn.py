@@ -10,12 +10,12 @@ from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory
+from agent_core.models import ModelPolicy
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.compactions import Compaction

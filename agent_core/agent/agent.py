@@ -118,9 +118,7 @@ class Agent:
         view = VisibleMessages(
             messages=history, summarized_to=compaction.summarized_to if compaction else START
         )
-        searchable = await describe_searchable(
-            self.toolboxes.inventory, context, view, self._now()
-        )
+        searchable = await describe_searchable(self.toolboxes.inventory, context, view, self._now())
         recalled = (
             await external_memory.recall(person.id, apply_compaction(history, compaction))
             if external_memory
@@ -259,8 +257,14 @@ class Agent:
     ) -> AsyncGenerator[Event, None]:
         """Run a turn; the last event is its ending. `budget` is a helper's."""
         budget = budget or self._make_budget(turn)
-        helpers = HelperTurns(
-            self, self._database, parent=turn, budget=budget, host=host, now=self._now
+        make_helpers = partial(
+            HelperTurns,
+            self,
+            self._database,
+            parent=turn,
+            budget=budget,
+            host=host,
+            now=self._now,
         )
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
@@ -275,7 +279,7 @@ class Agent:
             reserve=partial(self._config.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
             faulty=self._faulty,
-            helpers=None if turn.parent else helpers,
+            helpers=None if turn.parent else make_helpers,
         )
         loop = Loop(deps, journal=turn.journal, host=host, budget=budget, window=turn.window)
         return loop.run(

@@ -29,7 +29,7 @@ from agent_core.models.contract import (
 )
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.models.images import MOST_PIXELS, choose
-from agent_core.models.router import ModelRouter, split_name
+from agent_core.models.router import ModelPolicy, ModelRouter, split_name
 
 __all__ = [
     "MOST_PIXELS",
@@ -40,6 +40,7 @@ __all__ = [
     "Model",
     "ModelAnswer",
     "ModelFacts",
+    "ModelPolicy",
     "ModelRequest",
     "ModelRouter",
     "ModelTable",

@@ -1,8 +1,8 @@
-"""Route each request to the provider that its model's name names."""
+"""Choose models, and route each request to the provider that its model's name names."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_core.models.contract import CountsTokens, Model, ModelAnswer, ModelRequest, TextDelta
 
@@ -17,6 +17,21 @@ def split_name(name: str) -> tuple[str, str]:
     """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon and provider in PROVIDERS and model else ("", name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPolicy:
+    """Which models are called.
+
+    `fallbacks` answer while `model` can't, `cheap` when a quota is nearly exhausted. `patience` is
+    how long a turn waits while none of them answers, in seconds.
+    """
+
+    model: str
+    fallbacks: tuple[str, ...] = ()
+    cheap: str = ""
+    patience: float = 1800.0
+    max_output_tokens: int = 8000
 
 
 class ModelRouter:

@@ -72,8 +72,8 @@ class ToolContext:
     """A person has accepted exactly this call, so that no further confirmation is needed."""
     is_from_code: bool = False
     """The call is made by the code that `execute_code` runs."""
-    helpers: Helpers | None = None
-    """Runs helpers for this turn; None where a turn may have none."""
+    helpers: Callable[[], Helpers] | None = None
+    """Makes what runs helpers for this turn; None where a turn may have none."""
     call_tool: "CallTool | None" = None
     """Runs the calls of code; None where no code can run, and for what code itself calls."""
     show_plan: Callable[[int, int, str], None] = lambda number, total, title: None

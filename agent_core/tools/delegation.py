@@ -69,10 +69,9 @@ class DelegateTool:
 
         Raises `ToolArgumentError`, `StoreError` and `QuestionPending`.
         """
-        helpers = context.helpers
-        if helpers is None:
+        if context.helpers is None:
             raise ToolArgumentError("there are no helpers here")
-        tasks = _read_tasks(arguments)
+        tasks, helpers = _read_tasks(arguments), context.helpers()
         free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
         helpers.show_progress(context.call_id, 0, len(tasks))
 

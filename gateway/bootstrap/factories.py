@@ -14,7 +14,7 @@ from agent_core.agent.compaction import (
     Summarizer,
     TokenMeter,
 )
-from agent_core.agent.loop import Limits, ModelPolicy
+from agent_core.agent.loop import Limits
 from agent_core.agent.prompt import PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
@@ -28,7 +28,7 @@ from agent_core.memory import (
     Pseudonyms,
     SharedMemory,
 )
-from agent_core.models import Model, ModelRouter
+from agent_core.models import Model, ModelPolicy, ModelRouter
 from agent_core.state.engine.database import Database, Observer
 from agent_core.tools.web import WebOptions
 from gateway.bootstrap import plugins

@@ -2,10 +2,8 @@
 
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import has_visible_text
-from agent_core.agent.loop.model_policy import ModelPolicy
 
 __all__ = [
     "Limits",
-    "ModelPolicy",
     "has_visible_text",
 ]

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_core.agent.loop.guards import Budget
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models import Fingerprints, Model, ModelAnswer, ModelRequest, Usage
+from agent_core.models import Fingerprints, Model, ModelAnswer, ModelPolicy, ModelRequest, Usage
 from agent_core.tools import Helpers, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolSpec, UntrustedSource
 
@@ -132,7 +131,7 @@ class LoopDeps:
     `price` returns micro-dollars, or None for a model without a known price; `now` is in
     milliseconds since the epoch, UTC. `load_images` returns the bytes of the images in messages by
     key, and may raise `StoreError`. `faulty` names the models whose fault was reported; all turns
-    share it. `helpers` runs the helpers of the turn, if it may have any.
+    share it. `helpers` makes what runs the helpers of the turn, if it may have any.
     """
 
     model: Model
@@ -144,4 +143,4 @@ class LoopDeps:
     reserve: Reserve
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     faulty: set[str] = field(default_factory=set)
-    helpers: Helpers | None = None
+    helpers: Callable[[], Helpers] | None = None

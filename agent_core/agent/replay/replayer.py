@@ -7,14 +7,20 @@ from dataclasses import dataclass, replace
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.script import RecordEnds, ReplayScript
 from agent_core.events import Steer
 from agent_core.ids import CallId
-from agent_core.models import Fingerprints, ModelAnswer, ModelRequest, TextDelta, Usage
+from agent_core.models import (
+    Fingerprints,
+    ModelAnswer,
+    ModelPolicy,
+    ModelRequest,
+    TextDelta,
+    Usage,
+)
 from agent_core.tools import Toolbox, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 

@@ -184,7 +184,7 @@ def find_open(connection: Connection, *, conversation_id: ConversationId) -> Ses
         title=row[2],
         started_at=row[3],
         last_at=row[4],
-        plan=read_plan(row[5]),
+        plan=read_plan(row[5]) if row[5] else (),
     )
 
 

@@ -9,7 +9,6 @@ from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -17,6 +16,7 @@ from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.models import ModelPolicy
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import TurnRequest

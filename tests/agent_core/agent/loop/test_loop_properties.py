@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
     ModelDenied,
@@ -16,6 +15,7 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import ToolEnded, ToolStarted, TurnEnded
+from agent_core.models import ModelPolicy
 from agent_core.models.contract import StopReason, TextDelta, Usage
 from agent_core.transcript import Part, RawPart, TextPart, ToolResultPart
 from tests.agent_core.agent.loop.rig import HELLO, Rig, shown

@@ -2,7 +2,6 @@
 
 import pytest
 
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
     ModelDenied,
@@ -14,6 +13,7 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.events import ModelFault, ModelOutage, TextGrew, TextReset, TurnEnded
+from agent_core.models import ModelPolicy
 from agent_core.models.contract import TextDelta
 from tests.agent_core.agent.loop.rig import Rig, shown
 from tests.fakes.journal import FakeJournal

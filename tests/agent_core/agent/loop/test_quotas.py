@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.loop.model_policy import ModelPolicy
 from agent_core.errors import ModelBusy, ModelError, ModelOverflow, ModelUnknown, QuotaExceeded
 from agent_core.events import ReachedQuota, TextGrew, TurnEnded
+from agent_core.models import ModelPolicy
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
 from tests.agent_core.agent.loop.rig import Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
