@@ -33,7 +33,7 @@ from agent_core.tools.policy import (
     list_reach,
 )
 from agent_core.tools.secret_scan import SecretMask, find_secret
-from agent_core.tools.selection import PROMPT_TOOLS, Caller, CallRule, unwrap
+from agent_core.tools.selection import PROMPT_TOOLS, RARE_TOOLS, Caller, CallRule, unwrap
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
@@ -76,6 +76,7 @@ __all__ = [
     "HOME",
     "NAMES",
     "PROMPT_TOOLS",
+    "RARE_TOOLS",
     "ROOM_SIGN",
     "SPOKEN_ANSWERS",
     "USE_WITHIN",

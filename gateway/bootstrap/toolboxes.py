@@ -20,7 +20,7 @@ from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
     PROMPT_TOOLS,
-    WORKSPACE_TOOLS,
+    RARE_TOOLS,
     AskTool,
     DelegateTool,
     Messenger,
@@ -192,7 +192,7 @@ def _check_names(settings: Settings, known: Sequence[str]) -> None:
 
     Tools of MCP servers come and go; their names have two underscores.
     """
-    names = {*known, *PROMPT_TOOLS, *WORKSPACE_TOOLS, DelegateTool.spec.name}
+    names = {*known, *PROMPT_TOOLS, *RARE_TOOLS}
     limited = [name for name, _ in settings.tools.limits]
     for setting, given in (
         ("tools.disabled", settings.tools.disabled),

@@ -18,6 +18,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "models": "List models with their prices, and update the prices",
     "skills": "Manage skills",
     "plugins": "List plug-ins, and what is wrong with them",
+    "tools": "List tools, and switch them off or on for a person",
     "mcp": "Add MCP servers, test them, and accept their tools",
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",

@@ -4,6 +4,7 @@ from agent_core.tools.selection.call_rules import Caller, CallRule, TurnRules
 from agent_core.tools.selection.catalog import (
     MOST_IN_PROMPT,
     PROMPT_TOOLS,
+    RARE_TOOLS,
     SEARCH_TOOL,
     USE_TOOL,
     Catalog,
@@ -15,6 +16,7 @@ from agent_core.tools.selection.catalog import (
 __all__ = [
     "MOST_IN_PROMPT",
     "PROMPT_TOOLS",
+    "RARE_TOOLS",
     "SEARCH_TOOL",
     "USE_TOOL",
     "CallRule",

@@ -1,4 +1,4 @@
-"""Operations on people: list them, let them in, and export or erase their data."""
+"""Operations on people: list them, let them in, switch their tools, export or erase their data."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +10,14 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.errors import Declined
+from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
+from gateway.errors import Declined, suggest
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.people import approve as let_in
 from gateway.people import new_claim_code
 from gateway.texts import general, privacy
+
+_TOOLS = frozenset([*PROMPT_TOOLS, *RARE_TOOLS])
 
 
 async def list_people(context: OperationContext, _: Answer) -> Answer:
@@ -110,6 +113,36 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
+async def list_tools(context: OperationContext, _: Answer) -> Answer:
+    """List the names of Talaria's tools, and what each person has switched off."""
+    everybody = await context.database.read(people.list_all)
+    return {
+        "tools": sorted(_TOOLS),
+        "people": [{"folder": one.slug, "off": list(one.tools_off)} for one in everybody],
+    }
+
+
+async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
+    """Switch a person's tool on or off. Raises `Declined`.
+
+    Tools of MCP servers and of plug-ins come and go; their names have two underscores, or are off
+    already.
+    """
+    person, name = await _find(context, asked), read_text(asked, "tool")
+    if name not in {*_TOOLS, *person.tools_off} and "__" not in name:
+        raise Declined(f"There is no tool {name}; {suggest(name, _TOOLS)}")
+    is_on = asked.get("is_on") is True
+
+    def work(connection: Connection) -> None:
+        fresh = people.find(connection, person_id=person.id) or person
+        off = set(fresh.tools_off) - {name} if is_on else {*fresh.tools_off, name}
+        people.set_tools_off(connection, person_id=person.id, names=off)
+
+    await context.database.write("people.tools", work)
+    context.forget_known()
+    return {"tool": name, "folder": person.slug}
+
+
 async def _find(context: OperationContext, asked: Answer) -> Person:
     """Return the person with a folder name. Raises `Declined`."""
     slug = read_text(asked, "slug")
@@ -127,5 +160,7 @@ PEOPLE_OPERATIONS: Mapping[str, Operation] = {
     "people.export": export,
     "people.look": look_before_erasing,
     "people.erase": erase,
+    "tools.list": list_tools,
+    "tools.switch": switch_tool,
 }
 """By the names of the control socket."""

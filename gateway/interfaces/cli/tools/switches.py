@@ -1,0 +1,44 @@
+"""The verbs of `talaria tools`."""
+
+import argparse
+from collections.abc import Mapping
+
+from gateway.config import load
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs."""
+    parser.examples = ("talaria tools list", "talaria tools disable ada terminal")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser(
+        "list",
+        help="list the tools, and who has switched which off",
+        examples=["talaria tools list"],
+    )
+    for verb, text in (("enable", "switch a tool on again"), ("disable", "switch a tool off")):
+        switch = verbs.add_parser(
+            verb, help=f"{text} for a person", examples=[f"talaria tools {verb} ada terminal"]
+        )
+        switch.add_argument("slug", metavar="SLUG", help="folder name, from `talaria people list`")
+        switch.add_argument("tool", metavar="TOOL")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb in the running gateway or on its database, and print the result."""
+    settings = load(environ)
+    if arguments.verb == "list":
+        answer = perform(settings.home, "tools.list", {})
+        print(f"Tools: {', '.join(answer['tools'])}.")
+        if settings.tools.disabled:
+            print(f"Off for everybody (tools.disabled): {', '.join(settings.tools.disabled)}.")
+        for person in answer["people"]:
+            if person["off"]:
+                print(f"Off for {person['folder']}: {', '.join(person['off'])}.")
+        return 0
+    is_on = arguments.verb == "enable"
+    asked = {"slug": arguments.slug, "tool": arguments.tool, "is_on": is_on}
+    done = perform(settings.home, "tools.switch", asked)
+    print(f"{done['tool']} is {'on' if is_on else 'off'} for {done['folder']}.")
+    return 0

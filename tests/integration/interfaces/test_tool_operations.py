@@ -1,0 +1,36 @@
+"""`talaria tools`: beside a running gateway and without one."""
+
+from pathlib import Path
+
+from tests.integration.interfaces.test_people_operations import fill
+from tests.integration.processes import talaria
+
+
+async def test_tools_are_switched_off_and_on_for_a_person(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    await fill(home)
+    done = talaria(home, "tools", "disable", "olga", "terminal")
+    assert (done.code, done.out) == (0, "terminal is off for olga.\n"), done.err
+    listed = talaria(home, "tools", "list").out
+    assert "Off for olga: terminal." in listed
+    assert "Off for zebrana" not in listed
+    assert talaria(home, "tools", "enable", "olga", "terminal").code == 0
+    assert "Off for" not in talaria(home, "tools", "list").out
+
+
+async def test_a_wrong_tool_or_person_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    await fill(home)
+    wrong = talaria(home, "tools", "disable", "olga", "terminl")
+    assert wrong.code == 1
+    assert "There is no tool terminl; did you mean terminal?" in wrong.err
+    assert "I don't know anyone by that name" in talaria(home, "tools", "enable", "x", "ask").err
+
+
+async def test_a_setting_that_names_no_tool_stops_the_start(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[tools]\ndisabled = ["terminl"]\n')
+    done = talaria(home, "run")
+    assert done.code != 0
+    assert "tools.disabled: there is no tool terminl; did you mean terminal?" in done.err
