@@ -147,13 +147,3 @@ class ToolSource(Protocol):
 
         Reads the database at most, and never waits for a server. Names are unique within a source.
         """
-
-
-class Overflow(Protocol):
-    """Keeps the whole of a result that is too long, where the model can read on."""
-
-    async def keep(self, text: str, context: ToolContext) -> str:
-        """Keep a text; return a clause on how to get the rest, "" if there is no place for it.
-
-        Never raises for a full or lost place: the clause says so.
-        """

@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
-from agent_core.tools.contract import Effect, Overflow, Tool, ToolContext, ToolResult, ToolSource
+from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult, ToolSource
 from agent_core.tools.gate import Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail
@@ -31,6 +32,16 @@ from agent_core.transcript import ToolCallPart, ToolSpec, make_source
 _NAME_LIMIT = 64
 
 _log = logging.getLogger(__name__)
+
+
+class Overflow(Protocol):
+    """Keeps the whole of a result that is too long, where the model can read on."""
+
+    async def keep(self, text: str, context: ToolContext) -> str:
+        """Keep a text; return a clause on how to get the rest, "" if there is no place for it.
+
+        Never raises for a full or lost place: the clause says so.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -242,21 +242,17 @@ class TurnFinalizer:
             end = replace(end, detail="")  # others read along what the provider says to the owner
         text = describe_ending(end, tools, reader)
         is_answer = end.ending == "answered"
+        notice = "" if is_answer else text
         session = self._agent.finalize(
-            connection,
-            active,
-            ending=ending,
-            notice="" if is_answer else text,
-            now=now,
-            is_fresh=is_fresh,
+            connection, active, ending=ending, notice=notice, now=now, is_fresh=is_fresh
         )
         if is_aside(active.conversation.key):
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
         if not is_fresh:
             inbox.finish_turn(connection, turn_id=active.id)
-        doubt = note_interrupted(connection, active)
         if active.job_turn:
-            result = _collect_result(connection, active, text + doubt)
+            text += note_interrupted(connection, active)
+            result = _collect_result(connection, active, text)
             rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], session
@@ -268,7 +264,7 @@ class TurnFinalizer:
         body = text if is_answer else format_commands(text)
         body += format_commands(note_cheap_model(connection, end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
-        body += doubt
+        body += note_interrupted(connection, active)
         left = body if is_fresh else leave_out_sent(connection, active.id, body)
         whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), left])
         parts = adapter.split(whole) if adapter else (whole,)

@@ -1,6 +1,5 @@
 """Queries over people, their platform accounts, and one-time codes."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -313,14 +312,6 @@ def set_preferences(
             "spoken_answers": preferences.spoken_answers,
             "person_id": person_id,
         },
-    )
-
-
-def set_tools_off(connection: Connection, *, person_id: PersonId, names: Iterable[str]) -> None:
-    """Store the tools that a person has switched off, or that are off in a room."""
-    connection.execute(
-        "UPDATE people SET tools_off = :names WHERE id = :person_id",
-        {"names": " ".join(sorted(set(names))), "person_id": person_id},
     )
 
 

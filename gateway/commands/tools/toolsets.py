@@ -7,7 +7,7 @@ from agent_core.agent import Toolboxes
 from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import audit, people
+from agent_core.state.people import audit, people, tool_switches
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools import Toolbox
@@ -58,7 +58,7 @@ class ToolCommands:
             after = before - {name} if is_on else before | {name}
             if len(after) > _MOST_NAMES:
                 return texts.TOO_MANY(), ()
-            people.set_tools_off(connection, person_id=_find_owner_id(call), names=after)
+            tool_switches.set_off(connection, person_id=_find_owner_id(call), names=after)
             if call.room:
                 deed = AuditEntry(
                     person_id=call.room.person_id,

@@ -6,7 +6,7 @@ from typing import Any
 
 from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
+from agent_core.state.people import people, tool_switches
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
@@ -136,7 +136,7 @@ async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection) -> None:
         fresh = people.find(connection, person_id=person.id) or person
         off = set(fresh.tools_off) - {name} if is_on else {*fresh.tools_off, name}
-        people.set_tools_off(connection, person_id=person.id, names=off)
+        tool_switches.set_off(connection, person_id=person.id, names=off)
 
     await context.database.write("people.tools", work)
     context.forget_known()

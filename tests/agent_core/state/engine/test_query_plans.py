@@ -93,6 +93,7 @@ from agent_core.state.people import (
     people,
     presence,
     rooms,
+    tool_switches,
 )
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.audit import AuditEntry
@@ -187,6 +188,7 @@ ROOMS = (
     skill_changes,
     skills,
     split_person,
+    tool_switches,
     tasks,
     person_data,
     turns,
