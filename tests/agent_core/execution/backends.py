@@ -48,7 +48,9 @@ def make_docker(folder: Path) -> DockerBackend:
 
 
 needs_docker = pytest.mark.skipif(not has_engine(), reason="no engine of containers answers here")
-needs_ssh = pytest.mark.skipif(not has_server(), reason="no OpenSSH server for an account that is not root")
+needs_ssh = pytest.mark.skipif(
+    not has_server(), reason="no OpenSSH server for an account that is not root"
+)
 
 MARKS = {
     "local": [needs_bubblewrap],

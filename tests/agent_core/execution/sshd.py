@@ -18,7 +18,8 @@ def has_server() -> bool:
 
     The backend refuses the account of root, and only this user's own is at hand.
     """
-    return os.geteuid() != 0 and _SERVER.exists() and Path("/usr/bin/ssh").exists() and find_bubblewrap() is not None
+    programs = _SERVER.exists() and Path("/usr/bin/ssh").exists()
+    return os.geteuid() != 0 and programs and find_bubblewrap() is not None
 
 
 @contextmanager
