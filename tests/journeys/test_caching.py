@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls
 
 MOST_HELLO_TOKENS = 3_000
 """The budget of the prompt with all tools; calendar rules and gates took it from 2,500 to 2,690."""
+MOST_WITH_EVERYTHING = 3_400
+"""The same with a workspace and MCP servers; the goal is 3,000, and `schedule` alone takes 630."""
 LEAST_CACHED = 0.90
 
 
@@ -78,3 +81,21 @@ async def test_what_others_add_to_shared_memory_does_not_lose_the_cache(stage: S
     last = str(stage.model.requests[-1]["messages"])
     for number in range(5):
         assert last.count(f"Note {number} by somebody else") == 1, "told once, and once only"
+
+
+@needs_bubblewrap
+async def test_a_hello_with_everything_enabled_has_fifteen_tools(stage: Stage) -> None:
+    stage.home.mkdir(parents=True, exist_ok=True)
+    (stage.home / "mcp.toml").write_text(
+        '[servers.far]\nurl = "http://127.0.0.1:9/mcp"\nlocal = true\n'
+    )
+    async with stage.open(TALARIA_TOOLS__BACKEND="local") as harness:
+        for words in ("hello", "how are you?", "what is new?"):
+            await harness.ask(ANNA, words)
+    first, *others = stage.model.usages
+    shares = [usage["cache_read_input_tokens"] / total(usage) for usage in others]
+    tools = stage.model.requests[0]["tools"]
+    print(f"\nwith {len(tools)} tools: {total(first)} tokens, {min(shares):.1%} from the cache")
+    assert len(tools) == 15
+    assert total(first) <= MOST_WITH_EVERYTHING
+    assert min(shares) >= 0.95
