@@ -15,7 +15,7 @@ from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import merge_people, split_person
-from agent_core.state.people import people
+from agent_core.state.people import people, tool_switches
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import dead_letters, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
@@ -549,3 +549,14 @@ async def test_a_join_over_which_the_process_is_killed_is_whole_or_never_was(
     assert await database.read(look) == found
     await database.write("check", check_index)
     await database.close()
+
+
+def test_a_tool_that_either_has_switched_off_stays_off(
+    connection: Connection, ann: Person, ben: Person
+) -> None:
+    tool_switches.set_off(connection, person_id=ann.id, names=["recall"])
+    tool_switches.set_off(connection, person_id=ben.id, names=["todo", "terminal"])
+    join(connection, ann, ben)
+    found = people.find(connection, person_id=ann.id)
+    assert found
+    assert set(found.tools_off) == {"recall", "terminal", "todo"}
