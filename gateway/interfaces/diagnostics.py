@@ -15,7 +15,6 @@ from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
-from agent_core.tools.web import has_ddgs, has_markdown
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
@@ -251,8 +250,8 @@ def _look_at_digests(settings: Settings) -> Finding:
 def _look_at_web(settings: Settings) -> Finding:
     engine = settings.tools.search
     search = f"searches with {engine}" if engine else "tools.search is off"
-    missing = [] if has_markdown() else ["pages are read as plain text"]
-    missing += [] if has_ddgs() or engine != "ddgs" else ["nothing can be searched"]
+    missing = [] if find_spec("trafilatura") else ["pages are read as plain text"]
+    missing += [] if find_spec("ddgs") or engine != "ddgs" else ["nothing can be searched"]
     if missing:
         reason = f"the extra `web` is not installed, so {' and '.join(missing)}"
         return _finding("web", "note", f"{search}; {reason}: pip install 'talaria[web]'")

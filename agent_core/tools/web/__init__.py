@@ -3,10 +3,8 @@
 from agent_core.tools.web.addresses import ForbiddenAddress, check_address, show_link
 from agent_core.tools.web.catalog import WebOptions, make_web_tools
 from agent_core.tools.web.faults import FetchFailed, ReaderFailed, SourceFailed
-from agent_core.tools.web.fetch_tool import has_markdown
 from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.tools.web.reader_process import PAGE_READER, ReaderCommand, ReaderPool
-from agent_core.tools.web.search import has_ddgs
 
 __all__ = [
     "MOST_BYTES",
@@ -22,8 +20,6 @@ __all__ = [
     "SourceFailed",
     "WebOptions",
     "check_address",
-    "has_ddgs",
-    "has_markdown",
     "make_web_tools",
     "show_link",
 ]

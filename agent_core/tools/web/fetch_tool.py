@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from agent_core.errors import ToolArgumentError
@@ -38,11 +37,6 @@ SPEC = ToolSpec(
         separators=(",", ":"),
     ),
 )
-
-
-def has_markdown() -> bool:
-    """Return whether pages become Markdown: the extra `web` is installed."""
-    return find_spec("trafilatura") is not None
 
 
 class WebFetchTool:

@@ -2,7 +2,7 @@
 
 from agent_core.tools.web.search.brave import BRAVE_URL, BraveSearch
 from agent_core.tools.web.search.contract import SearchEngine, SearchFailed, SearchResult
-from agent_core.tools.web.search.ddgs import DdgsSearch, has_ddgs
+from agent_core.tools.web.search.ddgs import DdgsSearch
 from agent_core.tools.web.search.searxng import SearxngSearch
 from agent_core.tools.web.search.tavily import TAVILY_URL, TavilySearch
 
@@ -16,5 +16,4 @@ __all__ = [
     "SearchResult",
     "SearxngSearch",
     "TavilySearch",
-    "has_ddgs",
 ]

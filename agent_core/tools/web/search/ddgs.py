@@ -22,11 +22,6 @@ _FAULTS = {
 }
 
 
-def has_ddgs() -> bool:
-    """Return whether the library is installed: the extra `web`."""
-    return find_spec("ddgs") is not None
-
-
 class DdgsSearch:
     """Searches with `ddgs` in a process of its own, which is killed when it takes too long."""
 
@@ -39,7 +34,7 @@ class DdgsSearch:
 
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
         """Search the web. Raises `SearchFailed`."""
-        if not has_ddgs():
+        if not find_spec("ddgs"):
             raise SearchFailed(_MISSING)
         command = ReaderCommand(
             program=_PROGRAM,
