@@ -48,12 +48,16 @@ async def test_people_have_workspaces_of_their_own_and_groups_none(stage: Stage)
     async with stage.open(**ON) as harness:
         stage.plan(calls(call("write_file", path="diary", content="Dear diary")), "Noted.")
         await harness.ask(ANNA, "write this into my diary")
-        look = "cat /workspace/diary; ls -A / /workspace .. ~ /home /root; cat ../anna/diary"
+        look = "cat /workspace/diary; ls -A / /workspace .. ~ /home /root; cat ../a*/diary"
         stage.plan(calls(call("terminal", command=look)), "Nothing there.")
         await harness.ask(BEN, "what does Anna write?")
         (found,) = results(stage.turns[-1])
         assert "Dear diary" not in found
-        assert "anna" not in found.replace("../anna/diary", "")
+        assert "anna" not in found
+        stage.plan(calls(call("terminal", command="cat ../anna/diary")), "It's closed.")
+        await harness.ask(BEN, "what does she write?")
+        (found,) = results(stage.turns[-1])
+        assert found == "`terminal` was not run: ../anna is closed, and nobody can allow it."
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
         assert not tools_of(stage.turns[-1]) & ACTING
 
