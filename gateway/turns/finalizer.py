@@ -32,7 +32,7 @@ from gateway.outbound import (
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
-from gateway.turns.endings import (
+from gateway.turns.answer_notes import (
     describe_ending,
     list_interrupted,
     note_cheap_model,

@@ -1,10 +1,12 @@
 """A model that plays scripted answers and keeps the requests it was sent."""
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from agent_core.errors import ModelError
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta, Usage
+from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 Piece = TextDelta | ModelAnswer | ModelError | Callable[[], Awaitable[object]]
@@ -44,6 +46,14 @@ class FakeModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def list_offered(request: ModelRequest) -> set[str]:
+    """The tools of a request: those in the prompt, and those that the search names."""
+    search = next((one.description for one in request.tools if one.name == SEARCH_TOOL), "")
+    named = re.search(r"such as ([^:]*), and those", search)
+    hidden = named[1].split(", ") if named else []
+    return {one.name for one in request.tools} | set(hidden)
 
 
 def finish(

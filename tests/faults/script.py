@@ -30,6 +30,8 @@ SLOW = f"{FILLER}. " * 40 + "It is"
 
 _SAID = re.compile(r"\b(say|ring|collapse|long|slow) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
+_NOTE = re.compile(r"^.*don.t know whether it took effect: .*$", re.MULTILINE)
+"""What a person is told of a step with an unknown outcome, which quotes the step."""
 _ANSWER_ID = re.compile(r"\bid(\d+)\b")
 
 
@@ -44,7 +46,8 @@ class Token:
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens in a text that people see."""
-    return [Token(int(c), int(n), int(line or 0)) for c, n, line in _TOKEN.findall(text)]
+    said = _NOTE.sub("", text)
+    return [Token(int(c), int(n), int(line or 0)) for c, n, line in _TOKEN.findall(said)]
 
 
 def answer_ids(text: str) -> list[int]:

@@ -9,7 +9,7 @@ from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
     *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
-    *("title", "branch", "status", "compact", "context", "tools", "usage"),
+    *("title", "branch", "status", "compact", "context", "tools", "approvals", "usage"),
     *("whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
 ]

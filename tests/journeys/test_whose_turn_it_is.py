@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.texts import general
+from gateway.texts.approvals import NO, ONCE
 from tests.journeys.accounts import asked, texts
 from tests.journeys.stage import Harness, Stage, call, calls, heard, results
 from tests.journeys.test_indicators import OVERLOADED
@@ -143,22 +144,22 @@ async def test_only_who_asked_allows_what_a_tool_wants_to_do(
         await share(harness, room)
         deployment.plan(calls(call("shred")), "Left alone.", calls(call("shred")), "Shredded.")
         await harness.notes(room.anna.says("tidy up", room=room.id))
-        await harness.asks(room.anna, "Allow", room.id)
+        await harness.asks(room.anna, ONCE(), room.id)
         assert "Shred the letters" in asked(room.anna, room.id).text
-        await harness.notes(room.ben.holds("Allow", room.id)())
+        await harness.notes(room.ben.holds(ONCE(), room.id)())
         await harness.until(lambda: texts(room.ben, room.id)[-1] == general.QUESTION_NOT_YOURS())
-        old = room.anna.holds("Allow", room.id)
-        await harness.press(room.anna, "Don't", room.id)
-        assert "The person refused." in results(deployment.turns[-1])[0]
+        old = room.anna.holds(ONCE(), room.id)
+        await harness.press(room.anna, NO(), room.id)
+        assert "The person said no." in results(deployment.turns[-1])[0]
         await harness.takes(old())
         assert shredder.runs == 0
 
         await harness.notes(room.anna.says("now do", room=room.id))
-        await harness.asks(room.anna, "Allow", room.id)
+        await harness.asks(room.anna, ONCE(), room.id)
         await harness.notes(old())
         await harness.until(harness.gateway.router.is_idle)
         assert shredder.runs == 0
-        await harness.press(room.anna, "Allow", room.id)
+        await harness.press(room.anna, ONCE(), room.id)
         assert shredder.runs == 1
         assert texts(room.anna, room.id)[-1] == "Shredded."
 

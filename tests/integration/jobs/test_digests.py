@@ -16,7 +16,7 @@ from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
 from tests.architecture.source import ROOT
 from tests.emulators.sources import Sources
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_jobs import HOUSE, ana, digest, ended, makes, schedule, states
@@ -42,7 +42,7 @@ def facts_of(message: Message) -> str:
 
 def tools(model: FakeModel, number: int) -> set[str]:
     """The tools that were offered in a call."""
-    return {spec.name for spec in model.requests[number].tools}
+    return list_offered(model.requests[number])
 
 
 async def give_skills(harness: Harness, job: Job, *names: str) -> None:

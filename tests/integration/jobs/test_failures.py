@@ -20,7 +20,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Options, Target
 from agent_core.state.people import people
 from agent_core.state.queues import inbox
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration.clock import Clock, asleep
 from tests.integration.harness import Harness, running
 
@@ -490,7 +490,7 @@ async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> N
         await harness.chat.until(
             lambda: sum("Three things." in shown.text for shown in harness.chat.shown) == 2
         )
-        alone, _, run = [{tool.name for tool in one.tools} for one in harness.model.requests]
+        alone, _, run = [list_offered(one) for one in harness.model.requests]
         assert "settings" in alone
         assert "settings" not in run
 

@@ -21,7 +21,7 @@ from gateway.texts.privacy import describe_erased
 from gateway.texts.rooms import FULL_OPENED, FULL_YES
 from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration import processes
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
@@ -101,7 +101,7 @@ async def test_what_was_said_in_private_is_not_shown_in_a_room_and_each_has_its_
         request = harness.model.requests[-1]
         assert HEARD not in last_request(harness)
         assert CANARY not in last_request(harness)
-        assert "ask_memory" not in [tool.name for tool in request.tools]
+        assert "ask_memory" not in list_offered(request)
         await all_reported(harness)
         sessions = [[one["content"] for one in s.messages] for s in server.sessions.values()]
         assert sessions == [[CANARY, "Noted."], ["hi", "Hello all."]]
@@ -124,7 +124,7 @@ async def test_a_whole_conversation_that_goes_on_in_a_room_has_it(
         await server.until(lambda: server.calls["representation"] > 0)
         await says(harness, "hi", direct=False, chat="den")
         assert HEARD in last_request(harness)
-        assert "ask_memory" in [tool.name for tool in harness.model.requests[-1].tools]
+        assert "ask_memory" in list_offered(harness.model.requests[-1])
 
 
 async def test_its_words_can_not_pass_for_facts(tmp_path: Path, server: HonchoEmulator) -> None:

@@ -16,7 +16,7 @@ from agent_core.state.queues.tasks import Task
 from gateway.config import now
 from gateway.people.owners import Notices
 from tests.fakes.chat import FakeChat, Shown
-from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.fakes.model import FakeModel, Play, ask, call, list_offered, say
 from tests.integration.outbound.test_questions import results
 from tests.integration.shared_harness import SharedHarness, shared_harness
 
@@ -178,8 +178,8 @@ async def test_rooms_have_no_such_tool(tmp_path: Path) -> None:
         (direct, *_) = await here.asks("ann", "hi")
         (room, *_) = await here.asks("ann", "hi", room="den")
         name = "propose_identity"
-        assert name in [tool.name for tool in direct.tools]
-        assert name not in [tool.name for tool in room.tools]
+        assert name in list_offered(direct)
+        assert name not in list_offered(room)
 
 
 async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: Path) -> None:

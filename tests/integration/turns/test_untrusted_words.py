@@ -284,7 +284,7 @@ async def test_a_restart_in_the_middle_of_a_turn_forgets_no_source(tmp_path: Pat
     model = FakeModel(save(), say("Done."))
     async with running(tmp_path, model, chat=chat, tools=tools) as harness:
         await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
-        await chat.press("Allow")
+        await chat.press(approvals.ONCE())
         asked = await chat.sees_text("so I ask before I change anything")
         assert "text from `mallory.example`" in asked.text
         assert await saved(harness) == 0
