@@ -25,6 +25,8 @@ from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"
 """One line for each time that the tool took effect: turn, call, what."""
+KEPT = {signal.SIGTERM}
+"""Signals that wait until the process listens for them; it is told of before that."""
 _POLL = 0.005
 _NUDGE = 0.02
 
@@ -113,6 +115,7 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
     killer = Killer(order.kills)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, KEPT)
 
     async def announce(gateway: Gateway) -> None:
         while any(one.state != "connected" for one in gateway.platforms.health().values()):

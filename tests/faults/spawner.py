@@ -47,6 +47,7 @@ def _live(line: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, process.KEPT)
         with line.makefile("r", encoding="utf-8") as incoming:
             order = Order.parse(incoming.readline())
         log = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
