@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
 
 PATIENCE = 45.0
+_POLL = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,36 @@ async def talaria_beside(home: Path, *words: str, given: str = "", **variables: 
     return await asyncio.to_thread(talaria, home, *words, given=given, **variables)
 
 
+class Fork:
+    """A process forked from one that has imported everything; used like asyncio's own."""
+
+    def __init__(self, files: Sequence[Path], words: Sequence[str], given: Mapping[str, str]):
+        self._process = _FORKS.Process(target=_command, args=(files, words, given))
+        self._process.start()
+        assert self._process.pid
+        self.pid = self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    async def wait(self) -> int:
+        await asyncio.to_thread(self._process.join)
+        assert self.returncode is not None
+        return self.returncode
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
     """A gateway that is ready. `banner` is what it printed."""
 
-    process: asyncio.subprocess.Process
+    process: Fork | asyncio.subprocess.Process
     banner: str
     port: int
 
@@ -104,35 +129,47 @@ class Running:
 
 
 @asynccontextmanager
-async def running(home: Path, **variables: str) -> AsyncIterator[Running]:
-    """`talaria run`, once it says that it is ready; killed at the end if it still runs."""
+async def running(
+    home: Path, *, is_forked: bool = True, **variables: str
+) -> AsyncIterator[Running]:
+    """`talaria run`, once it says that it is ready; killed at the end if it still runs.
+
+    A fork has the memory of another process, down to the environment that the kernel shows of it.
+    """
     port = free_port()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "gateway",
-        "run",
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env=environ(home, TALARIA_HTTP__PORT=str(port), **variables),
-    )
-    try:
-        yield Running(process, await _read_banner(process), port)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    given = environ(home, TALARIA_HTTP__PORT=str(port), **variables)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("in", "out", "err")]
+        for file in files:
+            file.touch()
+        process: Fork | asyncio.subprocess.Process
+        if is_forked:
+            process = await asyncio.to_thread(Fork, files, ("run",), given)
+        else:
+            command = (sys.executable, "-m", "gateway", "run")
+            with files[1].open("wb") as out:
+                process = await asyncio.create_subprocess_exec(
+                    *command, stdout=out, cwd=ROOT, env=given
+                )
+        try:
+            yield Running(process, await _read_banner(process, files[1]), port)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            sys.stderr.write(files[2].read_text(encoding="utf-8"))
 
 
-async def _read_banner(process: asyncio.subprocess.Process) -> str:
-    assert process.stdout
-    lines: list[str] = []
+async def _read_banner(process: Fork | asyncio.subprocess.Process, out: Path) -> str:
     async with asyncio.timeout(PATIENCE):
-        while not lines or not lines[-1].startswith("Ready"):
-            line = await process.stdout.readline()
-            assert line, "it ended before it was ready"
-            lines.append(line.decode())
-    return "".join(lines)
+        while "\nReady" not in (banner := _read(out)):
+            assert process.returncode is None, "it ended before it was ready"
+            await asyncio.sleep(_POLL)
+    return banner
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def free_port() -> int:

@@ -4,6 +4,7 @@ import gzip
 import lzma
 import tarfile
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -146,44 +147,47 @@ ENTITIES = (
 
 
 @pytest.mark.parametrize(
-    ("data", "fault"),
+    ("make", "fault"),
     [
-        (pack(word__document_xml=b"<w"), "broken_document"),
-        (pack(a_txt="x")[:40], "broken_document"),
-        (pack(word__document_xml=f"{ENTITIES}]><a>&i;</a>"), "broken_document"),
-        (pack(word__document_xml="<a>" * 200_000), "broken_document"),
-        (make_open_document("<text:p/>", manifest="<encryption-data/>"), "encrypted"),
-        (make_docx(""), "empty"),
-        (pack_names({str(number): "" for number in range(5001)}), "large_archive"),
-        (b"\x1f\x8b\x08" + bytes(100), "broken_document"),
+        (lambda: pack(word__document_xml=b"<w"), "broken_document"),
+        (lambda: pack(a_txt="x")[:40], "broken_document"),
+        (lambda: pack(word__document_xml=f"{ENTITIES}]><a>&i;</a>"), "broken_document"),
+        (lambda: pack(word__document_xml="<a>" * 200_000), "broken_document"),
+        (lambda: make_open_document("<text:p/>", manifest="<encryption-data/>"), "encrypted"),
+        (lambda: make_docx(""), "empty"),
+        (lambda: pack_names({str(number): "" for number in range(5001)}), "large_archive"),
+        (lambda: b"\x1f\x8b\x08" + bytes(100), "broken_document"),
     ],
     ids=["no xml", "cut off", "entities", "deep", "locked", "empty", "many", "no gzip"],
 )
-async def test_what_can_not_be_read_says_why(data: bytes, fault: str) -> None:
-    assert await fault_of(data) == fault
+async def test_what_can_not_be_read_says_why(make: Callable[[], bytes], fault: str) -> None:
+    assert await fault_of(make()) == fault
 
 
 def _lie(data: bytes, real: int, claimed: int) -> bytes:
     return data.replace(real.to_bytes(4, "little"), claimed.to_bytes(4, "little"))
 
 
-BOMB = bytes(200_000_000)
+BOMB = bytes(100_000_000)
 
 
 @pytest.mark.parametrize(
-    "data",
+    "make",
     [
-        pack(bomb_txt=BOMB),
-        _lie(pack(bomb_txt=BOMB), len(BOMB), 1000),
-        pack(word__document_xml=BOMB),
-        gzip.compress(BOMB, 1),
-        lzma.compress(BOMB, preset=0),
-        make_tar((tarfile.TarInfo("bomb"), BOMB)),
+        lambda: pack(bomb_txt=BOMB),
+        lambda: _lie(pack(bomb_txt=BOMB), len(BOMB), 1000),
+        lambda: pack(word__document_xml=BOMB),
+        lambda: gzip.compress(BOMB, 1),
+        lambda: lzma.compress(BOMB, preset=0),
+        lambda: make_tar((tarfile.TarInfo("bomb"), BOMB)),
     ],
     ids=["zip", "a zip that lies", "docx", "gzip", "xz", "tar.gz"],
 )
-async def test_a_bomb_costs_neither_memory_nor_time_of_the_gateway(data: bytes) -> None:
+async def test_a_bomb_costs_neither_memory_nor_time_of_the_gateway(
+    make: Callable[[], bytes],
+) -> None:
+    data = make()
     started = time.monotonic()
     assert await fault_of(data) in ("large_archive", "broken_document")
     assert time.monotonic() - started < 20
-    assert len(data) < 3_000_000
+    assert len(data) < 1_500_000

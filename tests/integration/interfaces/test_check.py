@@ -184,7 +184,7 @@ def test_it_reports_a_kernel_without_landlock(home: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
 async def test_the_environment_of_a_running_gateway_holds_no_token(home: Path) -> None:
     tokens = {"GITHUB_TOKEN": "ghp_" + "a" * 36, "HONCHO_API_KEY": "hch-only-a-test"}
-    async with running(home, **tokens) as gateway:
+    async with running(home, is_forked=False, **tokens) as gateway:
         for name in ("environ", "cmdline"):
             try:  # root may look at everybody, whatever a process asks for
                 shown = await asyncio.to_thread(
