@@ -118,6 +118,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
                 _stop(f"a look-up of {name}")
 
 
+gc.disable()  # until all is collected, and all of it stays
 _forget_the_developer()
 _compile_once()
 _trust_nobody()
@@ -140,6 +141,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Freeze the collected objects: about a million live until the end of the run."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
+    gc.enable()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,11 @@ def load_table(newer: Path | None = None) -> ModelTable:
             return _read(newer.read_bytes())
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             _log.error("%s can't be read (%r); using the table of the package", newer, error)
+    return _load_snapshot()
+
+
+@cache
+def _load_snapshot() -> ModelTable:
     return _read(_SNAPSHOT.read_bytes())
 
 

@@ -125,9 +125,12 @@ class ExternalPlugins:
 
     def list_skill_folders(self) -> list[Path]:
         """List the folders whose subfolders are skills. Raises `StartError`."""
+        offered = list(self._walk("skills"))
+        if not offered:
+            return []
         taken = {one.name for one in SkillCatalog(self._settings.home / "-").list_all()}
         folders = []
-        for plugin, entry in self._walk("skills"):
+        for plugin, entry in offered:
             module = self._import(plugin, entry)
             folder = Path(str(module.__file__)).parent
             names = {one.name for one in list_skill_folders(folder) if (one / "SKILL.md").exists()}

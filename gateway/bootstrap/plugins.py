@@ -4,6 +4,7 @@ import importlib
 import logging
 import pkgutil
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
 from typing import cast
@@ -87,6 +88,7 @@ def _list(package: str, *, packages: bool) -> list[str]:
     return sorted(found.name for found in pkgutil.iter_modules(places) if found.ispkg is packages)
 
 
+@cache
 def _has_adapter(name: str) -> bool:
     spec = find_spec(f"{_PLATFORMS}.{name}")
     places = spec.submodule_search_locations if spec else None

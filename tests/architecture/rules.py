@@ -48,7 +48,7 @@ def check_length(module: Module) -> Iterator[str]:
 
 def check_functions(module: Module) -> Iterator[str]:
     """A function is read in one look. (Statements and parameters are counted by ruff.)"""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if module.is_product and isinstance(node, _FUNCTIONS):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > MOST_FUNCTION_LINES:
@@ -84,7 +84,7 @@ def check_init(module: Module) -> Iterator[str]:
 
 def check_imports_stand_on_top(module: Module) -> Iterator[str]:
     """What a module needs is seen at its top."""
-    for function in ast.walk(module.tree):
+    for function in module.nodes:
         if isinstance(function, _FUNCTIONS):
             for node in ast.walk(function):
                 if isinstance(node, ast.Import | ast.ImportFrom):
@@ -102,7 +102,7 @@ def check_excepts(module: Module) -> Iterator[str]:
     """Whatever comes is caught at the bulkheads only, or to be raised again."""
     if not module.is_product or module.path in BULKHEADS:
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ExceptHandler) and _is_broad(node.type):
             last = node.body[-1]
             if not (isinstance(last, ast.Raise) and last.exc is None):
@@ -117,7 +117,7 @@ def check_environment(module: Module) -> Iterator[str]:
     readers = ("gateway/config/settings.py", "gateway/__main__.py")
     if not module.is_product or module.path in readers:
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ENVIRONMENT:
             yield f"{module.path}:{node.lineno} reads the environment"
     for line, name in _imports(module):
@@ -141,7 +141,7 @@ def check_importlib(module: Module) -> Iterator[str]:
         )
         if name.split(".")[0] in ("importlib", "pkgutil", "runpy") and not allowed:
             yield f"{module.path}:{line} imports {name}"
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Name) and node.id in ("__import__", "eval", "exec"):
             yield f"{module.path}:{node.lineno} uses {node.id}"
 
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def _imports(module: Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:

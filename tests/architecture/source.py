@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -10,13 +10,18 @@ PRODUCT = ("gateway", "adapters", "agent_core", "skills_bundled")
 ALL = (*PRODUCT, "tests", "bench")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Module:
     """One file of Python. `path` is from the root, with slashes."""
 
     path: str
     text: str
     tree: ast.Module
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree, the outer ones first."""
+        return tuple(ast.walk(self.tree))
 
     @property
     def name(self) -> str:
@@ -38,4 +43,9 @@ def parse(path: str, text: str) -> Module:
 def list_modules(folders: tuple[str, ...] = ALL) -> tuple[Module, ...]:
     """Every module under these folders: of the whole project, where none is named."""
     files = sorted(file for folder in folders for file in ROOT.joinpath(folder).rglob("*.py"))
-    return tuple(parse(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files)
+    return tuple(map(_read, files))
+
+
+@cache
+def _read(file: Path) -> Module:
+    return parse(file.relative_to(ROOT).as_posix(), file.read_text())

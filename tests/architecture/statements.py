@@ -86,7 +86,7 @@ def _functions(module: Module) -> list[tuple[ast.FunctionDef, Names]]:
     outer = _names(module.tree.body)
     found = [
         (node, {**outer, **_names(ast.walk(node))})
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef)
     ]
     return [(function, {**names, **_given(function, found)}) for function, names in found]

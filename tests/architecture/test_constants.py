@@ -10,7 +10,9 @@ from tests.architecture.source import Module, list_modules, parse
 
 def find_replaced_constants(module: Module) -> Iterator[str]:
     """List the calls of `setattr` on an UPPER_CASE name."""
-    for node in ast.walk(module.tree):
+    if "setattr" not in module.text:
+        return
+    for node in module.nodes:
         if not isinstance(node, ast.Call):
             continue
         called = node.func

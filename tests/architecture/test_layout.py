@@ -73,7 +73,7 @@ def test_docstrings_open_plainly() -> None:
     openings = [
         (module.path, text.split()[0].lower().strip(".,`'"))
         for module in list_modules(PRODUCT)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node))
     ]
     obscure = [opening for opening in openings if opening[1] in OPENERS]

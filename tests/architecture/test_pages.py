@@ -34,7 +34,7 @@ def names_given_to(kind: str, folder: str) -> set[str]:
     values = (
         keyword.value
         for module in list_modules((folder,))
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == kind
         for keyword in node.keywords
         if keyword.arg == "name"

@@ -27,7 +27,7 @@ def read_old_words() -> frozenset[str]:
 def list_names(module: Module) -> Iterator[tuple[int, str]]:
     """Every name that a module gives: its own, and those of what it defines."""
     yield 0, PurePosixPath(module.path).stem
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name
         elif isinstance(node, ast.arg):

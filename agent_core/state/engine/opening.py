@@ -92,8 +92,7 @@ async def connect(
     connections = [writer]
     for _ in range(READERS):
         reader = await _open(path, stack, limits.busy_timeout)
-        for setting in ("query_only = ON", "temp_store = MEMORY"):
-            await reader.sqlite.execute(f"PRAGMA {setting}")
+        await reader.sqlite.executescript("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;")
         connections.append(reader)
     return connections
 
@@ -137,15 +136,15 @@ async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_ne
         await asyncio.to_thread(path.chmod, 0o600)
     if await fetch_value(connection, "PRAGMA journal_mode = WAL") != "wal":
         raise StoreError(f"{path} lies on a disk without shared memory; use a local one")
-    for setting in (
-        "synchronous = FULL",
-        "foreign_keys = ON",
-        "temp_store = MEMORY",
-        "secure_delete = ON",  # overwrites deleted bytes, so that a redaction leaves none
-        f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
-        f"journal_size_limit = {_LONGEST_KEPT_WAL}",
-    ):
-        await connection.execute(f"PRAGMA {setting}")
+    # `secure_delete` overwrites deleted bytes, so that a redaction leaves none.
+    await connection.executescript(f"""
+        PRAGMA synchronous = FULL;
+        PRAGMA foreign_keys = ON;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA secure_delete = ON;
+        PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES};
+        PRAGMA journal_size_limit = {_LONGEST_KEPT_WAL};
+    """)
 
 
 def _name_backups(path: Path) -> Path:
