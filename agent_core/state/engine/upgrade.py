@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -33,7 +32,6 @@ class Migration:
     sql: str
 
 
-@cache
 def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
     """Load all migrations of a folder, in order. Raises `StoreError` on a gap or a duplicate."""
     files = sorted(
