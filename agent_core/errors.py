@@ -22,6 +22,7 @@ CoreError
 ├── SkillMissing           there is no skill of that name
 ├── SkillBroken            a skill can't be read
 ├── SkillConflict          a skill can't be moved or restored: it is needed, or has changed
+├── AgentBroken            there is no such named agent, or its files are wrong
 ├── QuotaExceeded          a daily quota is used up
 ├── BackendUnavailable     commands can't run now: a part is missing or lost
 ├── WorkspaceError         a file or folder of a workspace can't be used
@@ -127,6 +128,10 @@ class SkillBroken(CoreError):
 
 class SkillConflict(CoreError):
     """A skill can't be moved or restored; the text says why, as a sentence."""
+
+
+class AgentBroken(CoreError):
+    """There is no named agent of that name, or its files are wrong; the text is a clause."""
 
 
 class QuotaExceeded(CoreError):

@@ -11,6 +11,7 @@ from agent_core.agent.prompt import FactInputs, QuotedMessage, compose_facts
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.schedule import JobTurn
+from agent_core.state.conversations import agent_keys
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
@@ -135,13 +136,13 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
     thread.
     """
     if address.is_direct:
-        return f"direct:{person.id}"
+        return agent_keys.name_direct(person.id)
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
 
 
 def is_direct(key: str) -> bool:
-    """Return whether a key is that of a person's direct conversation."""
-    return key.startswith("direct:")
+    """Return whether a key is that of a person's direct conversation, with any agent."""
+    return agent_keys.strip_agent(key).startswith("direct:")
 
 
 def name_shared(platform: str, address: Address) -> str:
@@ -157,11 +158,6 @@ def name_aside(key: str, inbox_id: InboxId) -> str:
 def is_aside(key: str) -> bool:
     """Return whether a key is that of a side question."""
     return key.startswith(f"{_ASIDE}:")
-
-
-def strip_aside(key: str) -> str:
-    """Return the key of the conversation that a side question was asked in; else the same key."""
-    return key.split(":", 2)[2] if is_aside(key) else key
 
 
 def said(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] = ()) -> Message:

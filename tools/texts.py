@@ -27,6 +27,7 @@ MOST_SUMMARY = 50
 TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
     "always": "Always for this shape",
+    "fault": "the agent coder can't be used: SOUL.md is empty",
     "call": "```\ngit push\n```",
     "place": "github.com",
     "reach": "```\nsend (github.com): git push\n```",
@@ -34,6 +35,7 @@ SAMPLES: dict[str, object] = {
     "session": "For this session",
     "shape": "terminal: send git push → github.com",
     "shapes": "```\nterminal: send git push → github.com\n```",
+    "tags": "code, tests",
     "target": "git push",
     "tool": "terminal",
     "action": "Running a command `make`",

@@ -1,5 +1,6 @@
 """A turn's data: its prompt, messages and journal, and the agent's configuration."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,20 +11,24 @@ from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
+from agent_core.agent.named import AgentFolder, AgentMail, NamedAgent
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
+from agent_core.errors import AgentBroken
 from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.memory import ExternalMemory, Inventory
 from agent_core.models import ModelPolicy
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
+from agent_core.state.conversations.agent_keys import find_agent
 from agent_core.state.conversations.compactions import Compaction
-from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import skills
 from agent_core.state.people.people import Person
 from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
@@ -110,6 +115,8 @@ class ActiveTurn:
     """Usage by earlier processes; it counts against the turn's limits."""
     parent: "ActiveTurn | None" = None
     """The turn whose helper this is."""
+    agent: NamedAgent | None = None
+    """The named agent that answers; None for the assistant itself."""
 
     def for_parent(self, parent: "ActiveTurn") -> "ActiveTurn":
         """Return this turn as a helper of another, with its rights and its evidence."""
@@ -141,6 +148,10 @@ class AgentConfig:
     context_limit: int
     external_memory: ExternalMemory | None = None
     """The external memory provider, if one is configured."""
+    agents: AgentFolder
+    """The named agents."""
+    agent_mail: AgentMail
+    """What agents write to each other without waiting for an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +164,8 @@ class Toolboxes:
     """Counts of what the search tools can find."""
     helper: Toolbox | None = None
     """The toolbox of helpers: nothing that asks, remembers, schedules, sends or delegates."""
+    asked: Toolbox | None = None
+    """The toolbox of a named agent that another one asks: that of helpers, and messages."""
     private_job: Toolbox | None = None
     room_job: Toolbox | None = None
     """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
@@ -163,24 +176,51 @@ class Toolboxes:
         """Make the toolbox of one turn; a job may restrict it further.
 
         What the person has switched off is left out; in a group or channel, what is off there.
-        `steps` are the turn's calls so far.
+        A named agent has only what it may use. `steps` are the turn's calls so far.
         """
         conversation = context.conversation
         room = None if conversation.is_private else context.room
-        off = (room or context.person).tools_off
+        off, agent = (room or context.person).tools_off, context.agent
         earlier = ((step.name, step.outcome is not None and not step.is_error) for step in steps)
         box = self.select(conversation, job_turn)
+        if agent:
+            off = (*off, *agent.disabled)
+            usable = [name for name in box.names if agent.may_use(name)]
+            box = box.restrict_to(usable, keeps_sources=agent.tools is None)
         return box.open(_name_caller(conversation, job_turn), off, earlier)
 
     def select(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
         """Choose the tools of a conversation; a job may restrict them further."""
         if conversation.is_helper:
-            return self.helper or self.room.restrict_to(())
+            is_asked = find_agent(conversation.key) != ""
+            return (self.asked if is_asked else self.helper) or self.room.restrict_to(())
         if conversation.is_private:
             box = self.private_job or self.private if job_turn else self.private
         else:
             box = self.room_job or self.room if job_turn else self.room
         return box.restrict_to(job_turn.tools) if job_turn and job_turn.tools else box
+
+
+async def load_agent(
+    agents: AgentFolder,
+    conversation: Conversation,
+    job_turn: JobTurn | None,
+    *,
+    is_begun: bool = False,
+) -> NamedAgent | None:
+    """Load the named agent that answers: a job's, or that of the conversation; None for neither.
+
+    Raises `AgentBroken` if it can't be used. A turn that `is_begun` goes on then without tools.
+    """
+    name = (job_turn.agent if job_turn else "") or find_agent(conversation.key)
+    if not name:
+        return None
+    try:
+        return await asyncio.to_thread(agents.find, name)
+    except AgentBroken:
+        if is_begun:
+            return NamedAgent(name=name, soul="", tools=())
+        raise
 
 
 def _name_caller(conversation: Conversation, job_turn: JobTurn | None) -> Caller:
@@ -192,17 +232,20 @@ def _name_caller(conversation: Conversation, job_turn: JobTurn | None) -> Caller
 
 
 def policy_for(config: AgentConfig, turn: ActiveTurn) -> ModelPolicy:
-    """Apply the model that a job names, or that a person chose for private conversations.
+    """Apply the model of a job, of a named agent, or that a person chose for private conversations.
 
     A choice that is no longer configured counts as none. A room keeps one model, because each
     change of it would void the provider's cache.
     """
+    own = turn.agent.model if turn.agent else ""
     if turn.parent:  # which waits out an outage itself
-        return replace(policy_for(config, turn.parent), patience=0)
+        policy = policy_for(config, turn.parent)
+        return replace(policy, model=own or policy.model, patience=0)
     policy, job_turn = config.policy, turn.job_turn
     if job_turn:
-        return replace(policy, model=job_turn.model or policy.model, patience=config.job_patience)
-    chosen = turn.person.model if turn.conversation.is_private else ""
+        model = job_turn.model or own or policy.model
+        return replace(policy, model=model, patience=config.job_patience)
+    chosen = own or (turn.person.model if turn.conversation.is_private else "")
     return replace(policy, model=chosen) if chosen in config.models else policy
 
 
@@ -218,7 +261,10 @@ def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
 def open_session(
     connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
 ) -> None:
-    """Open the turn's session and store its prompt, unless both exist."""
+    """Open the turn's session and store its prompt, unless both exist.
+
+    A fresh prompt counts as a use of the skills that a named agent preloads.
+    """
     session, prompt = prepared.session, turn.prompt
     if session is None:
         sessions.insert(
@@ -231,6 +277,22 @@ def open_session(
     if session is None or session.prompt_hash != prompt.hash:
         store_prompt(prompt, now, connection)
         sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)
+        for name in turn.agent.skills if turn.agent else ():
+            skills.note_use(connection, name=name, now=now)
+
+
+def make_place(context: PromptContext, session_id: SessionId, turn_id: TurnId) -> TranscriptPlace:
+    """Return where the messages of a turn are stored."""
+    conversation = context.conversation
+    return TranscriptPlace(
+        session_id=session_id,
+        turn_id=turn_id,
+        person_id=conversation.person_id,
+        conversation_id=conversation.id,
+        platform=context.platform,
+        audience=context.audience,
+        is_helper=conversation.is_helper,
+    )
 
 
 def list_results(steps: Sequence[Step]) -> dict[CallId, ToolResult]:

@@ -14,13 +14,15 @@ from agent_core.agent.active_turn import (
     join_text,
     limits_for,
     list_results,
+    load_agent,
+    make_place,
     open_session,
     policy_for,
 )
 from agent_core.agent.caches import ImageCache, SessionState, find_room
 from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
-from agent_core.agent.delegation import HelperTurns
+from agent_core.agent.delegation import HelperServices, HelperTurns
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
@@ -69,6 +71,9 @@ class Agent:
         self._compactor = config.compactor
         self._external_memory = config.external_memory
         self._images = ImageCache(database)
+        self._helper_services = HelperServices(
+            database=database, sessions=config.sessions, mail=config.agent_mail, now=now
+        )
         self._fingerprints = Fingerprints()
         self._faulty: set[str] = set()
         prompt_config = PromptConfig(
@@ -92,13 +97,17 @@ class Agent:
         """Load the open session, and build a new prompt if the cached one is no longer valid.
 
         `room_id` names the room of a private conversation that continues there; other conversations
-        know their room. Raises `StoreError`.
+        know their room. Raises `StoreError`, and `AgentBroken` if a named agent can't be used.
         """
         state = await self._sessions.look_up(
             conversation, conversation.room_id or room_id, is_afresh=job_turn is not None
         )
         context = PromptContext(
-            conversation=conversation, person=person, room=state.room, platform=platform
+            conversation=conversation,
+            person=person,
+            room=state.room,
+            platform=platform,
+            agent=await load_agent(self._config.agents, conversation, job_turn),
         )
         # The external memory knows private things; a room or a job must not show them.
         external_memory = (
@@ -142,15 +151,9 @@ class Agent:
         """
         context, session = prepared.context, prepared.session
         conversation = context.conversation
-        shelf = TranscriptPlace(
-            session_id=session.id if session else self._sessions.numbers.next_session(),
-            turn_id=self._sessions.numbers.next_turn(),
-            person_id=conversation.person_id,
-            conversation_id=conversation.id,
-            platform=context.platform,
-            audience=context.audience,
-            is_helper=conversation.is_helper,
-        )
+        numbers = self._sessions.numbers
+        session_id = session.id if session else numbers.next_session()
+        shelf = make_place(context, session_id, numbers.next_turn())
         if session is None:
             self._compactor.remember(shelf.session_id, None)
         journal = self._journal(shelf, prepared.toolbox, payer_id=context.person.id)
@@ -173,6 +176,7 @@ class Agent:
             evidence=join_text(said),
             prepared=prepared,
             job_turn=job_turn,
+            agent=context.agent,
         )
 
     def insert_turn(
@@ -216,17 +220,13 @@ class Agent:
         prompt = await self._prompts.read(turn.prompt_hash)
         results = list_results(steps)
         context = PromptContext(
-            conversation=conversation, person=person, room=room, platform=turn.platform
-        )
-        shelf = TranscriptPlace(
-            session_id=turn.session_id,
-            turn_id=turn.id,
-            person_id=conversation.person_id,
-            conversation_id=turn.conversation_id,
+            conversation=conversation,
+            person=person,
+            room=room,
             platform=turn.platform,
-            audience=context.audience,
-            is_helper=conversation.is_helper,
+            agent=await load_agent(self._config.agents, conversation, job_turn, is_begun=True),
         )
+        shelf = make_place(context, turn.session_id, turn.id)
         toolbox = self.toolboxes.open(context, job_turn, steps)
         journal = self._journal(shelf, toolbox, payer_id=person.id)
         own = find_own_messages(history, compaction, turn.id)
@@ -250,6 +250,7 @@ class Agent:
             evidence=join_text(own.messages),
             job_turn=job_turn,
             spent=spent,
+            agent=context.agent,
         )
 
     def run(
@@ -258,13 +259,7 @@ class Agent:
         """Run a turn; the last event is its ending. `budget` is a helper's."""
         budget = budget or self._make_budget(turn)
         make_helpers = partial(
-            HelperTurns,
-            self,
-            self._database,
-            parent=turn,
-            budget=budget,
-            host=host,
-            now=self._now,
+            HelperTurns, self, self._helper_services, parent=turn, budget=budget, host=host
         )
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
@@ -279,7 +274,7 @@ class Agent:
             reserve=partial(self._config.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
             faulty=self._faulty,
-            helpers=None if turn.parent else make_helpers,
+            helpers=make_helpers if turn.agent or not turn.parent else None,
         )
         loop = Loop(deps, journal=turn.journal, host=host, budget=budget, window=turn.window)
         return loop.run(

@@ -1,20 +1,33 @@
-"""Run helpers: turns that a tool call of another turn asks for."""
+"""Run helpers and asked agents: turns that a tool call of another turn asks for."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import finish_write
 from agent_core.agent.loop.guards import Budget
-from agent_core.errors import StoreDamaged
+from agent_core.agent.named import DEFAULT, AgentMail, find_objection
+from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, Steer, TurnEnded
-from agent_core.ids import CallId
-from agent_core.state.conversations import delegated_turns, sessions, turns, usage
+from agent_core.ids import CallId, PersonId, SessionId
+from agent_core.state.conversations import (
+    agent_keys,
+    compactions,
+    delegated_turns,
+    sessions,
+    turns,
+    usage,
+)
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn, TurnRequest
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
+from agent_core.state.queues import agent_messages
+from agent_core.state.queues.agent_messages import AgentMessage
 from agent_core.tools import (
     HelperReport,
     HelperTask,
@@ -32,6 +45,11 @@ _ORDER = (
     "You are a helper of another assistant. Do this task alone: nobody can answer questions, and"
     " nobody reads anything but your last message. It is the whole result: the facts with their"
     " sources, and what you could not do."
+)
+_ASKED = (
+    "{sender}, another assistant of the same person, asks you this. Answer it alone: nobody can"
+    " answer questions, and nobody reads anything but your last message. You see your own"
+    " conversation as it was; it does not notice this. Say what you could not do."
 )
 _SHAPE = "Your last message is one JSON object that fits this JSON Schema, and nothing else:"
 
@@ -90,10 +108,20 @@ class HelperHost(Host):
         """Never called: a helper has no patience, because its parent waits out an outage."""
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
-        """Never called: a helper has no helpers."""
+        """Show nothing: the chat shows what the parent does."""
 
     def show_plan(self, number: int, total: int, title: str) -> None:
         """Never called: a helper keeps no plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelperServices:
+    """The services that the helpers of all turns use."""
+
+    database: Database
+    sessions: SessionCache
+    mail: AgentMail
+    now: Callable[[], int]
 
 
 class HelperTurns:
@@ -102,20 +130,60 @@ class HelperTurns:
     def __init__(
         self,
         agent: TurnAgent,
-        database: Database,
+        services: HelperServices,
         *,
         parent: ActiveTurn,
         budget: Budget,
         host: Host,
-        now: Callable[[], int],
     ) -> None:
         """`budget` is the parent's; what helpers spend is charged to it."""
         self._agent = agent
-        self._database = database
+        self._database = services.database
         self._parent = parent
         self._budget = budget
         self._host = host
-        self._now = now
+        self._now = services.now
+        self._mail = services.mail
+        self._sessions = services.sessions
+
+    async def find_objection(self, agent: str) -> str:
+        """Return why the turn may not write to a named agent; see `Helpers`."""
+        return find_objection(await self._read_chain(), agent)
+
+    async def tell(self, call_id: CallId, agent: str) -> None:
+        """Leave the message of a call for a named agent; see `Helpers`."""
+        first = _find_first(self._parent)
+        here, person = first.conversation, first.person
+        base = agent_keys.strip_all(here.key)
+        if here.is_private:
+            base = agent_keys.name_direct(here.person_id)
+        elif first.job_turn:
+            raise ToolArgumentError("a job in a group or channel can't `tell`; `ask` instead")
+        await self._mail.send(
+            AgentMessage(
+                turn_id=self._parent.id,
+                call_id=call_id,
+                agent=agent,
+                chain=await self._read_chain(),
+                base=base,
+                owner_id=here.person_id,
+                person_id=person.id,
+                is_private=here.is_private,
+                room_id=here.room_id,
+                is_tainted=bool(self._parent.journal.sources),
+            )
+        )
+
+    async def _read_chain(self) -> tuple[str, ...]:
+        """Return the agents behind the parent, which is the last of them. Raises `StoreError`."""
+        names: list[str] = []
+        turn: ActiveTurn | None = self._parent
+        while turn:
+            names.insert(0, turn.agent.name if turn.agent else "")
+            turn = turn.parent
+        first_id = _find_first(self._parent).id
+        before = await self._database.read(lambda c: agent_messages.find_chain(c, turn_id=first_id))
+        return (*before, *names)
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
         """Show in the chat how many helpers of a call are done."""
@@ -123,33 +191,55 @@ class HelperTurns:
 
     async def run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
         """Run one helper to its end; see `Helpers`."""
-        key = delegated_turns.name_helper(self._parent.id, call_id, number)
-        person = self._parent.person
+        key = delegated_turns.name_helper(self._parent.id, call_id, number, task.agent)
+        person, owner_id = self._parent.person, self._find_owner(task)
         found = await self._database.read(
-            lambda c: delegated_turns.find(c, key=key, person_id=person.id)
+            lambda c: delegated_turns.find(c, key=key, owner_id=owner_id, person_id=person.id)
         )
+        left = task.seconds
         if found is None:
-            active = await self._begin(key, task)
+            try:
+                active = await self._begin(key, task)
+            except AgentBroken as error:
+                return HelperReport(text=f"[{error}]", is_error=True)
         else:
             conversation, turn = found
             if turn.state != "running":
                 return await self._recall(turn, task)
             active = await self._agent.resume(turn, conversation, person)
-        return await self._play(self._adopt(active), task)
+            left -= (self._now() - turn.started_at) / 1000
+        return await self._play(self._adopt(active), task, left)
+
+    def _find_owner(self, task: HelperTask) -> PersonId:
+        """Return the owner of a child's transcript: that of the parent's, for a named agent."""
+        return self._parent.conversation.person_id if task.agent else self._parent.person.id
 
     async def _begin(self, key: str, task: HelperTask) -> ActiveTurn:
         person, parent_id, now = self._parent.person, self._parent.id, self._now()
-        conversation = await self._database.write(
-            "helpers.open",
-            lambda c: sessions.ensure_conversation(
-                c, key=key, person_id=person.id, is_direct=False, now=now
-            ),
-        )
+        branch_id = (await self._sessions.id_allocator()).next_session() if task.agent else None
+
+        def open_conversation(connection: Connection) -> Conversation:
+            here = self._parent.conversation
+            conversation = sessions.ensure_conversation(
+                connection,
+                key=key,
+                person_id=self._find_owner(task),
+                is_direct=bool(task.agent) and here.is_private,
+                room_id=here.room_id if task.agent else None,
+                now=now,
+            )
+            if branch_id:
+                self._branch(connection, conversation, task.agent, branch_id)
+            return conversation
+
+        conversation = await self._database.write("helpers.open", open_conversation)
         prepared = await self._agent.prepare(conversation, person, platform=_PLATFORM)
         facts = (
             f"<facts>Time: {local_time(now, person.time_zone or 'UTC'):%a %Y-%m-%d %H:%M}</facts>"
         )
-        active = self._agent.create_turn(prepared, (user_message(_word(task), facts=facts),))
+        sender = (self._parent.agent.name if self._parent.agent else "") or DEFAULT
+        words = _word(task, sender)
+        active = self._agent.create_turn(prepared, (user_message(words, facts=facts),))
 
         def begin(connection: Connection) -> None:
             parent = turns.find(connection, turn_id=parent_id)
@@ -166,18 +256,47 @@ class HelperTurns:
         await active.journal.begin()
         return active
 
+    def _branch(
+        self, connection: Connection, into: Conversation, agent: str, branch_id: SessionId
+    ) -> None:
+        """Let an asked agent see its own conversation beside that of the first turn, if any."""
+        first = _find_first(self._parent).conversation
+        base = agent_keys.strip_all(first.key)
+        if first.is_private:
+            base = agent_keys.name_direct(first.person_id)
+        key = agent_keys.name_conversation(agent, base)
+        own = sessions.find_conversation(connection, key=key, person_id=first.person_id)
+        source = sessions.find_open(connection, conversation_id=own.id) if own else None
+        if source and not sessions.find_open(connection, conversation_id=into.id):
+            made = sessions.branch(
+                connection,
+                session_id=source.id,
+                into=into.id,
+                title="",
+                now=self._now(),
+                made_id=branch_id,
+            )
+            compactions.copy_newest(connection, session_id=source.id, into=made)
+
     def _adopt(self, active: ActiveTurn) -> ActiveTurn:
         """Give a helper what it has from its parent: rights, evidence and untrusted sources."""
         active.journal.inherit_sources(self._parent.journal.sources)
         return active.for_parent(self._parent)
 
-    async def _play(self, active: ActiveTurn, task: HelperTask) -> HelperReport:
+    async def _play(self, active: ActiveTurn, task: HelperTask, left: float) -> HelperReport:
         ended = TurnEnded(ending="failed", text="", reason="error")
-        budget = self._budget.share(MOST_STEPS)
-        async with aclosing(self._agent.run(active, HelperHost(self._host), budget)) as events:
-            async for event in events:
-                if isinstance(event, TurnEnded):
-                    ended = event
+        budget, host = self._budget.share(MOST_STEPS), HelperHost(self._host)
+        deadline = asyncio.timeout(max(left, 0.0) if task.seconds else None)
+        try:
+            async with deadline, aclosing(self._agent.run(active, host, budget)) as events:
+                async for event in events:
+                    if isinstance(event, TurnEnded):
+                        ended = event
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            active.journal.interrupt()
+            ended = TurnEnded(ending="exhausted", text="", reason="time")
         if ended.ending == "suspended":
             raise QuestionPending
         now, failure = self._now(), _describe(ended.ending, ended.reason)
@@ -215,8 +334,16 @@ class HelperTurns:
         )
 
 
-def _word(task: HelperTask) -> str:
-    parts = [_ORDER, f"Task: {task.goal.strip()}"]
+def _find_first(turn: ActiveTurn) -> ActiveTurn:
+    """Return the turn that a chain of helpers began with."""
+    while turn.parent:
+        turn = turn.parent
+    return turn
+
+
+def _word(task: HelperTask, sender: str) -> str:
+    order = _ASKED.format(sender=sender) if task.agent else _ORDER
+    parts = [order, f"Task: {task.goal.strip()}"]
     if task.context.strip():
         parts.append(f"What you must know:\n{task.context.strip()}")
     if task.schema:

@@ -321,7 +321,7 @@ def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -
     if fault:
         raise InvalidJob(fault)
     thinks = options.model or options.tools or options.skills or options.day_micro_dollars
-    thinks = thinks or options.gate
+    thinks = thinks or options.gate or options.agent
     if kind != "prompt" and (thinks or options.is_aware):
         raise InvalidJob(
             "a model, tools, skills, a gate, a daily quota and `aware` are for prompts"

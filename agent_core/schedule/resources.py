@@ -20,6 +20,8 @@ class JobTurn:
     tools: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     micro_dollars: int | None = None
+    agent: str = ""
+    """The named agent that does it, "" for the assistant itself."""
 
 
 def no_skill(name: str) -> str:

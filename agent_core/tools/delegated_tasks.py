@@ -9,11 +9,17 @@ from agent_core.transcript import UntrustedSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperTask:
-    """A task for one helper. `schema` is the JSON Schema of its answer; "" for free text."""
+    """A task for one helper. `schema` is the JSON Schema of its answer; "" for free text.
+
+    `agent` is the named agent that works on it, "" for a helper without a name. It ends after
+    `seconds`, if that is not 0.
+    """
 
     goal: str
     context: str = ""
     schema: str = ""
+    agent: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +39,15 @@ class Helpers(Protocol):
 
         Raises `StoreError`, and `QuestionPending` if the process stops meanwhile. Cancelling stops
         the helper.
+        """
+
+    async def find_objection(self, agent: str) -> str:
+        """Return why the turn may not write to a named agent; "" if it may. Raises `StoreError`."""
+
+    async def tell(self, call_id: CallId, agent: str) -> None:
+        """Leave the message of a call for a named agent; a repeated call leaves nothing.
+
+        Raises `ToolArgumentError` if the turn may not, and `StoreError`.
         """
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:

@@ -98,9 +98,14 @@ class Toolbox:
         """The specs of the tools in the prompt, in their order there."""
         self._arrange()
 
-    def restrict_to(self, names: Collection[str]) -> "Toolbox":
-        """A toolbox with only the tools of these names."""
+    def restrict_to(self, names: Collection[str], *, keeps_sources: bool = False) -> "Toolbox":
+        """A toolbox with only the tools of these names, and those of its sources if it keeps them.
+
+        Without sources, rare tools are in the prompt, too.
+        """
         chosen = [tool for name, tool in self._tools.items() if name in names]
+        if keeps_sources:
+            return self._copy(chosen, self._setup)
         return self._copy(chosen, replace(self._setup, sources=(), hides_rare=False))
 
     def open(

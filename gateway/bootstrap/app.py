@@ -21,7 +21,7 @@ from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_router
-from gateway.bootstrap.scheduling import SchedulingDeps, list_command_ends, make_scheduling
+from gateway.bootstrap.scheduling import SchedulingDeps, list_deliveries, make_scheduling
 from gateway.bootstrap.toolboxes import build_toolboxes, make_mcp_servers
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
@@ -123,6 +123,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         data_removed=core.data_removed,
         now=core.now,
         watch=core.extensions.timings.watch,
+        agents=core.agents,
     )
     return Gateway(
         settings=core.settings,
@@ -142,7 +143,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         event_jobs=event_jobs,
         background=[
             *_list_background(core, notices, data, toolboxes),
-            *list_command_ends(core, lanes, notifier),
+            *list_deliveries(core, lanes, notifier),
             factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         ],
         claim_code=claim_code,
@@ -287,7 +288,12 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
 def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
     return Agent(
         config=factories.make_agent_config(
-            core.settings, core.sessions, core.quotas, core.compactor, core.external_memory
+            core.settings,
+            core.sessions,
+            core.quotas,
+            core.compactor,
+            core.external_memory,
+            (core.agents, core.agent_mail),
         ),
         database=core.database,
         model=core.model,

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from adapters.contract import ChatAdapter
 from agent_core.agent import Toolboxes
 from agent_core.agent.compaction import Compactor
+from agent_core.agent.named import AgentFolder
 from agent_core.agent.quotas import Quotas
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.tools.mcp import McpServers
 from gateway.commands import (
+    AgentCommands,
     ApprovalCommands,
     ArchiveNotes,
     BlockCommands,
@@ -53,6 +55,7 @@ class CommandDeps:
     adapters: Mapping[str, ChatAdapter]
     mcp: McpServers
     toolboxes: Toolboxes
+    agents: AgentFolder
 
 
 def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
@@ -104,6 +107,12 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         McpCommands(extra.mcp),
         ToolCommands(database, extra.toolboxes),
         ApprovalCommands(database),
+        AgentCommands(
+            database=database,
+            agents=extra.agents,
+            lanes=lanes,
+            rules=make_rules(extra.settings),
+        ),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(extra.adapters).wrap)

@@ -9,6 +9,7 @@ import tzlocal
 from adapters.contract import ChatAdapter
 from agent_core.agent import SessionCache
 from agent_core.agent.compaction import Compactor
+from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.quotas import Quotas
 from agent_core.execution import Backend
 from agent_core.ids import InboxId
@@ -82,6 +83,9 @@ class Core:
     """The place where commands run; None where there are no tools that act."""
     background: BackgroundCommands | None
     """The long-running commands; None without a backend."""
+    agents: AgentFolder
+    agent_mail: AgentMail
+    """What agents write to each other without waiting for an answer."""
     zone: str
     """The deployment's IANA time zone."""
     zone_of: Callable[[Person], str]
@@ -126,6 +130,8 @@ def make_core(
         compactor=factories.make_compactor(settings, database, model, quotas),
         backend=backend,
         background=_make_background(settings, extra, database, backend) if backend else None,
+        agents=factories.make_agent_folder(settings, [tool.spec.name for tool in extra.tools]),
+        agent_mail=AgentMail(database, extra.now),
         zone=zone,
         zone_of=make_zone_finder(zone),
         secret_mask=SecretMask(list_hidden(settings.secrets)),

@@ -59,6 +59,7 @@ def make_router(
         adapters=adapters,
         mcp=data.mcp,
         toolboxes=turn_deps.agent.toolboxes,
+        agents=core.agents,
     )
     return InboundRouter(
         group=group,

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.agent.named import AgentFolder
 from agent_core.digest import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory import ExternalMemory
@@ -22,6 +23,8 @@ from gateway.scheduler import (
     CURATOR,
     MEMORY_SYNC,
     RETENTION,
+    AgentMessageDeps,
+    AgentMessages,
     Backups,
     Calendars,
     CommandEndDeps,
@@ -75,6 +78,7 @@ class SchedulingDeps:
     secret_mask: SecretMask
     data_removed: Signal[None]
     now: Callable[[], int]
+    agents: AgentFolder
     watch: float
     """Seconds between two looks at the folders and feeds that jobs wait for."""
 
@@ -109,7 +113,6 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
     renew = partial(deps.data_removed.emit, None)
-    sweeper = Sweeper(database, settings.retention, now=now, renew=renew)
     skills = make_skill_services(settings.home, settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
     calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
@@ -125,9 +128,10 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         script_limits=_make_script_limits(settings),
         digest=make_digest_options(settings, deps.zone),
         catalog=skills.catalog,
+        agents=deps.agents,
         system_tasks={
             BACKUP: backups.make,
-            RETENTION: sweeper.work,
+            RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
             CURATOR: curator.work,
             MEMORY_SYNC: partial(sync_memory, deps.external_memory, now),
             CALENDARS: calendars.work,
@@ -165,7 +169,29 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     )
 
 
-def list_command_ends(
+def list_deliveries(
+    core: Core, lanes: Lanes, notifier: Notifier
+) -> list[Callable[[], Coroutine[object, object, None]]]:
+    """List the work that starts turns nobody has written for: after commands in the background,
+    and after messages between agents.
+    """
+    return [*_list_command_ends(core, lanes, notifier), _make_messages(core, lanes, notifier).run]
+
+
+def _make_messages(core: Core, lanes: Lanes, notifier: Notifier) -> AgentMessages:
+    deps = AgentMessageDeps(
+        database=core.database,
+        mail=core.agent_mail,
+        lanes=lanes,
+        notifier=notifier,
+        now=core.now,
+    )
+    delivery = AgentMessages(deps)
+    core.stale_messages.connect(delivery.give_again)
+    return delivery
+
+
+def _list_command_ends(
     core: Core, lanes: Lanes, notifier: Notifier
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
     """List the work that tells of commands in the background; none without a backend."""

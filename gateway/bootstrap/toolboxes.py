@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.agent import Toolboxes, private_tools, room_tools
+from agent_core.agent.named import AgentFolder, MessageAgentTool
 from agent_core.agent.prompt import SOUL_LIMIT
 from agent_core.digest import digest_tools
 from agent_core.execution import Backend
@@ -16,6 +17,7 @@ from agent_core.memory import (
     SharedMemory,
     SoulFile,
 )
+from agent_core.memory.recall import RecallTool
 from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools import (
@@ -73,6 +75,7 @@ class ToolDeps:
     secret_mask: SecretMask
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
+    agents: AgentFolder
 
 
 def build_toolboxes(
@@ -104,6 +107,7 @@ def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDisp
         secret_mask=core.secret_mask,
         forget_people=core.identity.forget_known,
         wake_jobs=core.wakeup.set,
+        agents=core.agents,
     )
 
 
@@ -124,8 +128,9 @@ def make_toolboxes(
 
     kit = make_digest_options(deps.settings, deps.zone)
     web = make_web_tools(make_web_options(deps.settings), kit.readers)
+    messages = MessageAgentTool(deps.agents)
     shared: tuple[Tool, ...] = (
-        *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps)),
+        *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
         *(*web, *extra),
     )
     identity = SoulFile(database, deps.settings.home)
@@ -161,6 +166,7 @@ def make_toolboxes(
         private_job=make_toolbox(whole, sources),
         room_job=make_toolbox((*room, *shared, *open_gathering)),
         helper=_make_toolbox(deps, policy, None, (*helping, *web)),
+        asked=_make_toolbox(deps, policy, None, (*helping, *web, RecallTool(database), messages)),
     )
 
 

@@ -27,6 +27,7 @@ from gateway.commands.rooms import PrivateAnswers as PrivateAnswers
 from gateway.commands.rooms import RoomCommands as RoomCommands
 from gateway.commands.settings import ModelCommands as ModelCommands
 from gateway.commands.settings import SettingsCommands as SettingsCommands
+from gateway.commands.tools.agents import AgentCommands as AgentCommands
 from gateway.commands.tools.approvals import ApprovalCommands as ApprovalCommands
 from gateway.commands.tools.mcp import McpCommands as McpCommands
 from gateway.commands.tools.toolsets import ToolCommands as ToolCommands

@@ -31,6 +31,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
     CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
     CommandSpec(name="tools", summary="List my tools here, switch them on or off"),
+    CommandSpec(name="agents", summary="List named agents, choose who answers here"),
     CommandSpec(
         name="mcp", summary="Show MCP servers, accept their tools", owner_only=True, is_private=True
     ),

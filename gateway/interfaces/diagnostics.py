@@ -10,12 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from agent_core.errors import BackendUnavailable, SkillBroken, StoreError
+from agent_core.errors import AgentBroken, BackendUnavailable, SkillBroken, StoreError
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from gateway.bootstrap.external_plugins import ExternalPlugins
+from gateway.bootstrap.factories import open_agent_folder
 from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
     CONFIG_NAME,
@@ -74,6 +75,7 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_confinement(),
         _look_at_tools(settings),
         *_look_at_mcp(settings),
+        *_look_at_agents(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
 
@@ -336,6 +338,20 @@ def _look_at_mcp(settings: Settings) -> list[Finding]:
     if servers and not findings:
         findings.append(_finding("mcp", "ok", f"{len(servers)} servers in {MCP_CONFIG}"))
     return findings
+
+
+def _look_at_agents(settings: Settings) -> list[Finding]:
+    """Return findings about named agents; none without any. A mistake never prevents a start."""
+    try:
+        entries = open_agent_folder(settings).list_all()
+    except AgentBroken as error:
+        return [_finding("agents", "note", str(error))]
+    except StartError:
+        return []  # told with the plug-ins
+    faults = [_finding("agents", "note", entry.fault) for entry in entries if entry.fault]
+    if entries and not faults:
+        return [_finding("agents", "ok", f"{len(entries)} in the home directory")]
+    return faults
 
 
 def _name_secrets(secrets: Secrets) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
+from agent_core.agent.named import AgentFolder
 from agent_core.agent.quotas import day_of
-from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
+from agent_core.errors import AgentBroken, SkillBroken, SkillMissing, StoreDamaged
 from agent_core.ids import TurnId
 from agent_core.schedule import JobTurn, find_zone, show_moment
 from agent_core.skills import SkillCatalog, note_loaded
@@ -46,6 +47,7 @@ class AgentRunDeps:
 
     notifier: Notifier
     catalog: SkillCatalog
+    agents: AgentFolder
 
 
 def start_run(
@@ -102,6 +104,7 @@ def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTu
         tools=options.tools,
         skills=options.skills,
         micro_dollars=left,
+        agent=options.agent,
     )
 
 
@@ -119,7 +122,11 @@ def find_job_turn(connection: Connection, turn_id: TurnId, now: int) -> JobTurn 
         return make_job_turn(connection, job, run, now)
     except JobLimitReached:
         return JobTurn(
-            run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=1
+            run_id=run.id,
+            model=job.options.model,
+            tools=job.options.tools,
+            micro_dollars=1,
+            agent=job.options.agent,
         )
 
 
@@ -137,6 +144,7 @@ def _compose(
     if not chat_refs:
         raise RunRefused("there is no place that it could go to; say /sethome where it should.")
     platform, chat = chat_refs[0]
+    _check_agent(job, deps)
     try:
         room_id = find_room(connection, job, chat_refs)
     except UnknownRoom:
@@ -175,6 +183,15 @@ def _compose(
             (_describe(job, run), *_describe_skills(connection, job, deps.catalog, now))
         ),
     )
+
+
+def _check_agent(job: Job, deps: AgentRunDeps) -> None:
+    """Raise `RunRefused` if the named agent that does a job can't be used."""
+    try:
+        if job.options.agent:
+            deps.agents.find(job.options.agent)
+    except AgentBroken as error:
+        raise RunRefused(f"{error}.") from error
 
 
 def _describe_skills(

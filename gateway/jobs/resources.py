@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from agent_core.agent.named import MessageAgentTool
 from agent_core.digest import ChartTool, GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.ids import PersonId
@@ -51,6 +52,7 @@ def _make_means(settings: Settings) -> JobResources:
     open_tools = [tool.spec.name for tool in _OPEN]
     private = [tool.spec.name for tool in _PRIVATE]
     shared = [AskTool.spec.name, TodoTool.spec.name, SCHEDULE_SPEC.name]
+    shared += [MessageAgentTool.spec.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     external = _EXTERNAL.get(settings.memory.provider, ())
     acting = WORKSPACE_TOOLS if settings.tools.backend else ()

@@ -13,6 +13,7 @@ from adapters.ids import Address, PlatformUserId
 from adapters.messages import InboundMessage, Presence
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import Text
+from agent_core.state.conversations.agent_keys import name_conversation, strip_all
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import presence, rooms
 from agent_core.state.people.people import Person
@@ -49,6 +50,10 @@ class RoomConversation:
     is_direct: bool
     room: Room | None = None
     is_off: bool = False
+
+    def of_agent(self, agent: str) -> "RoomConversation":
+        """Return the conversation of a named agent in the place of this one; "" changes nothing."""
+        return replace(self, key=name_conversation(agent, self.key))
 
     @property
     def room_id_of(self) -> RoomId | None:
@@ -148,29 +153,33 @@ class Rooms:
         """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
         if address.is_direct:
-            return _own(platform, address, person, None)
+            return _own(platform, address, person, None).of_agent(person.agent)
         await self.record_presence(platform, address)
         room = await self.find(platform, message)
         mode = await self.effective_mode(room, address, person)
         if mode == "full":
             direct = Address(chat_id="", is_direct=True)
-            return _own(platform, direct, person, room)
+            return _own(platform, direct, person, room).of_agent(person.agent)
         if mode == "room":
             key = conversion.name_shared(platform, address)
-            return RoomConversation(key=key, owner_id=room.person_id, is_direct=False, room=room)
-        return _own(platform, address, person, room, is_off=mode == "off")
+            found = RoomConversation(key=key, owner_id=room.person_id, is_direct=False, room=room)
+        else:
+            found = _own(platform, address, person, room, is_off=mode == "off")
+        return found.of_agent(room.agent)
 
     async def is_current(self, pending: QueuedMessage) -> bool:
         """Return whether a waiting message still belongs to its conversation. Raises
         `StoreError`.
+
+        One that an agent has goes to that agent, whoever answers there by now.
         """
         if pending.message.address.is_direct:
             return True
         placed = await self.place(pending.platform, pending.message, pending.person)
         conversation = pending.conversation
-        key = conversion.strip_aside(conversation.key)
-        same = (placed.key, placed.owner_id) == (key, conversation.person_id)
-        return same and not placed.is_off
+        keys = strip_all(placed.key), strip_all(conversation.key)
+        is_same = keys[0] == keys[1] and placed.owner_id == conversation.person_id
+        return is_same and not placed.is_off
 
     async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:
         """Return the mode that applies to a person at an address of a room.

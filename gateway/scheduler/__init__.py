@@ -1,5 +1,7 @@
 """The scheduler: claims due slots, runs scripts and system jobs, and recovers runs."""
 
+from gateway.scheduler.agent_messages import AgentMessageDeps as AgentMessageDeps
+from gateway.scheduler.agent_messages import AgentMessages as AgentMessages
 from gateway.scheduler.calendars import Calendars as Calendars
 from gateway.scheduler.command_ends import CommandEndDeps as CommandEndDeps
 from gateway.scheduler.command_ends import CommandEnds as CommandEnds

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.agent.named import AgentFolder
 from agent_core.digest import DigestOptions, GateOutcome
 from agent_core.errors import CoreError
 from agent_core.execution.subprocesses.confinement import ScriptLimits
@@ -65,6 +66,8 @@ class RunnerDeps:
     digest: DigestOptions
     catalog: SkillCatalog
     """The skills that jobs name."""
+    agents: AgentFolder
+    """The named agents that jobs name."""
     at_once: int
     """Largest number of runs at once. People have turn slots of their own, so jobs can't starve
     them.
@@ -87,7 +90,7 @@ class JobRunner:
             now=deps.now,
         )
         self._outcomes = outcomes
-        self._run_deps = AgentRunDeps(notifier=notifier, catalog=deps.catalog)
+        self._run_deps = AgentRunDeps(notifier=notifier, catalog=deps.catalog, agents=deps.agents)
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._conversations: dict[RunId, ConversationId] = {}
         """Conversations of the turns that this process has started."""

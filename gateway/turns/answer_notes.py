@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.agent import UNKNOWN_OUTCOME, ActiveTurn
 from agent_core.agent.quotas import day_of
+from agent_core.errors import AgentBroken
 from agent_core.events import TurnEnded
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
@@ -12,12 +13,20 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools import flatten, unwrap
 from agent_core.transcript import ToolCallPart
 from gateway.texts import general, usage
+from gateway.texts.tools import agents
 from gateway.texts.tools.interrupted import describe_interrupted
 from gateway.texts.tools.steps import describe_tool
 from gateway.texts.usage import Reader
 
 _LONGEST_ACTION = 120
 """Characters of the arguments that name an interrupted call."""
+
+
+def describe_refusal(error: Exception) -> str:
+    """Return the sentence on messages that no turn could begin with."""
+    if isinstance(error, AgentBroken):
+        return agents.describe_broken(str(error))
+    return general.describe_not_started()
 
 
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:

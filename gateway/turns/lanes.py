@@ -11,6 +11,7 @@ from functools import partial
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
+from agent_core.state.conversations.agent_keys import find_agent
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
@@ -107,14 +108,17 @@ class Lanes:
         return handle is not None and handle.request_stop()
 
     def stop_asides(self, person: Person, platform: str, chat: str) -> bool:
-        """Stop a person's side questions that are answered in a chat; return whether any ran."""
+        """Stop a person's side questions, and the turns of agents, that are answered in a chat.
+
+        Return whether any ran.
+        """
         stopped = [
             handle.request_stop()
             for handle in self._handles.values()
             if handle.asker == person.id
             and handle.is_answered_in(platform, chat)
             and (conversation := handle.find_conversation())
-            and conversion.is_aside(conversation.key)
+            and (conversion.is_aside(conversation.key) or find_agent(conversation.key))
         ]
         return any(stopped)
 

@@ -29,6 +29,7 @@ from gateway.conversion import Place, QueuedMessage
 from gateway.jobs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
+from gateway.turns.answer_notes import describe_refusal
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
 from gateway.turns.host import TurnHost, assume_seen
@@ -168,7 +169,7 @@ class TurnRunner:
         now = self._now()
         newest = batch[-1]
         with use_language(newest.person.language, newest.message.sender.language):
-            note = general.describe_not_started()
+            note = describe_refusal(error)
         outgoing = NewOutboxMessage(
             platform=place.platform,
             chat=place.chat,

@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from agent_core.agent.named import NamedAgent
 from agent_core.memory import SharedList, SharedMemory, Snapshot, fit
 from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation
@@ -27,6 +28,8 @@ class PromptContext:
     person: Person
     room: Room | None
     platform: str
+    agent: NamedAgent | None = None
+    """The named agent that answers; None for the assistant itself."""
 
     @property
     def is_shared(self) -> bool:
@@ -111,9 +114,15 @@ class Visibility:
         return VisibleMemory(room=notes, borrowed=borrowed, shared=shared)
 
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
-        """Read the shared memory that the context's memory owner may see. Raises `StoreError`."""
-        memory_owner = context.memory_owner
-        return await self._memory.look(memory_owner.person_id if memory_owner else None, now)
+        """Read the shared memory that the context's memory owner may see. Raises `StoreError`.
+
+        A named agent sees those of the blocks that are for it.
+        """
+        memory_owner, agent = context.memory_owner, context.agent
+        seen = await self._memory.look(memory_owner.person_id if memory_owner else None, now)
+        if agent is None:
+            return seen
+        return tuple(one for one in seen if one.block is None or agent.may_see(one.block.label))
 
     async def _find_borrowed(self, person: Person, room: Room, own: Snapshot) -> tuple[str, ...]:
         """The person's entries that everyone in a room may see, in the order of their lists.

@@ -234,7 +234,7 @@ class PromptCache:
     ) -> FrozenPrompt:
         """Build a new prompt. Leaves out what others in the room may not see."""
         config = self._config
-        soul = await ensure_soul(config.home)
+        soul = context.agent.soul if context.agent else await ensure_soul(config.home)
         await self._soul.notice(self._now())
         context_files = (
             await read_context(config.context_folder, config.context_files, config.context_limit)

@@ -7,16 +7,22 @@ from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 
 
-def name_helper(turn_id: TurnId, call_id: CallId, number: int) -> str:
-    """Return the key of a helper's conversation; `number` counts the tasks of one call."""
-    return f"{HELPERS}{turn_id}:{number}:{call_id}"
+def name_helper(turn_id: TurnId, call_id: CallId, number: int, agent: str = "") -> str:
+    """Return the key of a helper's conversation; `number` counts the tasks of one call.
+
+    `agent` is the named agent that works, "" for a helper without a name.
+    """
+    return f"{HELPERS}{turn_id}:{number}{f'/{agent}' if agent else ''}:{call_id}"
 
 
 def find(
-    connection: Connection, *, key: str, person_id: PersonId
+    connection: Connection, *, key: str, owner_id: PersonId, person_id: PersonId
 ) -> tuple[Conversation, Turn] | None:
-    """Return a helper's conversation with its latest turn; None if it has not begun."""
-    conversation = sessions.find_conversation(connection, key=key, person_id=person_id)
+    """Return a helper's conversation with its latest turn; None if it has not begun.
+
+    `owner_id` is the owner of its transcript, and `person_id` the person who asks.
+    """
+    conversation = sessions.find_conversation(connection, key=key, person_id=owner_id)
     if conversation is None:
         return None
     turn = turns.find_latest(connection, conversation_id=conversation.id, person_id=person_id)
@@ -34,14 +40,16 @@ def find_answer(connection: Connection, *, turn_id: TurnId) -> str:
 
 
 def stop_all(connection: Connection, *, turn_id: TurnId, now: int) -> None:
-    """Stop the helpers of a turn that still run, because the turn has ended."""
-    connection.execute(
+    """Stop the helpers of a turn that still run, and theirs, because the turn has ended."""
+    rows = connection.execute(
         "UPDATE turns SET state = 'stopped', ended_at = :now, waiting_since = NULL"
         " WHERE state = 'running' AND conversation_id IN"
-        " (SELECT id FROM conversations WHERE key >= :first AND key < :last)",
+        " (SELECT id FROM conversations WHERE key >= :first AND key < :last) RETURNING id",
         {
             "first": f"{HELPERS}{turn_id}:",
             "last": f"{HELPERS}{turn_id};",
             "now": now,
         },
-    )
+    ).fetchall()
+    for (stopped,) in rows:
+        stop_all(connection, turn_id=stopped, now=now)

@@ -274,20 +274,22 @@ def branch(
     into: ConversationId,
     title: str,
     now: int,
+    made_id: SessionId | None = None,
 ) -> SessionId:
     """Open a session that begins with what another one holds, up to a turn that still runs.
 
     The messages stay where they are; see `list_lineage`. So does the account of the session.
+    `made_id` is a reserved id, if there is one.
     """
     row = connection.execute(
-        "INSERT INTO sessions (conversation_id, account_id, title, plan, started_at, last_at,"
-        " branched_from, branched_at) SELECT :into, account_id, :title, plan, :now, :now, id,"
-        " COALESCE((SELECT MIN(messages.id) - 1 FROM messages JOIN turns"
+        "INSERT INTO sessions (id, conversation_id, account_id, title, plan, started_at, last_at,"
+        " branched_from, branched_at) SELECT :made_id, :into, account_id, :title, plan, :now, :now,"
+        " id, COALESCE((SELECT MIN(messages.id) - 1 FROM messages JOIN turns"
         " ON turns.id = messages.turn_id WHERE messages.session_id = sessions.id"
         " AND turns.state = 'running'), (SELECT MAX(messages.id) FROM messages"
         " WHERE messages.session_id = sessions.id), branched_at, 0)"
         " FROM sessions WHERE id = :session_id RETURNING id",
-        {"session_id": session_id, "into": into, "title": title, "now": now},
+        {"session_id": session_id, "into": into, "title": title, "now": now, "made_id": made_id},
     ).fetchone()
     return SessionId(row[0])
 

@@ -60,6 +60,8 @@ class Options:
     gate_passed: int = 0
     gate_seen: str = ""
     gate_next: str = ""
+    agent: str = ""
+    """The named agent that does it, "" for the assistant itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,8 @@ class Person:
     spoken_answers: SpokenAnswers = "off"
     tools_off: tuple[str, ...] = ()
     """The tools that they have switched off."""
+    agent: str = ""
+    """The named agent that answers them in private, "" for the assistant itself."""
 
     @property
     def is_owner(self) -> bool:
@@ -107,7 +109,7 @@ MOST_CAP = 10_000_000
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
     *("verbosity", "asked_at", "kind", "context_cap", "model"),
-    *("spoken_answers", "tools_off"),
+    *("spoken_answers", "tools_off", "agent"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"

@@ -39,6 +39,8 @@ class Room:
     """The time that encloses every use of the mode `full`; open while it is in use."""
     tools_off: tuple[str, ...] = ()
     """The tools that are switched off here."""
+    agent: str = ""
+    """The named agent that answers here, "" for the assistant itself."""
 
     @property
     def audience(self) -> str:
@@ -49,13 +51,14 @@ class Room:
 _ROOM = (
     "SELECT rooms.id, rooms.platform, rooms.chat_id, rooms.person_id, people.slug, rooms.title,"
     " rooms.mode, rooms.set_by, rooms.full_asked_at, rooms.full_from, rooms.full_until,"
-    " people.tools_off"
+    " people.tools_off, people.agent"
     " FROM rooms JOIN people ON people.id = rooms.person_id"
 )
 
 
 _Row = tuple[
-    int, str, str, int, str, str, Mode, PersonId | None, int | None, int | None, int | None, str
+    *tuple[int, str, str, int, str, str, Mode, PersonId | None],
+    *tuple[int | None, int | None, int | None, str, str],
 ]
 
 
@@ -73,6 +76,7 @@ def _room(row: _Row) -> Room:
         full_from=row[9],
         full_until=row[10],
         tools_off=tuple(row[11].split()),
+        agent=row[12],
     )
 
 

@@ -25,7 +25,7 @@ PROMPT_TOOLS = (
 RARE_TOOLS = frozenset(
     [
         *("settings", "todo", "send_message", "propose_identity", "ask_memory"),
-        *("process", "execute_code", "delegate_task", "chart"),
+        *("process", "execute_code", "delegate_task", "message_agent", "chart"),
     ]
 )
 """Tools that few turns use: the search finds them, even if there is room in the prompt."""

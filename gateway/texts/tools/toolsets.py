@@ -23,6 +23,7 @@ _PURPOSES = {
     "delegate_task": Text("lets helpers work on parts of a task"),
     "execute_code": Text("runs Python code that uses other tools"),
     "memory": Text("changes what I remember"),
+    "message_agent": Text("writes to named agents, and asks them"),
     "patch": Text("changes a part of a file in your workspace"),
     "process": Text("handles commands that run in the background"),
     "propose_identity": Text("proposes a change of who I am to an owner"),

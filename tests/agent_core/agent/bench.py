@@ -9,6 +9,7 @@ from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
+from agent_core.agent.named import AgentFolder, AgentMail, MessageAgentTool
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -70,6 +71,7 @@ class Bench:
             room=Toolbox((*room_tools(self.database, shared, approval, inventory), *tools)),
             inventory=inventory,
             helper=Toolbox(helper),
+            asked=Toolbox((*helper, MessageAgentTool(AgentFolder(self.home)))),
         )
         self.agent = Agent(
             config=AgentConfig(
@@ -83,6 +85,8 @@ class Bench:
                 context_files=("AGENTS.md",),
                 context_limit=1000,
                 sessions=SessionCache(self.database),
+                agents=AgentFolder(self.home),
+                agent_mail=AgentMail(self.database, lambda: self.time),
             ),
             database=self.database,
             model=self.model,

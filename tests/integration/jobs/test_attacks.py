@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.caches import IdAllocator
+from agent_core.agent.named import AgentFolder
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
@@ -139,7 +140,11 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
         gateway = harness.gateway
         history = JobHistory(load_no_ids)
         notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
-        deps = AgentRunDeps(notifier=notifier, catalog=gateway.scheduling.skills.catalog)
+        deps = AgentRunDeps(
+            notifier=notifier,
+            catalog=gateway.scheduling.skills.catalog,
+            agents=AgentFolder(tmp_path),
+        )
         job = await give_job(harness, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
         others = await give_job(harness, "Tell of cats", "2026-11-20T13:30", kind="prompt")
 

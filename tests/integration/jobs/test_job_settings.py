@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.agent.named import AgentFolder
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.people import delivery_targets
@@ -220,6 +221,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             forget_people=gateway.identity.forget_known,
             wake_jobs=gateway.scheduling.wake,
             now=gateway.now,
+            agents=AgentFolder(tmp_path),
         )
         boxes = make_toolboxes(stock, ())
         assert boxes.private_job

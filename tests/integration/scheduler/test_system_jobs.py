@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.caches import IdAllocator
+from agent_core.agent.named import AgentFolder
 from agent_core.digest import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory.external.client import ExternalMemoryStatus, SyncReport
@@ -225,6 +226,7 @@ async def alone(
                 home=home, zone="UTC", github_url="", github_token="", allow_hosts=()
             ),
             catalog=harness.gateway.scheduling.skills.catalog,
+            agents=AgentFolder(home),
             at_once=1,
         )
         outcomes = Outcomes(

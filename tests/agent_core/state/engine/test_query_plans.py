@@ -86,6 +86,7 @@ from agent_core.state.memory.ledger import Change, Origin, Projection
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import (
     account_links,
+    agent_bindings,
     audit,
     browser_logins,
     delivery_targets,
@@ -99,6 +100,7 @@ from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Preferences
 from agent_core.state.queues import (
+    agent_messages,
     dead_letters,
     deferred_messages,
     history,
@@ -107,6 +109,7 @@ from agent_core.state.queues import (
     tasks,
     unreachable_chats,
 )
+from agent_core.state.queues.agent_messages import AgentMessage
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import passages, search
@@ -155,6 +158,7 @@ ROOMS = (
     deferred_messages,
     delivery_targets,
     history,
+    agent_messages,
     inbox,
     job_marks,
     job_owners,
@@ -188,6 +192,7 @@ ROOMS = (
     skill_changes,
     skills,
     split_person,
+    agent_bindings,
     tool_switches,
     tasks,
     person_data,
@@ -308,6 +313,8 @@ VALUES: dict[str, Any] = {
     "description": "d",
     "is_read_only": True,
     "label": "l",
+    "agent": "coder",
+    "made_id": None,
     "new": NewBlock(slug="s", label="l", description="d", limit=1, made_by=PersonId(1)),
     "entry_id": 1,
     "compaction": NewCompaction(
@@ -459,6 +466,18 @@ JOB = Job(
     failures=0,
     created_at=1,
 )
+AGENT_MESSAGE = AgentMessage(
+    turn_id=TurnId(1),
+    call_id=CallId("c"),
+    agent="a",
+    chain=("",),
+    base="direct:1",
+    owner_id=PersonId(1),
+    person_id=PersonId(1),
+    is_private=True,
+    room_id=None,
+    is_tainted=False,
+)
 ODD_VALUES: dict[str, dict[str, Any]] = {
     "external_sync.list_changed": {"after": 0},
     "delivery_targets.set_place": {"place": ("p", "c")},
@@ -492,6 +511,8 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
     "delegated_turns.find": {"key": "helper:1:1:c"},
+    "agent_messages.send": {"message": AGENT_MESSAGE},
+    "agent_messages.find_call": {"message": AGENT_MESSAGE},
     "merge_people.empty_conversation": {"into": ConversationId(2)},
     "account_links.close": {"outcome": "over"},
     "split_person.move_turns": {"out_of": VALUES["conversation"], "to": VALUES["conversation"]},
@@ -606,6 +627,6 @@ def test_a_walk_would_be_seen(recording: Recording) -> None:
 def test_every_query_module_is_covered() -> None:
     folder = Path(inspect.getfile(inbox)).parents[1]
     no_queries = {"__init__", "inspect", "backup", "connection", "database", "lock", "opening"}
-    no_queries |= {"recovery", "upgrade"}
+    no_queries |= {"recovery", "upgrade", "agent_keys"}
     covered = {room.__name__.rpartition(".")[2] for room in ROOMS}
     assert {file.stem for file in folder.glob("*/*.py")} - no_queries == covered

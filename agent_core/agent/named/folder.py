@@ -1,0 +1,131 @@
+"""The folder of the named agents: `agents/<name>/` in the home directory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent_core.agent.named.definition import (
+    LONGEST_SOUL,
+    LONGEST_TABLE,
+    KnownNames,
+    NamedAgent,
+    is_name,
+    read_agent,
+    suggest,
+)
+from agent_core.errors import AgentBroken, SkillBroken, SkillMissing
+
+AGENTS = "agents"
+_TABLE, _SOUL = "agent.toml", "SOUL.md"
+_BYTES_OF_CHARACTER = 4
+_MOST_AGENTS = 200
+"""Folders that are looked at; the others do not exist for Talaria."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEntry:
+    """A folder below `agents`: an agent, or the reason why it is none."""
+
+    name: str
+    agent: NamedAgent | None
+    fault: str = ""
+
+
+def no_skills(name: str) -> str:
+    """Refuse any skill, for a deployment without skills."""
+    raise SkillMissing(f"there is no skill {name}")
+
+
+class AgentFolder:
+    """Reads named agents. Each call reads the files anew, so that an edit applies at once.
+
+    The calls block for as long as a few small files take.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        known: KnownNames | None = None,
+        load_skill: Callable[[str], str] = no_skills,
+    ) -> None:
+        """`load_skill` returns the text of a skill; it raises `SkillMissing` or `SkillBroken`."""
+        self._folder = home / AGENTS
+        self._known = known or KnownNames()
+        self._load_skill = load_skill
+
+    def list_all(self) -> list[AgentEntry]:
+        """List the folders by name, with what is wrong with those that are no agents.
+
+        Raises `AgentBroken` if the folder of all agents can't be read.
+        """
+        if self._folder.is_symlink():
+            raise AgentBroken(f"{self._folder} is a link; it must be a folder")
+        try:
+            if not self._folder.exists():
+                return []
+            places = sorted(one.name for one in self._folder.iterdir() if one.is_dir())
+        except OSError as error:
+            raise AgentBroken(f"{self._folder} can't be read: {error.strerror}") from error
+        shown = [one for one in places if not one.startswith(".")][:_MOST_AGENTS]
+        return [self._look_at(name) for name in shown]
+
+    def list_good(self) -> list[NamedAgent]:
+        """List the agents that can be used. Raises `AgentBroken` as `list_all`."""
+        return [entry.agent for entry in self.list_all() if entry.agent]
+
+    def find(self, name: str) -> NamedAgent:
+        """Load an agent with the texts of its skills.
+
+        Raises `AgentBroken` if there is none of this name, or if it can't be used.
+        """
+        if not is_name(name):
+            raise AgentBroken(
+                f"the agent {name[:40]!r} can't be used: a name consists of up to 32 lower-case"
+                " letters, digits and -, and is not default"
+            )
+        place = self._folder / name
+        for path in (self._folder, place, place / _TABLE, place / _SOUL):
+            if path.is_symlink():
+                raise AgentBroken(f"the agent {name} can't be used: {path.name} is a link")
+        if not place.is_dir():
+            raise AgentBroken(f"there is no agent {name}{suggest(name, self._list_names())}")
+        table = _read(place / _TABLE, name, LONGEST_TABLE)
+        soul = _read(place / _SOUL, name, LONGEST_SOUL)
+        agent = read_agent(name, table, soul, self._known)
+        return replace(agent, soul=self._add_skills(agent))
+
+    def _list_names(self) -> list[str]:
+        return [one.name for one in self._folder.iterdir()] if self._folder.is_dir() else []
+
+    def _look_at(self, name: str) -> AgentEntry:
+        try:
+            return AgentEntry(name=name, agent=self.find(name))
+        except AgentBroken as error:
+            return AgentEntry(name=name[:40], agent=None, fault=str(error))
+
+    def _add_skills(self, agent: NamedAgent) -> str:
+        parts = [agent.soul]
+        for skill in agent.skills:
+            try:
+                parts.append(f"# Skill {skill}\n{self._load_skill(skill).strip()}")
+            except (SkillMissing, SkillBroken) as error:
+                raise AgentBroken(f"the agent {agent.name} can't be used: {error}") from error
+        return "\n\n".join(parts)
+
+
+def _read(path: Path, name: str, most: int) -> str:
+    """Read a file of at most so many characters. Raises `AgentBroken`."""
+    limit = most * _BYTES_OF_CHARACTER
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+        if len(data) <= limit:
+            return data.decode()
+        fault = f"{path.name} is longer than {most:,} characters"
+    except FileNotFoundError:
+        fault = f"it has no {path.name}"
+    except OSError as error:
+        fault = f"{path.name} can't be read: {error.strerror}"
+    except UnicodeDecodeError:
+        fault = f"{path.name} is not UTF-8 text"
+    raise AgentBroken(f"the agent {name} can't be used: {fault}")

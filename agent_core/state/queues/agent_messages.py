@@ -1,0 +1,82 @@
+"""Queries over the messages that named agents leave for each other.
+
+Such a message is an event of the inbox. It holds no words: those are in the call of the tool that
+sent it, in the transcript of the sender.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+
+from agent_core.ids import CallId, PersonId, RoomId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import inbox
+from agent_core.transcript import ToolCallPart, load_parts
+
+AGENT_EVENTS = "agents"
+"""The platform of these events in the inbox."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentMessage:
+    """A message to an agent. `chain` are the agents before it, the sender last.
+
+    `base` is the key of the conversation that the recipient's own is beside; both belong to
+    `owner_id`, a person or a room. `person_id` asks and pays.
+    """
+
+    turn_id: TurnId
+    call_id: CallId
+    agent: str
+    chain: tuple[str, ...]
+    base: str
+    owner_id: PersonId
+    person_id: PersonId
+    is_private: bool
+    room_id: RoomId | None
+    is_tainted: bool
+    """True if the sender had read words of others, which the message may pass on."""
+
+
+def send(connection: Connection, message: AgentMessage, *, now: int) -> bool:
+    """Store a message; a repetition of the same call changes nothing and returns False."""
+    event_id = f"{message.turn_id}:{message.call_id}"
+    events = [(event_id, json.dumps(asdict(message)))]
+    return bool(inbox.store(connection, platform=AGENT_EVENTS, events=events, now=now))
+
+
+def read(payload: str) -> AgentMessage:
+    """Return the message of an event."""
+    values = json.loads(payload)
+    return AgentMessage(**{**values, "chain": tuple(values["chain"])})
+
+
+def count_of_turn(connection: Connection, *, turn_id: TurnId) -> int:
+    """Count the messages that a turn has left for agents."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM inbox WHERE platform = :platform AND event_id >= :first"
+        " AND event_id < :last",
+        {"platform": AGENT_EVENTS, "first": f"{turn_id}:", "last": f"{turn_id};"},
+    ).fetchone()
+    return int(row[0])
+
+
+def find_chain(connection: Connection, *, turn_id: TurnId) -> tuple[str, ...]:
+    """Return the agents behind the message that a running turn answers; none for other turns."""
+    for row in inbox.list_claimed(connection, turn_id=turn_id):
+        if row.platform == AGENT_EVENTS:
+            return read(row.payload).chain
+    return ()
+
+
+def find_call(
+    connection: Connection, *, message: AgentMessage, person_id: PersonId
+) -> ToolCallPart | None:
+    """Return the call that sent a message; None if it was forgotten since."""
+    rows = connection.execute(
+        "SELECT parts, text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'assistant' ORDER BY id",
+        {"turn_id": message.turn_id, "person_id": person_id},
+    ).fetchall()
+    found = [part for parts, text in rows for part in load_parts(parts, text)]
+    calls = (part for part in found if isinstance(part, ToolCallPart))
+    return next((call for call in calls if call.call_id == message.call_id), None)

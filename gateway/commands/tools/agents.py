@@ -1,0 +1,138 @@
+"""The command about named agents: list them, and choose who answers in a chat or does a job."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent_core.agent.named import DEFAULT, AgentEntry, AgentFolder
+from agent_core.errors import AgentBroken
+from agent_core.ids import PersonId
+from agent_core.schedule import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import agent_bindings, audit, people
+from agent_core.state.people.audit import AuditEntry
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.commands.registry import Call, Handler, Reply
+from gateway.outbound import stand_for
+from gateway.texts import jobs as job_texts
+from gateway.texts.tools import agents as texts
+from gateway.turns import Lanes
+
+_MOST_BUTTONS = 8
+
+
+class AgentCommands:
+    """Lists named agents, and binds chats and jobs to them."""
+
+    def __init__(
+        self, *, database: Database, agents: AgentFolder, lanes: Lanes, rules: JobRules
+    ) -> None:
+        self._database = database
+        self._agents = agents
+        self._lanes = lanes
+        self._rules = rules
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"agents": self._run}
+
+    async def _run(self, call: Call) -> Reply:
+        try:
+            match call.argument.split():
+                case []:
+                    return await self._list(call)
+                case ["use", name]:
+                    return await self._use(call, await self._read(name))
+                case ["job", number, name]:
+                    return await self._give_job(call, number, await self._read(name))
+                case _:
+                    return Reply(text=texts.USAGE())
+        except AgentBroken as error:
+            return Reply(text=texts.BROKEN(fault=str(error)))
+
+    async def _read(self, name: str) -> str:
+        """Return the name of an agent that can be used, "" for the default.
+
+        Raises `AgentBroken`.
+        """
+        if name.casefold() == DEFAULT:
+            return ""
+        return (await asyncio.to_thread(self._agents.find, name)).name
+
+    async def _list(self, call: Call) -> Reply:
+        entries = await asyncio.to_thread(self._agents.list_all)
+        used = await self._database.read(lambda c: _read_bound(c, call))
+        buttons = _make_buttons(entries, used) if _may_bind(call) else ()
+        return Reply(text=texts.list_agents(entries, used), buttons=buttons)
+
+    async def _use(self, call: Call, name: str) -> Reply:
+        if not _may_bind(call):
+            return Reply(text=texts.ONLY_OWNER())
+        if self._lanes.is_running(call.conversation.id):
+            return Reply(text=texts.BUSY())
+
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            agent_bindings.bind(connection, person_id=_find_owner_id(call), agent=name)
+            if _is_of_room(call):
+                deed = AuditEntry(
+                    person_id=_find_owner_id(call),
+                    actor=call.actor,
+                    action="room.agent",
+                    detail=name or DEFAULT,
+                    created_at=call.now,
+                )
+                audit.record(connection, deed)
+            return texts.USED(name=name) if name else texts.DEFAULT_USED(), ()
+
+        return Reply(effect=effect)
+
+    async def _give_job(self, call: Call, number: str, name: str) -> Reply:
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            found = jobs.list_of_person(connection, person_id=call.person.id)
+            job = next((one for one in found if f"{one.id}" == number.removeprefix("#")), None)
+            if job is None:
+                return texts.JOB_UNKNOWN(), ()
+            if job.kind != "prompt":
+                return texts.JOB_NO_AGENT(), ()
+            try:
+                jobs.change(connection, self._redraft(job, name, call.now))
+            except InvalidJob as reason:
+                return job_texts.describe_unfit(str(reason)), ()
+            if name:
+                return texts.JOB_USED(name=name, title=job.title), ()
+            return texts.JOB_DEFAULT(title=job.title), ()
+
+        return Reply(effect=effect)
+
+    def _redraft(self, job: Job, name: str, now: int) -> Job:
+        request = JobRequest(options=replace(job.options, agent=name))
+        return redraft_job(job, request, rules=self._rules, now=now)
+
+
+def _is_of_room(call: Call) -> bool:
+    return call.room is not None and not call.conversation.is_private
+
+
+def _find_owner_id(call: Call) -> PersonId:
+    """Return whose binding a command is about: the person's, or that of a group or channel."""
+    return call.room.person_id if call.room and _is_of_room(call) else call.person.id
+
+
+def _may_bind(call: Call) -> bool:
+    return call.person.is_owner or not _is_of_room(call)
+
+
+def _read_bound(connection: Connection, call: Call) -> str:
+    found = people.find(connection, person_id=_find_owner_id(call))
+    return found.agent if found else ""
+
+
+def _make_buttons(entries: Sequence[AgentEntry], used: str) -> tuple[Choice, ...]:
+    names = [one.name for one in entries if one.agent and one.name != used][:_MOST_BUTTONS]
+    buttons = [stand_for(f"agents use {name}", texts.USE(name=name)) for name in names]
+    if used:
+        buttons.append(stand_for(f"agents use {DEFAULT}", texts.USE_DEFAULT()))
+    return tuple(buttons)

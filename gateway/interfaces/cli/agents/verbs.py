@@ -1,0 +1,75 @@
+"""The verbs of `talaria agents`."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from agent_core.agent.named import AGENTS, NamedAgent
+from agent_core.errors import AgentBroken
+from gateway.bootstrap.factories import open_agent_folder
+from gateway.config import load
+from gateway.interfaces.parser import Parser
+
+_DONE, _FAILED = 0, 1
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs."""
+    parser.examples = ("talaria agents list", "talaria agents show coder")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser(
+        "list",
+        help="list the agents with their descriptions, models and tags",
+        examples=["talaria agents list"],
+    )
+    show = verbs.add_parser(
+        "show", help="show what an agent may use", examples=["talaria agents show coder"]
+    )
+    show.add_argument("name", metavar="NAME", help="the name of its folder")
+    verbs.add_parser(
+        "check",
+        help="check the files of all agents; 1 if one can't be used",
+        examples=["talaria agents check"],
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Read the folder of the agents, and print the result. Raises `StartError`."""
+    settings = load(environ)
+    agents = open_agent_folder(settings)
+    try:
+        if arguments.verb == "show":
+            print("\n".join(_show(agents.find(arguments.name))))
+            return _DONE
+        entries = agents.list_all()
+    except AgentBroken as error:
+        print(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        return _FAILED
+    broken = [entry.fault for entry in entries if entry.fault]
+    if arguments.verb == "check":
+        print("\n".join(f"{fault}." for fault in broken) or f"{len(entries)} agents are good.")
+        return _FAILED if broken else _DONE
+    for entry in entries:
+        print(_outline(entry.agent) if entry.agent else f"{entry.name}: {entry.fault}")
+    if not entries:
+        print(f"There are no agents in {settings.home / AGENTS}. docs/agents.md explains them.")
+    return _DONE
+
+
+def _outline(agent: NamedAgent) -> str:
+    model = f", model {agent.model}" if agent.model else ""
+    tags = f", tags {', '.join(agent.tags)}" if agent.tags else ""
+    return f"{agent.name}: {agent.description or 'no description'}{model}{tags}"
+
+
+def _show(agent: NamedAgent) -> Sequence[str]:
+    def name_all(names: Sequence[str] | None, otherwise: str) -> str:
+        return otherwise if names is None else ", ".join(names) or "none"
+
+    return (
+        _outline(agent),
+        f"Tools: {name_all(agent.tools, 'all that its person may use')}",
+        f"Without: {name_all(agent.disabled, '')}",
+        f"Skills: {name_all(agent.skills, '')}",
+        f"Memory blocks: {name_all(agent.blocks, 'all that its person sees')}",
+        f"Identity: {len(agent.soul):,} characters, with its skills",
+    )
