@@ -12,25 +12,33 @@ import argparse
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
+from agent_core.ids import SessionId
+from agent_core.state.conversations import sessions
+from agent_core.state.engine.database import Connection
 from bench.bots import compose_environment
 from bench.population import POPULATIONS
 from bench.quick_model import QuickModel
 from gateway.bootstrap.app import run
+from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import load
+from gateway.config import load, now
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PRODUCT = tuple(f"{_ROOT / package}/" for package in ("gateway", "agent_core", "adapters"))
-_WARM_UP = 1
-"""Messages sent before the traced one. The first of a person also fills caches and opens their
-session; the path that matters is that of every later message."""
+_PAUSE = 2 * 3_600_000
+"""Milliseconds between the first message and the later ones.
+
+The first message of a person fills caches and opens their session, for an hour each message may
+answer their greeting, and one of the first gives the session a title. The path that matters is
+that of every later message.
+"""
 _POLL = 0.005
 
 Step = tuple[str, str]
@@ -71,15 +79,18 @@ class Tracer:
 
 
 @asynccontextmanager
-async def _serving(environ: dict[str, str]) -> AsyncIterator[Gateway]:
-    """Run a gateway with these variables; end it in order."""
+async def _serving(environ: dict[str, str], clock: Callable[[], int]) -> AsyncIterator[Gateway]:
+    """Run a gateway with these variables and this clock; end it in order."""
     stop = asyncio.Event()
     opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
 
     async def keep(gateway: Gateway) -> None:
         opened.set_result(gateway)
 
-    running = asyncio.create_task(run(load(environ), stop=stop, companions=(keep,)))
+    extensions = Extensions(now=clock)
+    running = asyncio.create_task(
+        run(load(environ), stop=stop, companions=(keep,), extensions=extensions)
+    )
     await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED)
     try:
         yield opened.result()
@@ -99,16 +110,25 @@ async def trace(platform: str) -> list[Step]:
         stack.push_async_callback(model.stop)
         population = await stack.enter_async_context(POPULATIONS[platform]())
         environ = compose_environment([population], model.url, home)
-        gateway = await stack.enter_async_context(_serving(environ))
+        ahead = 0
+        gateway = await stack.enter_async_context(_serving(environ, lambda: now() + ahead))
         await population.wait_for_poll()
-        for number in range(_WARM_UP):
-            await population.ask({0: f"warm up {number}."})
-            await _until_at_rest(gateway, tracer)
+        await population.ask({0: "warm up."})
+        await _until_at_rest(gateway, tracer)
+        ahead = _PAUSE
+        await gateway.database.write("trace.title", _give_title)
+        await population.ask({0: "warm up again."})
+        await _until_at_rest(gateway, tracer)
         with tracer.recording():
             await population.ask({0: "hello."})
             await _until_at_rest(gateway, tracer)
         tracer.remove()
     return tracer.steps
+
+
+def _give_title(connection: Connection) -> None:
+    """Name the only session."""
+    sessions.set_title(connection, session_id=SessionId(1), title="Trace")
 
 
 async def _until_at_rest(gateway: Gateway, tracer: Tracer) -> None:
