@@ -101,7 +101,7 @@ async def test_what_was_held_survives_a_kill_as_it_is_let_go(
 ) -> None:
     calendar = await _meet(deployment)
     calendar.enter(ticking=1, thinking=1, once=4, minutes=1)
-    calendar.keep_quiet(minutes=3)
+    calendar.keep_quiet(minutes=8)
     process = await deployment.open_process(f"{phase}:held.release:1")
     await process.died()
     await _finish(deployment, calendar)
