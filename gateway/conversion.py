@@ -142,7 +142,7 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
 
 def is_direct(key: str) -> bool:
     """Return whether a key is that of a person's direct conversation, with any agent."""
-    return agent_keys.strip_agent(key).startswith("direct:")
+    return agent_keys.is_direct(key)
 
 
 def name_shared(platform: str, address: Address) -> str:

@@ -7,6 +7,7 @@ from agent_core.agent.accepted_calls import AcceptedCall, AcceptedCalls
 from agent_core.agent.active_turn import ActiveTurn, AgentConfig, PreparedTurn, Toolboxes
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import IdAllocator, SessionCache, SessionState
+from agent_core.agent.delegation import word_task
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.agent.titles import TitleGenerator
 from agent_core.agent.toolset import private_tools, room_tools
@@ -26,4 +27,5 @@ __all__ = [
     "Toolboxes",
     "private_tools",
     "room_tools",
+    "word_task",
 ]

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import finish_write
 from agent_core.agent.loop.guards import Budget
-from agent_core.agent.named import DEFAULT, AgentMail, find_objection
+from agent_core.agent.named import DEFAULT, MOST_HOPS, AgentMail, find_objection
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, Steer, TurnEnded
 from agent_core.ids import CallId, PersonId, SessionId
@@ -153,25 +153,41 @@ class HelperTurns:
     async def tell(self, call_id: CallId, agent: str) -> None:
         """Leave the message of a call for a named agent; see `Helpers`."""
         first = _find_first(self._parent)
-        here, person = first.conversation, first.person
+        here = first.conversation
         base = agent_keys.strip_all(here.key)
         if here.is_private:
             base = agent_keys.name_direct(here.person_id)
         elif first.job_turn:
             raise ToolArgumentError("a job in a group or channel can't `tell`; `ask` instead")
-        await self._mail.send(
-            AgentMessage(
-                turn_id=self._parent.id,
-                call_id=call_id,
-                agent=agent,
-                chain=await self._read_chain(),
-                base=base,
-                owner_id=here.person_id,
-                person_id=person.id,
-                is_private=here.is_private,
-                room_id=here.room_id,
-                is_tainted=bool(self._parent.journal.sources),
+        await self._mail.send(await self._make_message(call_id, agent, base))
+
+    async def start(self, call_id: CallId, number: int) -> str:
+        """Let a helper work in the background; see `Helpers`."""
+        here = self._parent.conversation
+        if self._parent.job_turn or not agent_keys.is_direct(here.key):
+            raise ToolArgumentError("only a direct conversation has tasks in the background")
+        message = await self._make_message(call_id, "", here.key)
+        if len(message.chain) > MOST_HOPS:
+            raise ToolArgumentError(
+                f"this turn goes on with a task already, {MOST_HOPS} times in a row; do it at once"
             )
+        await self._mail.send(replace(message, kind="task", number=number))
+        return f"{self._parent.id}-{number}"
+
+    async def _make_message(self, call_id: CallId, agent: str, base: str) -> AgentMessage:
+        first = _find_first(self._parent)
+        here = first.conversation
+        return AgentMessage(
+            turn_id=self._parent.id,
+            call_id=call_id,
+            agent=agent,
+            chain=await self._read_chain(),
+            base=base,
+            owner_id=here.person_id,
+            person_id=first.person.id,
+            is_private=here.is_private,
+            room_id=here.room_id,
+            is_tainted=bool(self._parent.journal.sources),
         )
 
     async def _read_chain(self) -> tuple[str, ...]:
@@ -238,7 +254,7 @@ class HelperTurns:
             f"<facts>Time: {local_time(now, person.time_zone or 'UTC'):%a %Y-%m-%d %H:%M}</facts>"
         )
         sender = (self._parent.agent.name if self._parent.agent else "") or DEFAULT
-        words = _word(task, sender)
+        words = word_task(task, sender)
         active = self._agent.create_turn(prepared, (user_message(words, facts=facts),))
 
         def begin(connection: Connection) -> None:
@@ -341,7 +357,8 @@ def _find_first(turn: ActiveTurn) -> ActiveTurn:
     return turn
 
 
-def _word(task: HelperTask, sender: str) -> str:
+def word_task(task: HelperTask, sender: str = DEFAULT) -> str:
+    """Return what a helper is told, or a named agent that `sender` asks."""
     order = _ASKED.format(sender=sender) if task.agent else _ORDER
     parts = [order, f"Task: {task.goal.strip()}"]
     if task.context.strip():

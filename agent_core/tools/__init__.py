@@ -20,7 +20,7 @@ from agent_core.tools.contract import (
     ToolSource,
 )
 from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
-from agent_core.tools.delegation import DelegateTool, check_answer, strip_fence
+from agent_core.tools.delegation import DelegateTool, check_answer, read_tasks, strip_fence
 from agent_core.tools.policy import (
     USE_WITHIN,
     ActionKind,
@@ -138,6 +138,7 @@ __all__ = [
     "quote",
     "read_days",
     "read_preferences",
+    "read_tasks",
     "strip_controls",
     "strip_fence",
     "unwrap",

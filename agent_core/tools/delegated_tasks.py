@@ -50,5 +50,12 @@ class Helpers(Protocol):
         Raises `ToolArgumentError` if the turn may not, and `StoreError`.
         """
 
+    async def start(self, call_id: CallId, number: int) -> str:
+        """Let a helper work on a task of a call in the background; return the task's id.
+
+        Its end starts a turn in the conversation. A repeated call starts nothing. Raises
+        `ToolArgumentError` if the turn may not, and `StoreError`.
+        """
+
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
         """Show in the chat how many helpers of a call are done."""

@@ -40,7 +40,8 @@ class DelegateTool:
         description=(
             "Let helpers work on separate parts of a task at the same time, each with files,"
             " commands and the web, but without this conversation and without people to ask. Give"
-            " each all that it must know. Only their results return."
+            " each all that it must know. Only their results return; with `background`, at once"
+            " an id for each task, and later a turn with its result."
         ),
         schema=json.dumps(
             {
@@ -56,6 +57,7 @@ class DelegateTool:
                         "type": "object",
                         "description": "JSON Schema of each result, an object",
                     },
+                    "background": {"type": "boolean"},
                 },
                 "required": ["tasks"],
                 "additionalProperties": False,
@@ -71,7 +73,11 @@ class DelegateTool:
         """
         if context.helpers is None:
             raise ToolArgumentError("there are no helpers here")
-        tasks, helpers = _read_tasks(arguments), context.helpers()
+        tasks, helpers = read_tasks(arguments), context.helpers()
+        if arguments.get("background") is True:
+            numbers = range(1, len(tasks) + 1)
+            ids = [await helpers.start(context.call_id, number) for number in numbers]
+            return ToolResult(text=f"In the background: {', '.join(ids)}. Go on, or end your turn.")
         free, done = asyncio.Semaphore(_MOST_AT_ONCE), 0
         helpers.show_progress(context.call_id, 0, len(tasks))
 
@@ -113,7 +119,8 @@ def strip_fence(text: str) -> str:
     return "\n".join(lines[1:-1]) if is_fenced else text.strip()
 
 
-def _read_tasks(arguments: Mapping[str, object]) -> list[HelperTask]:
+def read_tasks(arguments: Mapping[str, object]) -> list[HelperTask]:
+    """Return the tasks of a call. Raises `ToolArgumentError`."""
     schema = arguments.get("output_schema")
     shape = json.dumps(schema, ensure_ascii=False) if isinstance(schema, dict) else ""
     if shape:

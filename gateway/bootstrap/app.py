@@ -260,6 +260,7 @@ def _make_turn_deps(
         zone_of=core.zone_of,
         now=core.now,
         notify_owners=notices.enqueue_for_owners,
+        mail_due=core.agent_mail.due,
         speech_due=core.speech_due if core.settings.media.speech_command else None,
         start_delay=timings.start_delay,
         outage_pace=timings.outage_pace,

@@ -20,6 +20,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
 from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
 from gateway.bootstrap import factories
+from gateway.bootstrap.agent_folders import make_agent_folder
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.timings import Timings
@@ -130,7 +131,7 @@ def make_core(
         compactor=factories.make_compactor(settings, database, model, quotas),
         backend=backend,
         background=_make_background(settings, extra, database, backend) if backend else None,
-        agents=factories.make_agent_folder(settings, [tool.spec.name for tool in extra.tools]),
+        agents=make_agent_folder(settings, [tool.spec.name for tool in extra.tools]),
         agent_mail=AgentMail(database, extra.now),
         zone=zone,
         zone_of=make_zone_finder(zone),

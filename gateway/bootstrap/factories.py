@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
@@ -15,7 +15,7 @@ from agent_core.agent.compaction import (
     TokenMeter,
 )
 from agent_core.agent.loop import Limits
-from agent_core.agent.named import AgentFolder, AgentMail, KnownNames
+from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.prompt import PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
@@ -30,9 +30,7 @@ from agent_core.memory import (
     SharedMemory,
 )
 from agent_core.models import Model, ModelPolicy, ModelRouter
-from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database, Observer
-from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
 from agent_core.tools.web import WebOptions
 from gateway.bootstrap import plugins
 from gateway.bootstrap.external_plugins import ExternalPlugins
@@ -40,7 +38,6 @@ from gateway.bootstrap.timings import Timings
 from gateway.config import (
     CONSOLE_SOCKET,
     DATABASE,
-    SKILLS,
     Settings,
     describe_unwritable,
     make_home,
@@ -269,24 +266,6 @@ def make_agent_config(
         agents=named[0],
         agent_mail=named[1],
     )
-
-
-def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
-    """Build the folder of named agents; `tools` are those of plug-ins."""
-    skills = SkillCatalog(settings.home / SKILLS, [Path(one) for one in settings.skills.folders])
-    known = KnownNames(
-        models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
-    )
-    return AgentFolder(settings.home, known, lambda name: skills.load(name).body)
-
-
-def open_agent_folder(settings: Settings) -> AgentFolder:
-    """Build the folder of named agents for a command; it loads plug-ins that are enabled.
-
-    Raises `StartError` if one is broken.
-    """
-    tools = ExternalPlugins(settings).load_tools() if settings.plugins.enabled else ()
-    return make_agent_folder(settings, [tool.spec.name for tool in tools])
 
 
 def make_memory(settings: Settings, database: Database) -> SharedMemory:

@@ -15,8 +15,8 @@ from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
+from gateway.bootstrap.agent_folders import open_agent_folder
 from gateway.bootstrap.external_plugins import ExternalPlugins
-from gateway.bootstrap.factories import open_agent_folder
 from gateway.bootstrap.plugins import make_backend
 from gateway.config import (
     CONFIG_NAME,

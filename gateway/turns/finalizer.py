@@ -12,12 +12,13 @@ from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
+from agent_core.state.conversations.agent_keys import is_task
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.people.people import Person
-from agent_core.state.queues import inbox, outbox, tasks
+from agent_core.state.queues import agent_messages, inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs import Made, Outcomes
@@ -59,6 +60,8 @@ class TurnDeps:
     """Returns the IANA time zone of a person."""
     now: Callable[[], int]
     notify_owners: NotifyOwners
+    mail_due: asyncio.Event
+    """Set once a task in the background has ended."""
     speech_due: asyncio.Event | None = None
     """Set once answers wait to be spoken; None where no program speaks."""
     start_delay: float = START_DELAY
@@ -185,6 +188,7 @@ class TurnFinalizer:
         self._zone_of = deps.zone_of
         self._now = deps.now
         self._speech_due = deps.speech_due
+        self._mail_due = deps.mail_due
 
     async def finalize(
         self,
@@ -203,7 +207,7 @@ class TurnFinalizer:
         work = partial(self._finalize, active=active, ended=(ended, tools), now=now)
 
         async def write() -> None:
-            may_reserve = place is not None and active.job_turn is None
+            may_reserve = active.job_turn is None and not is_task(active.conversation.key)
             slot = self._dispatcher.reserve(place) if place and may_reserve else None
             try:
                 rows, session = await self._database.write("turns.settle", partial(work, slot=slot))
@@ -215,6 +219,8 @@ class TurnFinalizer:
                 self._agent.cache_session(active, session)
             if active.job_turn:
                 self._outcomes.wakeup.set()
+            if is_task(active.conversation.key):
+                self._mail_due.set()
             if self._speech_due and active.person.spoken_answers != "off":
                 self._speech_due.set()
 
@@ -246,10 +252,11 @@ class TurnFinalizer:
         session = self._agent.finalize(
             connection, active, ending=ending, notice=notice, now=now, is_fresh=is_fresh
         )
-        if is_aside(active.conversation.key):
-            sessions.end(connection, conversation_id=active.conversation.id, now=now)
+        _end_beside(connection, active, now)
         if not is_fresh:
             inbox.finish_turn(connection, turn_id=active.id)
+        if is_task(active.conversation.key):  # its words go to the conversation that gave the task
+            return [*self._questions.end_of_turn(connection, active.id, now)], session
         if active.job_turn:
             text += note_interrupted(connection, active)
             result = _collect_result(connection, active, text)
@@ -355,10 +362,24 @@ class TurnFinalizer:
         )
 
 
+def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:
+    """End the conversation of a side question or of a task, and tell who gave the task."""
+    key = active.conversation.key
+    if is_aside(key) or is_task(key):
+        sessions.end(connection, conversation_id=active.conversation.id, now=now)
+    if is_task(key):
+        agent_messages.end_task(connection, turn_id=active.id, now=now)
+
+
 def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Made:
     """Return the text and the files of a job's turn."""
     made = files.list_of_turn(connection, turn_id=active.id)
     return Made(words=text, files=tuple((file.key, file.name) for file in made), turn_id=active.id)
+
+
+def is_hidden(active: ActiveTurn) -> bool:
+    """Return whether nothing of a turn is shown while it runs: that of a job, or of a task."""
+    return active.job_turn is not None or is_task(active.conversation.key)
 
 
 def place_of(turn: Turn) -> Place:

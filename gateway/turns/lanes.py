@@ -11,7 +11,7 @@ from functools import partial
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
-from agent_core.state.conversations.agent_keys import find_agent
+from agent_core.state.conversations.agent_keys import find_agent, is_task
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
@@ -108,7 +108,7 @@ class Lanes:
         return handle is not None and handle.request_stop()
 
     def stop_asides(self, person: Person, platform: str, chat: str) -> bool:
-        """Stop a person's side questions, and the turns of agents, that are answered in a chat.
+        """Stop a person's side questions, agents and tasks whose answers are for a chat.
 
         Return whether any ran.
         """
@@ -118,7 +118,7 @@ class Lanes:
             if handle.asker == person.id
             and handle.is_answered_in(platform, chat)
             and (conversation := handle.find_conversation())
-            and (conversion.is_aside(conversation.key) or find_agent(conversation.key))
+            and _is_beside(conversation.key)
         ]
         return any(stopped)
 
@@ -276,6 +276,11 @@ class Lanes:
             await self._deps.database.retry_while_unavailable(end, "the end of a broken turn")
         except StaleTurn:
             self._deps.on_stale(handle.inbox_ids())
+
+
+def _is_beside(key: str) -> bool:
+    """Return whether turns of this key run beside the conversation of a chat."""
+    return conversion.is_aside(key) or is_task(key) or find_agent(key) != ""
 
 
 def _person_of(job: Job) -> PersonId:

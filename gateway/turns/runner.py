@@ -30,7 +30,7 @@ from gateway.jobs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.answer_notes import describe_refusal
-from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
+from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden, place_of
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
 from gateway.turns.host import TurnHost, assume_seen
 from gateway.turns.presenter import Presenter, Shown
@@ -295,7 +295,7 @@ class TurnRunner:
             self._adapters[handle.place.platform],
             self._finalizer.compose_reply(active, handle.place),
             shown=shown,
-            verbosity="hidden" if active.job_turn else active.person.verbosity,
+            verbosity="hidden" if is_hidden(active) else active.person.verbosity,
             timings=self._deps.display,
         )
         await host.show_kept_plan(active)

@@ -3,9 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from agent_core.state.engine.database import Connection
 from tests.emulators.streaming import Json, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
-from tests.journeys.stage import PATIENCE, Stage, call, calls, heard, results, system_of
+from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, heard, results, system_of
 from tests.journeys.test_interruptions import AT_ONCE
 
 
@@ -32,6 +33,16 @@ def names(body: Json) -> set[str]:
     return {tool["name"] for tool in body["tools"]}
 
 
+async def make_owner(harness: Harness, name: str) -> None:
+    """Give a known person the rights of an owner."""
+
+    def work(connection: Connection) -> None:
+        connection.execute("UPDATE people SET role = 'owner' WHERE name = :name", {"name": name})
+
+    await harness.gateway.database.write("test.owner", work)
+    harness.gateway.router.forget_known()
+
+
 def let_coder_say(stage: Stage, text: str) -> None:
     """Answer the agent `coder` with a text, and all others as planned."""
     planned = stage.model.answer
@@ -45,6 +56,8 @@ async def test_a_bound_chat_is_answered_by_the_agent_in_a_conversation_of_its_ow
     write_agent(stage.home, "broken", 'modle = "x"')
     async with stage.open() as harness:
         await harness.ask(ANNA, "my cat is Tom")
+        assert "broken" not in await harness.ask(ANNA, "/agents")
+        await make_owner(harness, "Anna")
         listed = await harness.ask(ANNA, "/agents")
         assert "coder: Writes code" in listed
         assert "agent.toml has an unknown key modle; did you mean model?" in listed
@@ -86,10 +99,7 @@ async def test_an_agent_answers_in_a_group_once_an_owner_binds_it(stage: Stage) 
     async with stage.open() as harness:
         told = await harness.ask(BEN, "/agents use coder", chat=SUPERGROUP)
         assert "Only an owner" in told
-        await harness.gateway.database.write(
-            "test.owner", lambda c: c.execute("UPDATE people SET role = 'owner' WHERE name = 'Ben'")
-        )
-        harness.gateway.router.forget_known()
+        await make_owner(harness, "Ben")
         assert "coder answers here" in await harness.ask(BEN, "/agents use coder", chat=SUPERGROUP)
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
         assert is_of(stage.turns[-1], "coder")
@@ -185,3 +195,17 @@ async def test_a_restart_continues_what_an_agent_was_asked_and_told(stage: Stage
         assert await harness.count("turns", "state = 'running'") == 0
     texts = [message.text for message in stage.telegram.messages(ANNA)]
     assert sorted(texts) == ["From coder:\n\nI have it.", "The coder is done."]
+
+
+async def test_a_group_is_told_by_an_agent_where_it_was_asked(stage: Stage) -> None:
+    write_agent(stage.home, "coder")
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "my secret is plum")
+        stage.plan(calls(message_agent(mode="tell", to="coder", text="Count the chairs")))
+        let_coder_say(stage, "Nine chairs.")
+        await stage.telegram.says(ANNA, "@talaria_bot count the chairs", chat=SUPERGROUP)
+        told = await harness.sees(SUPERGROUP, "Nine chairs.")
+        assert told.text == "From coder:\n\nNine chairs."
+        await harness.at_rest()
+        (turn,) = [body for body in stage.turns if is_of(body, "coder")]
+        assert "plum" not in str(turn)

@@ -7,9 +7,9 @@ import pytest
 from gateway.bootstrap.timings import Timings
 from gateway.turns.presenter import PresenterTimings
 from tests.agent_core.execution.backends import needs_bubblewrap
-from tests.emulators.streaming import Json
+from tests.emulators.streaming import Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA
-from tests.journeys.stage import PATIENCE, Stage, call, calls, results
+from tests.journeys.stage import PATIENCE, Stage, call, calls, facts, results
 from tests.journeys.test_interruptions import AT_ONCE
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
@@ -88,3 +88,44 @@ async def test_a_restart_continues_helpers_and_repeats_no_command(stage: Stage) 
         await harness.at_rest()
     assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\n"
     assert [m.text for m in stage.telegram.messages(ANNA)] == ["It has counted."]
+
+
+async def test_a_task_in_the_background_wakes_the_conversation_when_it_has_ended(
+    stage: Stage,
+) -> None:
+    later = calls(call("delegate_task", tasks=[{"goal": "Count to one"}], background=True))
+    count = calls(call("terminal", command="echo one >> counted"))
+    woken = "Task 1-1 that you gave a helper in the background"
+    planned = stage.model.answer
+
+    def answer(body: Json) -> Reply:
+        if is_helper(body) and "tools" in body:
+            return count if len(body["messages"]) == 1 else text_answer("Counted.")
+        return text_answer("It has counted to one.") if woken in facts(body) else planned(body)
+
+    stage.model.answer = answer
+    async with stage.open(TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE, **ON) as harness:
+        stage.plan(later, "I let it count.", "Fine.")
+        released = hold_helpers(stage, messages=3)
+        await stage.telegram.says(ANNA, "count while we go on")
+        await harness.sees(ANNA, "I let it count.")
+        await harness.until(lambda: any(len(body["messages"]) == 3 for body in helpers(stage)))
+        await stage.telegram.says(ANNA, "how are you?")
+        await harness.sees(ANNA, "Fine.")
+    released.set()
+    async with stage.open(**ON) as harness:
+        await harness.sees(ANNA, "It has counted to one.")
+        await harness.at_rest()
+    assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\n"
+    assert [m.text for m in stage.telegram.messages(ANNA)] == [
+        "I let it count.",
+        "Fine.",
+        "It has counted to one.",
+    ]
+    last = stage.turns[-1]
+    assert "In the background: 1-1." in str(last["messages"])
+    assert "Counted." in str(last["messages"][-1])
+
+
+def helpers(stage: Stage) -> list[Json]:
+    return [body for body in stage.turns if is_helper(body)]

@@ -1,6 +1,6 @@
 """Named agents: their files, what they may use, and the messages between them."""
 
-from agent_core.agent.named.chain import DEFAULT, find_objection
+from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.definition import KnownNames, NamedAgent
 from agent_core.agent.named.folder import AGENTS, AgentEntry, AgentFolder
 from agent_core.agent.named.mail import AgentMail
@@ -9,6 +9,7 @@ from agent_core.agent.named.tool import MessageAgentTool
 __all__ = [
     "AGENTS",
     "DEFAULT",
+    "MOST_HOPS",
     "AgentEntry",
     "AgentFolder",
     "AgentMail",

@@ -30,7 +30,9 @@ class AgentMail:
             is_new = agent_messages.send(connection, message, now=self._now())
             count = agent_messages.count_of_turn(connection, turn_id=message.turn_id)
             if is_new and count > MOST_TOLD:
-                raise ToolArgumentError(f"a turn may leave at most {MOST_TOLD} messages for agents")
+                raise ToolArgumentError(
+                    f"a turn may leave at most {MOST_TOLD} messages and tasks in the background"
+                )
             return is_new
 
         await self._database.write("agents.tell", work)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.named import NamedAgent
 from agent_core.memory import SharedList, SharedMemory, Snapshot, fit
+from agent_core.state.conversations.agent_keys import is_task
 from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Database
@@ -51,6 +52,13 @@ class PromptContext:
         if self.room is None:
             return None
         return MemoryOwner(person_id=self.room.person_id, slug=self.room.slug, kind="room")
+
+    @property
+    def tool_owner(self) -> MemoryOwner | None:
+        """The owner of the memory and the workspace that tools get; a task has its person's."""
+        if is_task(self.conversation.key):
+            return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
+        return self.memory_owner
 
 
 ShownEntries = frozenset[tuple[str, str]]

@@ -4,8 +4,8 @@ An agent has a conversation of its own beside each conversation of a person or a
 theirs behind its own name. So it belongs to one person or room, like the one beside it.
 """
 
-from agent_core.ids import PersonId
-from agent_core.state.conversations.sessions import HELPERS
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.state.conversations.sessions import HELPERS, TASKS
 
 _AGENT = "agent"
 _ASIDE = "aside"
@@ -19,6 +19,21 @@ def name_conversation(agent: str, key: str) -> str:
 def name_direct(person_id: PersonId) -> str:
     """Return the key of a person's direct conversation."""
     return f"direct:{person_id}"
+
+
+def is_direct(key: str) -> bool:
+    """Return whether a key is that of a person's direct conversation, with any agent."""
+    return strip_agent(key).startswith("direct:")
+
+
+def name_task(turn_id: TurnId, call_id: CallId, number: int) -> str:
+    """Return the key of the conversation of a helper that works in the background."""
+    return f"{TASKS}{turn_id}:{number}:{call_id}"
+
+
+def is_task(key: str) -> bool:
+    """Return whether a key is that of a helper that works in the background."""
+    return key.startswith(TASKS)
 
 
 def find_agent(key: str) -> str:

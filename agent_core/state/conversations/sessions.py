@@ -31,8 +31,8 @@ class Session:
     plan: Plan = ()
 
 
-HELPERS = "helper:"
-"""The beginning of the keys of helpers' conversations; see `delegated_turns`."""
+HELPERS, TASKS = "helper:", "task:"
+"""The beginnings of the keys of helpers' conversations; see `delegated_turns`, `agent_keys`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Conversation:
     @property
     def is_helper(self) -> bool:
         """True for the conversation of one helper, which nobody reads or searches."""
-        return self.key.startswith(HELPERS)
+        return self.key.startswith((HELPERS, TASKS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,12 @@
-"""Queries over the messages that named agents leave for each other.
+"""Queries over what agents leave for each other: messages, tasks in the background, their ends.
 
-Such a message is an event of the inbox. It holds no words: those are in the call of the tool that
-sent it, in the transcript of the sender.
+Each is an event of the inbox. It holds no words: those are in the call of the tool that sent it, in
+the transcript of the sender, or in the answer to a task.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 from agent_core.ids import CallId, PersonId, RoomId, TurnId
 from agent_core.state.engine.database import Connection
@@ -20,6 +21,8 @@ AGENT_EVENTS = "agents"
 class AgentMessage:
     """A message to an agent. `chain` are the agents before it, the sender last.
 
+    A `task` is for a helper without a name: the task of this `number` in the call. An `end` tells
+    the sender that the turn `ended_id` has finished one.
     `base` is the key of the conversation that the recipient's own is beside; both belong to
     `owner_id`, a person or a room. `person_id` asks and pays.
     """
@@ -35,12 +38,21 @@ class AgentMessage:
     room_id: RoomId | None
     is_tainted: bool
     """True if the sender had read words of others, which the message may pass on."""
+    kind: Literal["tell", "task", "end"] = "tell"
+    number: int = 0
+    ended_id: TurnId | None = None
+
+    @property
+    def event_id(self) -> str:
+        """The id of its event: a repetition of the same call or end has the same."""
+        if self.kind == "end":
+            return f"end:{self.ended_id}"
+        return f"{self.turn_id}:{self.call_id}{f':{self.number}' if self.number else ''}"
 
 
 def send(connection: Connection, message: AgentMessage, *, now: int) -> bool:
     """Store a message; a repetition of the same call changes nothing and returns False."""
-    event_id = f"{message.turn_id}:{message.call_id}"
-    events = [(event_id, json.dumps(asdict(message)))]
+    events = [(message.event_id, json.dumps(asdict(message)))]
     return bool(inbox.store(connection, platform=AGENT_EVENTS, events=events, now=now))
 
 
@@ -61,11 +73,23 @@ def count_of_turn(connection: Connection, *, turn_id: TurnId) -> int:
 
 
 def find_chain(connection: Connection, *, turn_id: TurnId) -> tuple[str, ...]:
-    """Return the agents behind the message that a running turn answers; none for other turns."""
-    for row in inbox.list_claimed(connection, turn_id=turn_id):
-        if row.platform == AGENT_EVENTS:
-            return read(row.payload).chain
-    return ()
+    """Return the agents behind what a running turn answers; none for the turns of people."""
+    message = _find_claimed(connection, turn_id)
+    return message.chain if message else ()
+
+
+def end_task(connection: Connection, *, turn_id: TurnId, now: int) -> None:
+    """Tell the sender of a task that the turn which works on it ends now."""
+    task = _find_claimed(connection, turn_id)
+    if task and task.kind == "task":
+        # Whoever goes on because of it is one step further from the person's own turn.
+        chain = (*task.chain, task.chain[-1])
+        send(connection, replace(task, kind="end", ended_id=turn_id, chain=chain), now=now)
+
+
+def _find_claimed(connection: Connection, turn_id: TurnId) -> AgentMessage | None:
+    rows = inbox.list_claimed(connection, turn_id=turn_id)
+    return next((read(row.payload) for row in rows if row.platform == AGENT_EVENTS), None)
 
 
 def find_call(

@@ -64,6 +64,8 @@ class AgentCommands:
 
     async def _list(self, call: Call) -> Reply:
         entries = await asyncio.to_thread(self._agents.list_all)
+        if not call.person.is_owner:  # a fault concerns whoever can mend it
+            entries = [entry for entry in entries if entry.agent]
         used = await self._database.read(lambda c: _read_bound(c, call))
         buttons = _make_buttons(entries, used) if _may_bind(call) else ()
         return Reply(text=texts.list_agents(entries, used), buttons=buttons)

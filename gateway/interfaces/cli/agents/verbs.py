@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.agent.named import AGENTS, NamedAgent
 from agent_core.errors import AgentBroken
-from gateway.bootstrap.factories import open_agent_folder
+from gateway.bootstrap.agent_folders import open_agent_folder
 from gateway.config import load
 from gateway.interfaces.parser import Parser
 

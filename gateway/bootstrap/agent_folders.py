@@ -1,0 +1,28 @@
+"""Opens the folder of named agents with the names that its files may use."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent_core.agent.named import AgentFolder, KnownNames
+from agent_core.skills import SkillCatalog
+from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
+from gateway.bootstrap.external_plugins import ExternalPlugins
+from gateway.config import SKILLS, Settings
+
+
+def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
+    """Build the folder of named agents; `tools` are those of plug-ins."""
+    skills = SkillCatalog(settings.home / SKILLS, [Path(one) for one in settings.skills.folders])
+    known = KnownNames(
+        models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
+    )
+    return AgentFolder(settings.home, known, lambda name: skills.load(name).body)
+
+
+def open_agent_folder(settings: Settings) -> AgentFolder:
+    """Build the folder of named agents for a command; it loads plug-ins that are enabled.
+
+    Raises `StartError` if one is broken.
+    """
+    tools = ExternalPlugins(settings).load_tools() if settings.plugins.enabled else ()
+    return make_agent_folder(settings, [tool.spec.name for tool in tools])
