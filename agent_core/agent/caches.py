@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from agent_core.ids import ConversationId, RoomId, SessionId, TurnId
 from agent_core.models import choose
@@ -120,16 +119,23 @@ class IdAllocator:
 
     def __init__(self, turn_id: TurnId, session_id: SessionId) -> None:
         """Both ids are the last ones in the database."""
-        self._turns = count(turn_id + 1)
-        self._sessions = count(session_id + 1)
+        self._turn_id = turn_id
+        self._session_id = session_id
 
     def next_turn(self) -> TurnId:
         """The next free turn id."""
-        return TurnId(next(self._turns))
+        self._turn_id = TurnId(self._turn_id + 1)
+        return self._turn_id
 
     def next_session(self) -> SessionId:
         """The next free session id."""
-        return SessionId(next(self._sessions))
+        self._session_id = SessionId(self._session_id + 1)
+        return self._session_id
+
+    def skip(self, used: "IdAllocator") -> None:
+        """Never allocate ids up to those of another allocator: a command opened a branch."""
+        self._turn_id = max(self._turn_id, used._turn_id)
+        self._session_id = max(self._session_id, used._session_id)
 
 
 class SessionCache:
@@ -182,6 +188,7 @@ class SessionCache:
 
         state, numbers = await self._database.read(look)
         self._numbers = self._numbers or numbers  # none was given before these were read
+        self._numbers.skip(numbers)
         if state.session:
             self._cache.keep(state.session.id, state.transcript)
         return state

@@ -2,9 +2,12 @@
 
 from agent_core.agent.caches import TranscriptCache
 from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
+from agent_core.state.conversations import sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
+from agent_core.state.engine.database import Connection
 from agent_core.transcript import Message, RawPart, ToolCallPart, user_message
+from tests.agent_core.agent.bench import Bench
 
 ONE, TWO, THREE = SessionId(1), SessionId(2), SessionId(3)
 HERE, THERE = ConversationId(1), ConversationId(2)
@@ -100,3 +103,26 @@ def test_conversations_that_may_have_changed_are_not_entered() -> None:
     history.store_open(HERE, session(ONE), stored(1))
     history.clear_open()
     assert history.take_open(HERE) is None
+
+
+async def test_a_branch_that_a_command_opened_takes_no_id_from_the_next_session(
+    bench: Bench,
+) -> None:
+    await bench.ask("hello")
+
+    def branch(connection: Connection) -> SessionId:
+        here = sessions.find_open(connection, conversation_id=bench.dialogue.id)
+        assert here
+        made = sessions.branch(
+            connection, session_id=here.id, into=bench.room.id, title="", now=bench.time
+        )
+        sessions.end(connection, conversation_id=bench.dialogue.id, now=bench.time)
+        return made
+
+    made = await bench.database.write("test.branch", branch)
+    await bench.ask("hello again")
+    fresh = await bench.database.read(
+        lambda c: sessions.find_open(c, conversation_id=bench.dialogue.id)
+    )
+    assert fresh
+    assert fresh.id > made
