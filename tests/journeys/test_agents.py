@@ -3,7 +3,10 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from agent_core.state.engine.database import Connection
+from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, heard, results, system_of
@@ -209,3 +212,33 @@ async def test_a_group_is_told_by_an_agent_where_it_was_asked(stage: Stage) -> N
         await harness.at_rest()
         (turn,) = [body for body in stage.turns if is_of(body, "coder")]
         assert "plum" not in str(turn)
+
+
+@pytest.mark.process
+@needs_bubblewrap
+async def test_a_restart_in_the_middle_of_a_question_repeats_no_command(stage: Stage) -> None:
+    write_agent(stage.home, "coder")
+    released = asyncio.Event()
+
+    async def wait(body: Json) -> None:
+        if is_of(body, "coder") and len(body["messages"]) == 3:
+            async with asyncio.timeout(PATIENCE):
+                await released.wait()
+
+    acting = {"TALARIA_TOOLS__BACKEND": "local"}
+    async with stage.open(TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE, **acting) as harness:
+        stage.model.before = wait
+        stage.plan(
+            calls(message_agent(mode="ask", to="coder", text="Count to one")),
+            calls(call("terminal", command="echo one >> counted")),
+        )
+        await harness.notes(stage.telegram.says(ANNA, "let the coder count"))
+        await harness.until(lambda: len(stage.turns) == 3)
+    released.set()
+    stage.plan("Counted.", "It has counted.")
+    async with stage.open(**acting) as harness:
+        await harness.sees(ANNA, "It has counted.")
+        await harness.at_rest()
+        assert results(stage.turns[-1]) == ["## coder, answered\nCounted."]
+    assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\n"
+    assert [message.text for message in stage.telegram.messages(ANNA)] == ["It has counted."]
