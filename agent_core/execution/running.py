@@ -19,11 +19,12 @@ class Completed:
 
 
 async def run_command(
-    backend: Backend, command: Command, *, seconds: float, most_bytes: int
+    backend: Backend, command: Command, *, seconds: float, most_bytes: int, given: bytes = b""
 ) -> Completed:
     """Run a command; kill it with all that it started after a time, or beyond so much output.
 
-    Cancellation kills it, too. Raises `WorkspaceError` and `BackendUnavailable`.
+    A command that `has_input` reads what is `given`. Cancellation kills it, too.
+    Raises `WorkspaceError` and `BackendUnavailable`.
     """
     process = await backend.start(command)
     output = bytearray()
@@ -31,6 +32,9 @@ async def run_command(
     bound: Literal["", "time", "output"] = ""
     try:
         async with asyncio.timeout(seconds):
+            if command.has_input:
+                await process.write(given)
+                await process.write(b"")
             if await _read(process, output, most_bytes):
                 await asyncio.shield(waiting)
             else:

@@ -1,5 +1,6 @@
 """Find keys, tokens and other secrets in a text, and mask them."""
 
+import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -101,6 +102,7 @@ _SPACED = re.compile(
     )
 )
 """Secrets that contain white space."""
+_BREAK = re.compile(r"[\r\n]+")
 _UNFINISHED = re.compile(r"[A-Za-z0-9_.:/+=~-]{12,}\Z")
 
 
@@ -110,7 +112,11 @@ class SecretMask:
     def __init__(self, known: Iterable[str] = ()) -> None:
         """`known` are the credentials of this installation."""
         forms = {
-            form for text in known if len(text) >= _SHORTEST_KNOWN for form in _list_forms(text)
+            form
+            for text in known
+            if len(text) >= _SHORTEST_KNOWN
+            for part in (text, *_list_lines(text))
+            for form in _list_forms(part)
         }
         # The longest first: one secret may be the beginning of another.
         self._known = sorted(forms, key=len, reverse=True)
@@ -120,8 +126,19 @@ class SecretMask:
         for form in self._known:
             if form in text:
                 text = text.replace(form, HIDDEN)
+        if "\n" in text:
+            text = self._hide_wrapped(text)
         text = _WORD.sub(lambda found: _SHAPED.sub(HIDDEN, found[0]), text)
         return _SPACED.sub(HIDDEN, text) if _KEY_BLOCK in text or "aws" in text.lower() else text
+
+    def _hide_wrapped(self, text: str) -> str:
+        """Replace secrets that are broken into lines, as `base64` prints a long text."""
+        joined = _BREAK.sub("", text)
+        for form in self._known:
+            bare = _BREAK.sub("", form)
+            if len(bare) >= _ENCODED_FROM and bare in joined:
+                text = re.sub(r"[\r\n]*".join(map(re.escape, bare)), HIDDEN, text)
+        return text
 
     def hide_growing(self, text: str) -> str:
         """Do the same for a text that is not complete, and leave out a long last word.
@@ -131,12 +148,23 @@ class SecretMask:
         return _UNFINISHED.sub("", self.hide(text))
 
 
+def _list_lines(secret: str) -> Iterator[str]:
+    """List the lines of a secret that has several, such as a key, and that are long enough."""
+    lines = secret.splitlines()
+    if len(lines) > 1:
+        yield from (line for line in lines if len(line) >= _ENCODED_FROM)
+
+
 def _list_forms(secret: str) -> Iterator[str]:
-    """List a secret as it is, in an address, and inside of Base64."""
+    """List a secret as it is, in JSON, in an address, in hexadecimal, and inside of Base64."""
     yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
     if len(secret) < _ENCODED_FROM:
         return
+    yield quote(secret)
     yield quote(secret, safe="")
+    yield secret.encode().hex()
     for offset in range(3):  # the characters depend on where a group of three bytes begins
         coded = b64encode(b"\0" * offset + secret.encode()).decode()
         inside = coded[(offset * 8 + 5) // 6 : (offset + len(secret.encode())) // 3 * 4]

@@ -135,7 +135,7 @@ def make_core(
         agent_mail=AgentMail(database, extra.now),
         zone=zone,
         zone_of=make_zone_finder(zone),
-        secret_mask=SecretMask(list_hidden(settings.secrets)),
+        secret_mask=SecretMask(list_hidden(settings.secrets, settings.named_secrets)),
         now=extra.now,
         wakeup=asyncio.Event(),
         tasks_due=asyncio.Event(),

@@ -40,7 +40,7 @@ from agent_core.tools import (
 )
 from agent_core.tools.mcp import Judged, McpServer, McpServers
 from agent_core.tools.web import make_web_tools
-from agent_core.tools.workspace import BackgroundCommands, Workspaces
+from agent_core.tools.workspace import BackgroundCommands, NamedSecrets, Workspaces
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
@@ -150,7 +150,10 @@ def make_toolboxes(
     helping: tuple[Tool, ...] = ()
     if deps.backend and deps.background:
         most = deps.settings.tools.command_seconds
-        helping = make_workspace_tools(deps.backend, deps.background, command_seconds=most)
+        secrets = NamedSecrets(deps.settings.named_secrets)
+        helping = make_workspace_tools(
+            deps.backend, deps.background, command_seconds=most, secrets=secrets
+        )
         acting = (*helping, DelegateTool())
     room = room_tools(database, deps.memory, approval, inventory)
     gathering = digest_tools(database, kit, in_room=False)

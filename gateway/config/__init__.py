@@ -27,6 +27,7 @@ from gateway.config.paths import describe_unwritable as describe_unwritable
 from gateway.config.paths import explain_length as explain_length
 from gateway.config.paths import find_open_mode as find_open_mode
 from gateway.config.paths import make_home as make_home
+from gateway.config.secrets import SECRETS_CONFIG as SECRETS_CONFIG
 from gateway.config.settings import Settings as Settings
 from gateway.config.settings import environment as environment
 from gateway.config.settings import list_unknown_variables as list_unknown_variables

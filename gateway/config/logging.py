@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_core.tools import SecretMask
+from agent_core.tools.workspace import NamedSecret
 from gateway.config.credentials import Secrets
 from gateway.config.paths import LOG, describe_unwritable
 from gateway.config.redaction import hide_secrets
@@ -63,12 +64,12 @@ class _RecordQueue(QueueHandler):
         return record
 
 
-def list_hidden(secrets: Secrets) -> list[str]:
-    """List the credentials that are set, and the passwords in addresses."""
+def list_hidden(secrets: Secrets, named: Sequence[NamedSecret]) -> list[str]:
+    """List the credentials that are set, the passwords in addresses, and named secrets."""
     values = {name: text for name, text in dict(secrets).items() if text}
     passwords = [urlsplit(text).password for name, text in values.items() if name.endswith("_url")]
     credentials = [text for name, text in values.items() if not name.endswith("_url")]
-    return [*credentials, *filter(None, passwords)]
+    return [*credentials, *filter(None, passwords), *(one.value for one in named)]
 
 
 @contextmanager

@@ -14,12 +14,14 @@ from pydantic_settings import (
 )
 
 from agent_core.models import Prices, load_table, parse_price, split_name
+from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.credentials import Secrets
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
 from gateway.config.paths import MODEL_TABLE
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
+from gateway.config.secrets import read_named_secrets
 from gateway.config.tables import (
     AccessSettings,
     ContextSettings,
@@ -62,6 +64,8 @@ class Settings(BaseSettings):
     environ: dict[str, str] = Field(exclude=True, repr=False)
     """The environment that the settings were read from."""
     secrets: Secrets = Secrets()
+    named_secrets: tuple[NamedSecret, ...] = Field((), exclude=True, repr=False)
+    """The secrets of `secrets.toml`, which tools use by name."""
     model: ModelSettings = ModelSettings()
     access: AccessSettings = AccessSettings()
     turns: TurnSettings = TurnSettings()
@@ -146,7 +150,8 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     user_home = environ.get("HOME") or str(Path.home())
     place = _find_home(environ, home, user_home)
     secrets = sources.read_secrets(environ)
-    settings = Settings(home=place, environ=dict(environ), secrets=secrets)
+    named = read_named_secrets(place, environ)
+    settings = Settings(home=place, environ=dict(environ), secrets=secrets, named_secrets=named)
     if environ is os.environ:
         _wipe_credentials()
     _check_media(settings.media, secrets)

@@ -20,6 +20,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "plugins": "List plug-ins, and what is wrong with them",
     "tools": "List tools, and switch them off or on for a person",
     "agents": "List named agents, and check their files",
+    "secrets": "List the secrets that tools use by name",
     "mcp": "Add MCP servers, test them, and accept their tools",
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",

@@ -48,6 +48,7 @@ _REACHED: Mapping[ActionKind, Text] = {
     "install": Text("install: {target} ({place})"),
     "spend": Text("spend money: {target} ({place})"),
     "change": Text("change {target} ({place})"),
+    "use": Text("use the {target}, as {place}"),
 }
 _MOST_NAMED = 3
 _MORE = Plural("{n:,} more", "{n:,} more")

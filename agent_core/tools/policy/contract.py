@@ -7,10 +7,10 @@ from typing import Literal, Protocol, runtime_checkable
 from agent_core.tools.contract import ToolContext
 
 ActionKind = Literal[
-    "read", "write", "delete", "run", "fetch", "send", "install", "spend", "change"
+    "read", "write", "delete", "run", "fetch", "send", "install", "spend", "change", "use"
 ]
 """Read or write files, delete them, run a program, fetch from the network, send something to
-others, install software, spend money, or change what Talaria keeps.
+others, install software, spend money, change what Talaria keeps, or use a secret of the owner.
 """
 
 

@@ -130,7 +130,7 @@ def _default(action: Action) -> Effect:
         return "ask" if action.is_outward else "allow"
     if action.kind == "install":
         return "ask" if action.is_outward or action.place != WORKSPACE else "allow"
-    return "ask" if action.kind == "spend" else "allow"
+    return "ask" if action.kind in ("spend", "use") else "allow"
 
 
 def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
@@ -140,7 +140,7 @@ def _is_dangerous(action: Action, facts: Facts, *, is_proposed: bool) -> bool:
         return action.is_outward and normalize_address(action.target) not in facts.known_addresses
     if action.kind == "change":
         return not is_proposed
-    return action.is_outward or action.kind in ("install", "spend")
+    return action.is_outward or action.kind in ("install", "spend", "use")
 
 
 def _is_owners_alone(action: Action) -> bool:

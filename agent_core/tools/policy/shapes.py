@@ -27,8 +27,8 @@ def shape_of(tool: str, action: Action) -> str:
 
     Returns "" for an action that has none, because it can't be told what it would cover.
     """
-    if action.place == ANYWHERE or not action.target:
-        return ""
+    if action.place == ANYWHERE or not action.target or action.kind == "use":
+        return ""  # each use of a secret is allowed by itself, or by a rule of the owner
     if not (action.target + action.place).isprintable():
         return ""  # a person could not see what they allow
     if (action.kind in _COMMANDS and action.place in _PLACES) or _is_command(tool, action):

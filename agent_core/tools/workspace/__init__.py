@@ -8,6 +8,7 @@ from agent_core.tools.workspace.background import (
     name_log,
 )
 from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS, make_workspace_tools
+from agent_core.tools.workspace.named_secrets import NamedSecret, NamedSecrets
 from agent_core.tools.workspace.output import read_output
 from agent_core.tools.workspace.process import describe_process
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug
@@ -18,6 +19,8 @@ __all__ = [
     "WORKSPACE_TOOLS",
     "BackgroundCommands",
     "BackgroundLimits",
+    "NamedSecret",
+    "NamedSecrets",
     "Workspaces",
     "describe_process",
     "find_slug",

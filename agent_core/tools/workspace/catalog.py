@@ -5,6 +5,7 @@ from agent_core.tools.contract import Tool
 from agent_core.tools.workspace.background import BackgroundCommands
 from agent_core.tools.workspace.code import EXECUTE_CODE, ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
+from agent_core.tools.workspace.named_secrets import NamedSecrets
 from agent_core.tools.workspace.process import ProcessTool
 from agent_core.tools.workspace.search import SearchFilesTool
 from agent_core.tools.workspace.terminal import TerminalTool
@@ -17,12 +18,19 @@ WORKSPACE_TOOLS = (
 
 
 def make_workspace_tools(
-    backend: Backend, background: BackgroundCommands, *, command_seconds: int
+    backend: Backend,
+    background: BackgroundCommands,
+    *,
+    command_seconds: int,
+    secrets: NamedSecrets | None = None,
 ) -> tuple[Tool, ...]:
-    """Return the tools that work in a backend; `command_seconds` is a command's longest time."""
+    """Return the tools that work in a backend; `command_seconds` is a command's longest time.
+
+    Commands may use `secrets` by name.
+    """
     workspaces = Workspaces(backend)
     return (
-        TerminalTool(workspaces, background, most_seconds=command_seconds),
+        TerminalTool(workspaces, background, secrets or NamedSecrets(), command_seconds),
         ProcessTool(workspaces, background, most_seconds=command_seconds),
         ReadFileTool(workspaces),
         WriteFileTool(workspaces),

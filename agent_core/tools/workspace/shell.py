@@ -50,6 +50,14 @@ __save() {{
 trap __save EXIT
 """
 _RUN = 'eval "$__text"\n'
+# Nothing of the workspace runs before the text, and the values end up in no file of the shell.
+_RECEIVE = """
+while IFS= read -r -d '' __record && [ -n "$__record" ]; do export "$__record"; done
+exec < /dev/null
+__text=$1
+set --
+unset __record
+"""
 _KEPT, _USED = _BEGIN + _SAVE + _RUN, _BEGIN + _RUN
 
 
@@ -63,3 +71,11 @@ def make_shell_command(
     """
     state = f"{_PLACE}/{STATES}/{conversation_id}"
     return ("/bin/bash", "-c", _KEPT if keeps else _USED, "bash", state, text, folder)
+
+
+def make_secret_command(text: str) -> tuple[str, ...]:
+    """Return the program that runs a command in a fresh shell, with the secrets of its input.
+
+    It neither reads nor keeps the state of a conversation, which is a file.
+    """
+    return ("/bin/bash", "-c", _RECEIVE + _RUN, "bash", text)

@@ -9,9 +9,16 @@ from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResu
 from agent_core.tools.policy import Action, list_command_actions
 from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.workspace.background import BackgroundCommands, name_log
+from agent_core.tools.workspace.named_secrets import (
+    SECRET_PROPERTY,
+    NamedSecret,
+    NamedSecrets,
+    list_uses,
+    make_secret_input,
+)
 from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
 from agent_core.tools.workspace.process import name_process
-from agent_core.tools.workspace.shell import make_shell_command
+from agent_core.tools.workspace.shell import make_secret_command, make_shell_command
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
 from agent_core.transcript import ToolSpec, make_source
 
@@ -38,11 +45,16 @@ class TerminalTool:
     effect: Effect = "unsafe"
 
     def __init__(
-        self, workspaces: Workspaces, background: BackgroundCommands, *, most_seconds: int
+        self,
+        workspaces: Workspaces,
+        background: BackgroundCommands,
+        secrets: NamedSecrets,
+        most_seconds: int,
     ) -> None:
         """`most_seconds` is the longest time that the model may ask for."""
         self._workspaces = workspaces
         self._background = background
+        self._secrets = secrets
         self._most_seconds = most_seconds
         self.declaration = Declaration(time_limit=most_seconds + _END_SECONDS)
         self.spec = ToolSpec(
@@ -67,6 +79,7 @@ class TerminalTool:
                     "type": "boolean",
                     "description": "with background: begin a turn here when it ends",
                 },
+                **({"secrets": SECRET_PROPERTY} if secrets else {}),
             ),
         )
 
@@ -74,13 +87,14 @@ class TerminalTool:
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
         """Return what the command may do, from bash's grammar; see `DeclaresActions`."""
-        backend = self._workspaces.backend
-        return list_command_actions(
+        backend, slug = self._workspaces.backend, find_slug(context)
+        actions = list_command_actions(
             read_text(arguments, "command"),
             read_text(arguments, "workdir"),
-            has_network=backend.has_network(find_slug(context)),
+            has_network=backend.has_network(slug),
             is_confined=backend.is_confined,
         )
+        return (*actions, *list_uses(self._secrets.choose(arguments, slug)))
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run the command, and wait for its end or only start it. Cancellation kills it.
@@ -93,17 +107,23 @@ class TerminalTool:
         if len(text.encode()) > _LONGEST_COMMAND:
             raise ToolArgumentError("`command` is too long; write a script with `write_file`")
         folder = read_text(arguments, "workdir")
+        secrets = self._secrets.choose(arguments, slug)
         if arguments.get("background"):
+            if secrets:
+                raise ToolArgumentError("a command in the background can't use `secrets`")
             return await self._start(text, folder, bool(arguments.get("notify")), context)
         given = arguments.get("timeout")
         seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
-        argv = make_shell_command(text, context.conversation_id, folder)
-        command = Command(workspace=slug, argv=argv, folder=folder)
+        command = _make_command(text, folder, secrets, context)
         async with self._workspaces.lock(slug):
             done = await run_command(
-                self._workspaces.backend, command, seconds=seconds, most_bytes=MOST_OUTPUT
+                self._workspaces.backend,
+                command,
+                seconds=seconds,
+                most_bytes=MOST_OUTPUT,
+                given=make_secret_input(secrets),
             )
-            shown = await self._show(slug, done.output, context)
+            shown = await self._show(slug, done, context)
         return ToolResult(
             text="\n".join((shown, *_describe_end(done, seconds))),
             is_error=bool(done.status or done.limit),
@@ -134,14 +154,27 @@ class TerminalTool:
             f" {name_log(process_id)}. `process` reads, writes, waits and kills.{note}"
         )
 
-    async def _show(self, slug: str, output: bytes, context: ToolContext) -> str:
+    async def _show(self, slug: str, done: Completed, context: ToolContext) -> str:
         """Return what the model sees of an output; a long one goes to a file."""
-        text = read_output(output)
+        text = read_output(done.output)
         if text is None:
-            return describe_binary(len(output))
+            return describe_binary(len(done.output))
+        mask = self._secrets.mask  # before the text is cut, which would cut a secret, too
+        text = mask.hide_growing(text) if done.limit and self._secrets else mask.hide(text)
         if not is_long(text):
             return text or "[No output.]"
         return shorten(text, await self._workspaces.keep_output(slug, context.call_id, text))
+
+
+def _make_command(
+    text: str, folder: str, secrets: Sequence[NamedSecret], context: ToolContext
+) -> Command:
+    """Return the command in the shell of its conversation, or in a fresh one with secrets."""
+    argv = make_shell_command(text, context.conversation_id, folder)
+    if secrets:
+        argv = make_secret_command(text)
+    slug = find_slug(context)
+    return Command(workspace=slug, argv=argv, folder=folder, has_input=bool(secrets))
 
 
 def _describe_end(done: Completed, seconds: float) -> list[str]:

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     found = load(environ)
     make_home(found.home)
     folder = _make_folder(arguments.save_files)
-    hidden = list_hidden(found.secrets)
+    hidden = list_hidden(found.secrets, found.named_secrets)
     with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):
         return asyncio.run(chat_with_gateway(found, partial(_chat, found, folder)))
 

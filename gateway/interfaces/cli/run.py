@@ -101,7 +101,12 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     found = load(environ)
     warning = make_home(found.home)
     with (
-        logging_to(found.log, found.home, hidden=list_hidden(found.secrets), to_stderr=True),
+        logging_to(
+            found.log,
+            found.home,
+            hidden=list_hidden(found.secrets, found.named_secrets),
+            to_stderr=True,
+        ),
         asyncio.Runner(loop_factory=make_loop) as runner,
     ):
         for one in filter(None, (warning, *list_unknown_variables(environ))):

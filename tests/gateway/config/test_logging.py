@@ -18,7 +18,7 @@ def read_log(home: Path) -> str:
 def write(home: Path, level: str, *lines: tuple[str, int, str]) -> str:
     """What stands in the file after these lines of (logger, level, text)."""
     secrets = Secrets(anthropic_api_key=KEY, anthropic_base_url="http://10.0.0.1/anthropic")
-    hidden = list_hidden(secrets)
+    hidden = list_hidden(secrets, ())
     with logging_to(LogSettings(level=level), home, hidden=hidden, to_stderr=False):
         for name, number, text in lines:
             logging.getLogger(name).log(number, text)

@@ -1,0 +1,81 @@
+"""The named secrets of `secrets.toml`: read and checked; a mistake stops the start."""
+
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent_core.tools.workspace import NamedSecret
+from gateway.config.sources import parse_file
+from gateway.errors import SettingsError, suggest
+
+SECRETS_CONFIG = "secrets.toml"
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_KEYS = ("value", "variable", "people")
+_SHORTEST = 12
+"""Characters; a shorter value can't be masked in every form without hiding ordinary words."""
+_LONGEST = 4000
+_MOST = 10
+
+
+def read_named_secrets(home: Path, environ: Mapping[str, str]) -> tuple[NamedSecret, ...]:
+    """Read every secret. Raises `SettingsError`, which never repeats a value."""
+    path = home / SECRETS_CONFIG
+    _check_mode(path)
+    try:
+        tree = parse_file(path)
+    except SettingsError:
+        # The message of the parser may repeat a part of the line, and so of a value.
+        raise SettingsError(
+            f"{path} can't be read as TOML; each secret is a table [NAME] with value and people."
+        ) from None
+    if len(tree) > _MOST:
+        raise SettingsError(f"{path} has {len(tree)} secrets, and {_MOST} are the limit.")
+    return tuple(_read_one(path, name, row, environ) for name, row in sorted(tree.items()))
+
+
+def _check_mode(path: Path) -> None:
+    """Refuse a file that other users can read. Raises `SettingsError`."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SettingsError(f"{path} can't be read: {error.strerror}.") from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise SettingsError(
+            f"{path} is open to other users (mode {mode:o}); run `chmod 600 {path}`."
+        )
+
+
+def _read_one(path: Path, name: str, row: object, environ: Mapping[str, str]) -> NamedSecret:
+    if not _NAME.fullmatch(name):
+        raise SettingsError(
+            f"{path}: a name of a secret has at most 32 small letters, digits and underscores."
+        )
+    where = f"{path}: [{name}]"
+    if not isinstance(row, dict):
+        raise SettingsError(f"{path}: {name} must be a table, written as [{name}].")
+    if unknown := next((key for key in row if key not in _KEYS), ""):
+        raise SettingsError(f"{where} has an unknown key; {suggest(unknown, _KEYS)}")
+    people = row.get("people")
+    if not isinstance(people, list) or not people or not all(isinstance(p, str) for p in people):
+        raise SettingsError(f"{where} needs people, a list of folder names of `talaria people`.")
+    value = _find_value(where, row, environ)
+    if not _SHORTEST <= len(value) <= _LONGEST or "\0" in value:
+        raise SettingsError(
+            f"{where} needs a value of {_SHORTEST} to {_LONGEST} characters, so that it can be"
+            " masked."
+        )
+    return NamedSecret(name=name, value=value, people=tuple(people))
+
+
+def _find_value(where: str, row: Mapping[str, object], environ: Mapping[str, str]) -> str:
+    value, variable = row.get("value"), row.get("variable")
+    if isinstance(value, str) and variable is None:
+        return value
+    if value is not None or not isinstance(variable, str):
+        raise SettingsError(f"{where} needs either value or variable, which is a text.")
+    if variable not in environ:
+        raise SettingsError(f"{where} names the variable {variable}, which is not set.")
+    return environ[variable]
