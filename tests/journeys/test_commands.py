@@ -9,8 +9,9 @@ from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
     *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
-    *("title", "branch", "status", "compact", "context", "tools", "approvals", "usage"),
-    *("whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "block", "jobs"),
+    *("title", "branch", "status", "compact", "context", "tools", "agents", "approvals"),
+    *("usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo"),
+    *("block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
 ]
 
