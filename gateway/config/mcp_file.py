@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from agent_core.tools.mcp import McpServer, Surroundings
 from gateway.config.redaction import looks_secret
+from gateway.config.secrets import read_named_secrets
 from gateway.config.sources import parse_file
 from gateway.config.tables import Table
 from gateway.config.types import Text, Texts
@@ -26,7 +27,7 @@ MCP_CONFIG = "mcp.toml"
 MCP_FOLDERS = "mcp"
 """The folder of the home with one folder per server."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,15}")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))|\bsecret:(\w+)")
 _HEADER = re.compile(r"^\[servers\.(?P<name>[a-z0-9-]+)(?P<below>\..+)?\]\s*(#.*)?$")
 _ANY_HEADER = re.compile(r"^\s*\[")
 _MOST_SECONDS = 3600
@@ -150,13 +151,15 @@ def _make_server(
             raise ValueError(f"has a `url`, so `{foreign[0]}` has no meaning")
     elif table.headers:
         raise ValueError("has a `command`, so `headers` has no meaning")
+    texts = (*table.headers.values(), *table.env.values())
+    named = _read_secrets(home, name, environ) if "secret:" in "".join(texts) else {}
     secrets: list[str] = []
     return McpServer(
         name=name,
         argv=(table.command, *table.args) if table.command else (),
         url=table.url,
-        headers=_fill_in("headers", table.headers, environ, secrets),
-        environ=_fill_in("env", table.env, environ, secrets),
+        headers=_fill_in("headers", table.headers, environ, named, secrets),
+        environ=_fill_in("env", table.env, environ, named, secrets),
         include=table.include,
         exclude=table.exclude,
         people=table.people,
@@ -196,12 +199,30 @@ def _check_url(table: McpTable) -> None:
         raise ValueError("has a `url` without https, which needs `local = true`")
 
 
+def _read_secrets(home: Path, server: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of the secrets that a server may use. Raises `ValueError`."""
+    try:
+        found = read_named_secrets(home, environ)
+    except SettingsError as error:
+        raise ValueError(f"needs secrets, but {str(error).removesuffix('.')}") from error
+    return {one.name: one.value for one in found if server in one.servers}
+
+
 def _fill_in(
-    key: str, values: Mapping[str, str], environ: Mapping[str, str], secrets: list[str]
+    key: str,
+    values: Mapping[str, str],
+    environ: Mapping[str, str],
+    named: Mapping[str, str],
+    secrets: list[str],
 ) -> dict[str, str]:
-    """Put variables into the texts that name them. Raises `ValueError`."""
+    """Put variables and named secrets into the texts that name them. Raises `ValueError`."""
 
     def find(match: re.Match[str]) -> str:
+        if match[3]:
+            if match[3] not in named:
+                raise ValueError(f"may not use {match[0]} in `{key}`; see `talaria secrets list`")
+            secrets.append(named[match[3]])
+            return named[match[3]]
         variable = match[1] or match[2]
         if not environ.get(variable):
             raise ValueError(f"names ${variable} in `{key}`, which is not set in the environment")

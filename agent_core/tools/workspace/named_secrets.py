@@ -19,11 +19,16 @@ _NAMED = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSecret:
-    """A secret of the owner. `people` are the folder names of those who may use it."""
+    """A secret of the owner.
+
+    `people` are the folder names of those whose commands may use it, and `servers` the MCP servers
+    that get it.
+    """
 
     name: str
     value: str = field(repr=False)
     people: tuple[str, ...]
+    servers: tuple[str, ...] = ()
 
     @property
     def variable(self) -> str:

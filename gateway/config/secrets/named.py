@@ -11,7 +11,7 @@ from gateway.errors import SettingsError, suggest
 
 SECRETS_CONFIG = "secrets.toml"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_KEYS = ("value", "variable", "people")
+_KEYS = ("value", "variable", "people", "servers")
 _SHORTEST = 12
 """Characters; a shorter value can't be masked in every form without hiding ordinary words."""
 _LONGEST = 4000
@@ -58,16 +58,22 @@ def _read_one(path: Path, name: str, row: object, environ: Mapping[str, str]) ->
         raise SettingsError(f"{path}: {name} must be a table, written as [{name}].")
     if unknown := next((key for key in row if key not in _KEYS), ""):
         raise SettingsError(f"{where} has an unknown key; {suggest(unknown, _KEYS)}")
-    people = row.get("people")
-    if not isinstance(people, list) or not people or not all(isinstance(p, str) for p in people):
-        raise SettingsError(f"{where} needs people, a list of folder names of `talaria people`.")
+    people, servers = row.get("people", []), row.get("servers", [])
+    if not (_is_list(people) and _is_list(servers) and (people or servers)):
+        raise SettingsError(
+            f"{where} needs people or servers: a list of folder names, or of names of MCP servers."
+        )
     value = _find_value(where, row, environ)
     if not _SHORTEST <= len(value) <= _LONGEST or "\0" in value:
         raise SettingsError(
             f"{where} needs a value of {_SHORTEST} to {_LONGEST} characters, so that it can be"
             " masked."
         )
-    return NamedSecret(name=name, value=value, people=tuple(people))
+    return NamedSecret(name=name, value=value, people=tuple(people), servers=tuple(servers))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _find_value(where: str, row: Mapping[str, object], environ: Mapping[str, str]) -> str:

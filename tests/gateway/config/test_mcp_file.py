@@ -66,6 +66,23 @@ def test_a_variable_is_filled_in_and_hidden(tmp_path: Path) -> None:
     assert "word-of-secret" not in repr(server)
 
 
+def test_a_named_secret_is_filled_in_and_hidden_for_its_servers_only(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.toml"
+    path.write_text('[pat]\nvalue = "word-of-secret"\nservers = ["one"]\n')
+    path.chmod(0o600)
+    text = 'command = "a"\nenv = {A = "Bearer secret:pat"}'
+    server = read_one(tmp_path, text)
+    assert server.environ == {"A": "Bearer word-of-secret"}  # type: ignore[attr-defined]
+    assert server.secrets == ("word-of-secret",)  # type: ignore[attr-defined]
+    path.write_text('[pat]\nvalue = "word-of-secret"\nservers = ["two"]\npeople = ["anna"]\n')
+    fault = read_one(tmp_path, text).fault  # type: ignore[attr-defined]
+    assert fault == "may not use secret:pat in `env`; see `talaria secrets list`"
+    path.chmod(0o644)
+    fault = read_one(tmp_path, text).fault  # type: ignore[attr-defined]
+    assert fault.startswith("needs secrets, but ")
+    assert "chmod 600" in fault
+
+
 def test_a_server_is_added_and_removed_and_the_rest_stays(tmp_path: Path) -> None:
     before = '# Mine.\n[servers.a]\ncommand = "cat" # why\n\n[servers.a.env]\nB = "c"\n'
     (tmp_path / "mcp.toml").write_text(before, encoding="utf-8")

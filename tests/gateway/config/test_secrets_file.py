@@ -23,7 +23,7 @@ def write(home: Path, text: str, mode: int = 0o600) -> dict[str, str]:
 def test_secrets_are_read_masked_in_the_log_and_listed_without_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = '[bank]\nvariable = "PAT"\npeople = ["anna", "ben"]\n'
+    more = '[bank]\nvariable = "PAT"\npeople = ["anna", "ben"]\nservers = ["one"]\n'
     environ = write(tmp_path, GOOD + more)
     settings = load(environ)
     assert [one.value for one in settings.named_secrets] == ["from-the-environment", VALUE]
@@ -33,7 +33,10 @@ def test_secrets_are_read_masked_in_the_log_and_listed_without_values(
     secrets.configure(parser)
     assert secrets.run(parser.parse_args(["list"]), environ) == 0
     shown = capsys.readouterr().out
-    assert shown == "bank: $SECRET_BANK for anna, ben.\ngithub: $SECRET_GITHUB for anna.\n"
+    assert shown.splitlines() == [
+        "bank: $SECRET_BANK for anna, ben; the MCP servers one.",
+        "github: $SECRET_GITHUB for anna.",
+    ]
 
 
 def test_without_the_file_there_are_none(tmp_path: Path) -> None:
@@ -46,8 +49,8 @@ def test_without_the_file_there_are_none(tmp_path: Path) -> None:
         (f"[github]\nvalue = {VALUE}\n", "can't be read as TOML"),
         (f'github = "{VALUE}"\n', "github must be a table, written as [github]."),
         (f'[Git-Hub]\nvalue = "{VALUE}"\n', "small letters, digits and underscores."),
-        (f'[github]\nvalue = "{VALUE}"\n', "[github] needs people, a list"),
-        (f'[github]\nvalue = "{VALUE}"\npeople = []\n', "[github] needs people, a list"),
+        (f'[github]\nvalue = "{VALUE}"\n', "[github] needs people or servers: a list"),
+        (f'[github]\nvalue = "{VALUE}"\npeople = []\n', "[github] needs people or servers: a list"),
         ('[github]\nvalue = "short"\npeople = ["anna"]\n', "so that it can be masked."),
         ('[github]\npeople = ["anna"]\n', "needs either value or variable"),
         ('[github]\nvariable = "NONE"\npeople = ["anna"]\n', "NONE, which is not set."),

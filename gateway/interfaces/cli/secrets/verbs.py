@@ -22,7 +22,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the names; no value is ever printed. Raises `SettingsError`."""
     settings = load(environ)
     for one in settings.named_secrets:
-        print(f"{one.name}: ${one.variable} for {', '.join(one.people)}.")
+        uses = [f"${one.variable} for {', '.join(one.people)}"] if one.people else []
+        uses += [f"the MCP servers {', '.join(one.servers)}"] if one.servers else []
+        print(f"{one.name}: {'; '.join(uses)}.")
     if not settings.named_secrets:
         print(f"There are no secrets; {settings.home / SECRETS_CONFIG} defines them.")
     return 0
