@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import Literal, NewType
+from typing import Any, Literal, NewType
 
 from agent_core.ids import CallId
 
@@ -166,6 +166,20 @@ class ToolSpec:
     name: str
     description: str
     schema: str
+
+    def parse_shown_schema(self) -> dict[str, object]:
+        """Return the schema that a model reads; equal specs give equal ones.
+
+        It says nothing about unknown arguments and numbers below 1, which would cost tokens in
+        every call: the toolbox refuses them anyway.
+        """
+        parsed: dict[str, Any] = json.loads(self.schema)
+        if parsed.get("additionalProperties") is False:
+            del parsed["additionalProperties"]
+        for argument in parsed.get("properties", {}).values():
+            if argument.get("minimum") in (0, 1):
+                del argument["minimum"]
+        return parsed
 
 
 def user_message(text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> Message:

@@ -22,8 +22,9 @@ _ABOVE = Text("Only if the number in {path} is above {value}")
 _BELOW = Text("Only if the number in {path} is below {value}")
 _SCRIPT = Text("Only if this command ends with status 0: {command}")
 _USAGE = (
-    "a gate is `feed URL`, `page URL`, `page URL contains WORDS`, `page URL lacks WORDS`,"
-    " `page URL above NUMBER`, `page URL below NUMBER`, or `calendar` with an address or a file"
+    "a gate is `feed URL` (has news), `page URL` (changed), `page URL contains WORDS`,"
+    " `page URL lacks WORDS`, `page URL above NUMBER` or `page URL below NUMBER`, either with"
+    " `after WORDS` behind it, or `calendar URL` or `calendar FILE` (an event that day)"
 )
 
 

@@ -65,24 +65,23 @@ SCHEDULE_SPEC = ToolSpec(
         {
             "type": "object",
             "properties": {
-                "action": {"type": "string", "enum": list(ACTIONS)},
+                "action": {"enum": list(ACTIONS)},
                 "job": {"type": "integer"},
-                "kind": {"type": "string", "enum": ["message", "prompt"]},
+                "kind": {"enum": ["message", "prompt"]},
                 "title": {"type": "string"},
                 "text": {"type": "string"},
                 "times": {
                     **_NAMES,
-                    "description": "18:30, 09:00-17:00/90 (each 90 min), sunrise, sunset-30 (min)",
+                    "description": "18:30, 09:00-17:00/90 (each 90 min), sunset-30 (min)",
                 },
                 "rule": {
                     "type": "string",
-                    "description": "days of `times`; RRULE of FREQ, INTERVAL, BYDAY, BYMONTHDAY,"
-                    " BYMONTH, BYSETPOS",
+                    "description": "days of `times`: RRULE with FREQ, INTERVAL, BY…",
                 },
                 "skip": {
                     **_NAMES,
                     "description": "2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
-                    " calendar URL or file",
+                    " a calendar's URL",
                 },
                 "starts": {"type": "string", "description": "local date or time"},
                 "until": {"type": "string", "description": "likewise, included"},
@@ -97,12 +96,12 @@ SCHEDULE_SPEC = ToolSpec(
                     "description": "after JOB [done|failed|ended]; message [WORDS]; feed URL;"
                     " file *.pdf; webhook",
                 },
-                "zone": {"type": "string", "description": "IANA"},
+                "zone": {"type": "string"},
                 "to": {
                     "type": "array",
-                    "items": {"type": "string", "enum": [_HERE, _HOME, *_PLATFORMS]},
+                    "items": {"enum": [_HERE, _HOME, *_PLATFORMS]},
                 },
-                "late": {"type": "string", "enum": ["catch_up", "skip", "all"]},
+                "late": {"enum": ["catch_up", "skip", "all"]},
                 "urgent": {"type": "boolean", "description": "also in quiet hours"},
                 "skills": {
                     **_NAMES,
@@ -110,13 +109,12 @@ SCHEDULE_SPEC = ToolSpec(
                 },
                 "model": {"type": "string"},
                 "tools": {**_NAMES, "description": "if not all"},
-                "aware": {"type": "boolean", "description": "a run sees the ones before it"},
-                "day_usd": {"type": "number", "description": "daily limit"},
+                "aware": {"type": "boolean", "description": "sees its earlier runs"},
+                "day_usd": {"type": "number"},
                 "gate": {
                     "type": "string",
-                    "description": "checked before a prompt runs: `feed URL` (news), `page URL`"
-                    " (changed), `page URL contains|lacks WORDS`, `page URL above|below NUMBER"
-                    " [after WORDS]`, `calendar URL or file` (an event that day)",
+                    "description": "a check before a prompt runs, like `feed URL` (news) or"
+                    " `page URL contains WORDS`; `?` lists all",
                 },
                 "pause_after": {"type": "integer", "description": "failures in a row"},
             },

@@ -33,8 +33,8 @@ _MEDIA_TYPES = {
 _SPEC = ToolSpec(
     name="send_file",
     description=(
-        "Send the person a text file with your answer, when they want one or it is too long for"
-        " chat. `name` has an ending and no folder."
+        "Send the person a text file, when they want one or the answer is too long for chat."
+        " `name` has an ending and no folder."
     ),
     schema=json.dumps(
         {
@@ -50,10 +50,7 @@ _SPEC = ToolSpec(
 
 _WORKSPACE_SPEC = ToolSpec(
     name="send_file",
-    description=(
-        f"{_SPEC.description} Or give `path` alone: a file of the workspace, for instance a"
-        " picture."
-    ),
+    description=(f"{_SPEC.description} Or give `path` alone: any file of the workspace."),
     schema=json.dumps(
         {
             "type": "object",

@@ -89,8 +89,8 @@ class NeedsApproval(Protocol):
 _SPEC = ToolSpec(
     name="ask",
     description=(
-        "Ask this person to choose between a few options, shown as buttons, and wait. Only when"
-        " you can't go on sensibly without it."
+        "Ask this person to choose between a few options, shown as buttons, and wait. Only if you"
+        " can't go on without it."
     ),
     schema=json.dumps(
         {

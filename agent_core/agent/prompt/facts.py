@@ -107,8 +107,8 @@ def compose_facts(inputs: FactInputs) -> str:
     lines += inputs.news
     if inputs.unasked:
         lines.append(
-            f"Not known of them: {', '.join(inputs.unasked)}. Ask once, at the end and in passing;"
-            " keep the answer with `settings`. Nobody reminds you again"
+            f"Not known of them: {', '.join(inputs.unasked)}. Ask once, in passing; keep the answer"
+            " with `settings`"
         )
     return "\n".join([*lines, "</facts>"])
 

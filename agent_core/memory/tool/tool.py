@@ -26,7 +26,7 @@ def _write_schema(properties: dict[str, object], required: list[str]) -> str:
     schema = {
         "type": "object",
         "properties": {
-            "action": {"type": "string", "enum": _ACTIONS},
+            "action": {"enum": _ACTIONS},
             "target": _STRING,
             "text": _STRING,
             "old": _STRING,
@@ -40,22 +40,22 @@ def _write_schema(properties: dict[str, object], required: list[str]) -> str:
 
 
 _HOW = (
-    " One fact an entry, short, plain, in `text`. replace and remove need `old`: a part that no"
-    " other entry has. rewrite: `text` is the whole list, a line `- …` each. batch: `edits` of"
-    " action, text, old; all or none."
+    " `text`: one fact, short and plain. replace and remove need `old`: a part that no other entry"
+    " has. rewrite: `text` is the whole list, a line `- …` each. batch: `edits` of action, text,"
+    " old; all or none."
 )
 _SPEC = ToolSpec(
     name="memory",
     description=(
-        "Change what you remember across conversations. target `user`: who this person is and what"
+        "Change what you remember across conversations. target `user`: who this person is, what"
         " they prefer; `memory`: other lasting notes; `team`: for all here, nothing private, owners"
-        " approve; `block:NAME`: a block you are shown." + _HOW
+        " approve; `block:NAME`: a block you see." + _HOW
     ),
     schema=_write_schema(
         {
             "for_anyone": {
                 "type": "boolean",
-                "description": "others may see it; only for a preference of style or language",
+                "description": "others may see it; only a preference of style or language",
             },
         },
         ["action", "target"],

@@ -130,7 +130,7 @@ def _render_tool(tool: ToolSpec) -> Block:
     return {
         "name": tool.name,
         "description": tool.description,
-        "input_schema": json.loads(tool.schema),
+        "input_schema": tool.parse_shown_schema(),
     }
 
 

@@ -59,16 +59,15 @@ def _render_tool(tool: ToolSpec) -> Body:
         "function": {
             "name": tool.name,
             "description": tool.description,
-            "parameters": _parse_schema(tool.schema),
+            "parameters": _parse_schema(tool),
         },
     }
 
 
 @lru_cache(maxsize=512)
-def _parse_schema(schema: str) -> Body:
+def _parse_schema(tool: ToolSpec) -> Body:
     """Parse a tool's schema; cached, because every call repeats it."""
-    parsed: Body = json.loads(schema)
-    return parsed
+    return tool.parse_shown_schema()
 
 
 def _render_messages(request: ModelRequest) -> list[Body]:

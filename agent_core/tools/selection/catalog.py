@@ -135,9 +135,8 @@ class _SearchTool:
         self.spec = ToolSpec(
             name=SEARCH_TOOL,
             description=(
-                f"Find more tools by what they do, in English:{named} those of connected servers."
-                " Call what you find with `use_tool`. Search before you say that you can't do"
-                " something."
+                f"Find more tools, in English:{named} those of connected servers. Call them with"
+                " `use_tool`. Search before you say that you can't do something."
             ),
             schema=_make_schema(("query",), query={"type": "string"}),
         )

@@ -22,8 +22,8 @@ class ReadFileTool:
     spec = ToolSpec(
         name="read_file",
         description=(
-            "Read lines of a text file in the workspace. `offset` is the first line (default 1),"
-            f" `limit` their number (default {_LINES})."
+            "Read lines of a text file in the workspace, from line `offset` (1) on, at most"
+            f" `limit` ({_LINES})."
         ),
         schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
     )
@@ -81,8 +81,8 @@ class WriteFileTool:
     spec = ToolSpec(
         name="write_file",
         description=(
-            "Create or replace a text file in the workspace. Folders are made. Use `patch` to"
-            " change a part, `send_file` to give the person a file."
+            "Create or replace a text file in the workspace; makes its folders. `patch` changes a"
+            " part."
         ),
         schema=make_schema(("path", "content"), path=_TEXT, content=_TEXT),
     )
@@ -112,8 +112,8 @@ class PatchTool:
     spec = ToolSpec(
         name="patch",
         description=(
-            "Replace a text in a file of the workspace. `old` must occur exactly once, with its"
-            " spaces and line breaks."
+            "Replace a text in a file of the workspace. `old` must occur exactly once, white space"
+            " included."
         ),
         schema=make_schema(("path", "old", "new"), path=_TEXT, old=_TEXT, new=_TEXT),
     )

@@ -33,13 +33,13 @@ class SearchFilesTool:
     spec = ToolSpec(
         name="search_files",
         description=(
-            "Search the workspace: lines that match a regular expression, in files whose names fit"
+            "Find lines in the workspace that match a regular expression, in files whose names fit"
             " `glob`. Without `pattern`, list those files."
         ),
         schema=make_schema(
             (),
             pattern={"type": "string"},
-            glob={"type": "string", "description": "for instance *.py"},
+            glob={"type": "string", "description": "like *.py"},
             path={"type": "string", "description": "a file or folder"},
         ),
     )

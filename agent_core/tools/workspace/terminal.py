@@ -60,9 +60,9 @@ class TerminalTool:
         self.spec = ToolSpec(
             name="terminal",
             description=(
-                "Run a bash command in this person's own workspace, a Linux sandbox at /workspace"
-                " without network or keyboard. Files, the folder (cd) and exports stay; processes"
-                " end with the command. With `background`, only start it, for `process`."
+                "Run a bash command in this person's workspace, a Linux sandbox at /workspace"
+                " without network or keyboard. Files, folder (cd) and exports stay; processes end"
+                " with the command. With `background`, only start it, for `process`."
             ),
             schema=make_schema(
                 ("command",),
