@@ -14,6 +14,7 @@ from errno import ENOSYS
 from pathlib import Path
 
 from agent_core.execution.subprocesses import seccomp
+from agent_core.execution.subprocesses.pid_limit import limit_pids
 from agent_core.execution.subprocesses.seccomp import Denial
 
 WORKSPACE = "/workspace"
@@ -95,25 +96,26 @@ def prepare(
     /usr. `more` are words for bubblewrap that open the sandbox further, or set its environment.
     """
     files: list[int] = []
-    try:
-        words = [program, *_list_namespaces(), *_list_mounts(limits)]
-        for data, target in ((_ACCOUNTS, "/etc/passwd"), (_GROUPS, "/etc/group")):
-            files.append(_store(data))
-            words += ["--ro-bind-data", str(files[-1]), target]
-        for path in hidden:
-            if any(path.is_relative_to(shown) for shown in ("/usr", *_MERGED, *_SETTINGS)):
-                words += ["--tmpfs", str(path), "--remount-ro", str(path)]
-        if seccomp.is_available():
-            files.append(_store(seccomp.make_program(_list_denials())))
-            words += ["--seccomp", str(files[-1])]
-        words += [*more, "--bind", str(place), WORKSPACE]
-        words += ["--remount-ro", "/dev", "--remount-ro", "/"]
-        words += ["--chdir", f"{WORKSPACE}/{folder}" if folder else WORKSPACE]
-        words += ["--", "/bin/bash", "-c", _LIMITS, "limits", *_list_limits(limits)]
-        yield words, files
-    finally:
-        for file in files:
-            os.close(file)
+    with limit_pids(limits.processes) as (limiting, inherited):
+        try:
+            words = [program, *limiting, *_list_namespaces(), *_list_mounts(limits)]
+            for data, target in ((_ACCOUNTS, "/etc/passwd"), (_GROUPS, "/etc/group")):
+                files.append(_store(data))
+                words += ["--ro-bind-data", str(files[-1]), target]
+            for path in hidden:
+                if any(path.is_relative_to(shown) for shown in ("/usr", *_MERGED, *_SETTINGS)):
+                    words += ["--tmpfs", str(path), "--remount-ro", str(path)]
+            if seccomp.is_available():
+                files.append(_store(seccomp.make_program(_list_denials())))
+                words += ["--seccomp", str(files[-1])]
+            words += [*more, "--bind", str(place), WORKSPACE]
+            words += ["--remount-ro", "/dev", "--remount-ro", "/"]
+            words += ["--chdir", f"{WORKSPACE}/{folder}" if folder else WORKSPACE]
+            words += ["--", "/bin/bash", "-c", _LIMITS, "limits", *_list_limits(limits)]
+            yield words, [*files, *inherited]
+        finally:
+            for file in files:
+                os.close(file)
 
 
 def make_remote_values() -> dict[str, str]:

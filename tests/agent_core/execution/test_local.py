@@ -10,6 +10,7 @@ import pytest
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution import Command, LocalBackend, find_bubblewrap, run_command
+from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set
 from tests.agent_core.execution.backends import (
     LIMITS,
     MEGABYTE,
@@ -46,6 +47,20 @@ async def test_without_bubblewrap_nothing_runs_and_the_error_says_what_to_do(
         await backend.health()
     with pytest.raises(BackendUnavailable):
         await backend.read_file("anna", "x", 10)
+
+
+@needs_bubblewrap
+@pytest.mark.skipif(not is_pid_limit_set(), reason="not root, or a kernel before Linux 6.14")
+@pytest.mark.process
+async def test_the_kernel_limits_the_processes_of_a_sandbox_that_root_starts(
+    tmp_path: Path,
+) -> None:
+    words = ("/bin/cat", "/proc/sys/kernel/pid_max")
+    command = Command(workspace="anna", argv=words)
+    done = await run_command(make_local(tmp_path), command, seconds=20, most_bytes=MEGABYTE)
+    assert int(done.output) == 300 + LIMITS.processes
+    outside = await asyncio.to_thread(Path(words[1]).read_text)
+    assert int(outside) > 300 + LIMITS.processes
 
 
 @pytest.mark.process

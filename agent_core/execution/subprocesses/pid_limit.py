@@ -1,0 +1,76 @@
+"""Limit the processes of a sandbox that root starts: the kernel's usual limit exempts root.
+
+Since Linux 6.14, every PID namespace has its own `pid_max`. Only a process inside can set it, so
+bubblewrap waits (`--block-fd`) until `nsenter` has done so.
+"""
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Thread
+
+_SINCE = (6, 14)
+"""Earlier kernels have one `pid_max` for the whole machine."""
+_RESERVED = 300
+"""The least `pid_max` of a namespace (`RESERVED_PIDS` of `kernel/pid.c`)."""
+_SECONDS = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+@cache
+def _find_nsenter() -> str | None:
+    """Return the program's path; None where this limit is not needed or can't be set."""
+    version = tuple(int(part) for part in os.uname().release.split(".")[:2] if part.isdigit())
+    if os.geteuid() or version < _SINCE:
+        return None
+    return shutil.which("nsenter", path="/usr/bin:/bin")
+
+
+def is_pid_limit_set() -> bool:
+    """Return whether sandboxes of this process get the limit."""
+    return _find_nsenter() is not None
+
+
+@contextmanager
+def limit_pids(most: int) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Give words for bubblewrap and descriptors to inherit; it must start within the context.
+
+    A sandbox may then have `most` processes and 300 more. The command begins after that is set, in
+    a thread. Gives nothing where this limit is not needed or can't be set.
+    """
+    nsenter = _find_nsenter()
+    if nsenter is None:
+        yield (), ()
+        return
+    told, tells = os.pipe()
+    waits, begin = os.pipe()
+    try:
+        yield ("--info-fd", str(tells), "--block-fd", str(waits)), (tells, waits)
+    finally:
+        os.close(tells)
+        os.close(waits)
+        Thread(target=_set, args=(nsenter, most, told, begin), daemon=True).start()
+
+
+def _set(nsenter: str, most: int, told: int, begin: int) -> None:
+    """Set the limit of the sandbox that `told` tells of, and let its command begin."""
+    try:
+        with open(told, "rb") as file:
+            info = file.read()
+        if not info:
+            return  # bubblewrap did not start; its output tells why
+        pid = json.loads(info)["child-pid"]
+        write = f"echo {_RESERVED + most} > /proc/sys/kernel/pid_max"
+        words = [nsenter, "--pid", "--target", str(pid), "--", "/bin/sh", "-c", write]
+        subprocess.run(words, check=True, capture_output=True, timeout=_SECONDS, env={})  # noqa: S603
+    except (subprocess.SubprocessError, OSError) as error:
+        # The backend still looks at the running processes, which stops most bombs too.
+        _log.warning("the number of a sandbox's processes can't be limited: %s", error)
+    finally:
+        os.close(begin)
