@@ -10,6 +10,7 @@ from agent_core.execution.contract import (
 from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.files import remove_workspace, walk_files
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
+from agent_core.execution.network import NetworkSession, SandboxNetwork
 from agent_core.execution.running import Completed, run_command
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.servers import (
@@ -31,9 +32,11 @@ __all__ = [
     "Exit",
     "FileContent",
     "LocalBackend",
+    "NetworkSession",
     "Process",
     "RemoteSettings",
     "SandboxLimits",
+    "SandboxNetwork",
     "ServerProcess",
     "ServerProgram",
     "SshBackend",

@@ -23,10 +23,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit:
-    """The end of a command: its status in the way of a shell, and the limit it exceeded."""
+    """The end of a command: its status in the way of a shell, and the limit it exceeded.
+
+    `refusals` are sentences on what its network refused.
+    """
 
     status: int
     limit: Limit = ""
+    refusals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

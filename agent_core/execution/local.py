@@ -7,7 +7,7 @@ import shutil
 import signal
 from asyncio.subprocess import Process as Child
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, Exit, FileContent, Limit
 from agent_core.execution.folders import WorkspaceFolders, shorten
+from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNetwork
 from agent_core.execution.running import send
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import list_below, measure
@@ -53,27 +54,31 @@ class LocalBackend:
         *,
         hidden: Sequence[Path] = (),
         program: str | None = None,
+        network: SandboxNetwork | None = None,
     ) -> None:
         """`root` holds a folder for each workspace; `hidden` folders are never shown.
 
-        `program` is bubblewrap's path; None if it is not installed.
+        `program` is bubblewrap's path; None if it is not installed. Without `network`, no command
+        has one.
         """
         self._limits = limits
         self._hidden = hidden
         self._program = program
+        self._network = network
         self._folders = WorkspaceFolders(root, limits.workspace)
         self._running: dict[str, set[_LocalProcess]] = {}
 
     def has_network(self, workspace: str) -> bool:
-        """No command has a network here."""
-        return False
+        """Return whether commands of this workspace may reach the allowed hosts."""
+        return self._network is not None and self._network.is_open(workspace)
 
     async def start(self, command: Command) -> "_LocalProcess":
         """Start a command in its sandbox; see `Backend`."""
         self._require_program()
         folder = shorten(command.folder)
         place = await self._folders.find(command.workspace, folder)
-        process = await self._start(command.argv, place, folder)
+        network = self._network if self.has_network(command.workspace) else None
+        process = await self._start(command.argv, place, folder, network)
         if not command.has_input:
             process.close_input()
         running = self._running.setdefault(command.workspace, set())
@@ -81,25 +86,39 @@ class LocalBackend:
         process.on_end = lambda: running.discard(process)
         return process
 
-    async def _start(self, argv: Sequence[str], place: Path, folder: str) -> "_LocalProcess":
+    async def _start(
+        self, argv: Sequence[str], place: Path, folder: str, network: SandboxNetwork | None = None
+    ) -> "_LocalProcess":
         """Start a program in a sandbox whose workspace is `place`."""
         program = self._require_program()
         before = await self._folders.disk.look(place)
-        with prepare(program, place, folder, self._limits, self._hidden) as (words, given):
+        session = None
+        with ExitStack() as stack:
+            held = stack.enter_context(closing(HeldNetwork())) if network else None
+            more = held.words if held else ()
+            words, given = stack.enter_context(
+                prepare(program, place, folder, self._limits, self._hidden, more)
+            )
             try:
                 child = await spawn(
                     [*words, *argv],
                     _abandon,
                     environ={},  # bubblewrap's own environment is readable in the sandbox
-                    inherited=given,
+                    inherited=[*given, *(held.inherited if held else ())],
                     has_one_output=True,
                 )
             except OSError as error:
                 raise BackendUnavailable(f"the sandbox can't start: {error.strerror}") from error
             except ValueError as error:
                 raise WorkspaceError("a command can't hold a NUL character") from error
+            if network and held:
+                try:
+                    session = await network.serve(await held.open(child))
+                except BaseException:
+                    await _abandon(child)
+                    raise
         is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
-        return _LocalProcess(child, self._limits, is_disk_full)
+        return _LocalProcess(child, self._limits, is_disk_full, session)
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file; see `Backend`."""
@@ -150,7 +169,11 @@ class _LocalProcess:
     """A command in its sandbox: bubblewrap, below it the first process, below that the rest."""
 
     def __init__(
-        self, child: Child, limits: SandboxLimits, is_disk_full: Callable[[], Awaitable[bool]]
+        self,
+        child: Child,
+        limits: SandboxLimits,
+        is_disk_full: Callable[[], Awaitable[bool]],
+        network: NetworkSession | None = None,
     ) -> None:
         assert child.stdin is not None  # noqa: S101 - both are pipes
         assert child.stdout is not None  # noqa: S101
@@ -161,6 +184,7 @@ class _LocalProcess:
         self._reading = asyncio.Lock()
         self._limits = limits
         self._is_disk_full = is_disk_full
+        self._network = network
         self._limit: Limit = ""
         self._is_lost = False
 
@@ -188,16 +212,22 @@ class _LocalProcess:
             if limit and self._child.returncode is None:
                 self._limit = limit
                 _signal_tree(self._child)
-        self.on_end()
+        self._leave()
         status = self._child.returncode
         if status is None or status < 0:
             status = _KILLED if status is None else 128 - status
-        return Exit(status=status, limit=self._limit)
+        refusals = self._network.refusals if self._network else ()
+        return Exit(status=status, limit=self._limit, refusals=refusals)
 
     async def kill(self) -> None:
         """Kill the command with all that it started; see `Process`."""
         if not await _end(self._child, self.read):
             self._is_lost = True
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._network:
+            self._network.close()
         self.on_end()
 
     async def _find_excess(self) -> Limit:

@@ -11,11 +11,15 @@ from agent_core.execution.contract import Backend, Command, Limit, Process
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """The result of a command: its output, its status, and the limit that ended it, if any."""
+    """The result of a command: its output, its status, and the limit that ended it, if any.
+
+    `refusals` are sentences on what its network refused.
+    """
 
     output: bytes
     status: int
     limit: Limit | Literal["time", "output"] = ""
+    refusals: tuple[str, ...] = ()
 
 
 async def run_command(
@@ -45,7 +49,12 @@ async def run_command(
         await process.kill()
         await asyncio.wait((waiting,))
     ended = waiting.result()
-    return Completed(output=bytes(output), status=ended.status, limit=bound or ended.limit)
+    return Completed(
+        output=bytes(output),
+        status=ended.status,
+        limit=bound or ended.limit,
+        refusals=ended.refusals,
+    )
 
 
 async def send(stdin: StreamWriter, data: bytes) -> None:

@@ -24,6 +24,7 @@ from agent_core.execution import (
 )
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
+from agent_core.tools.web import AllowedHosts, HostLookup, SandboxProxy
 from gateway.bootstrap.garbage_collection import held_off
 from gateway.config import Settings, environment
 
@@ -139,7 +140,14 @@ def make_backend(settings: Settings) -> Backend | None:
                 environ=environment(),
             ),
         )
-    return LocalBackend(home / WORKSPACES, limits, hidden=(home,), program=find_bubblewrap())
+    network = SandboxProxy(
+        table.network_people,
+        AllowedHosts(table.network_hosts),
+        HostLookup(settings.digest.allow_hosts),
+    )
+    return LocalBackend(
+        *(home / WORKSPACES, limits), hidden=(home,), program=find_bubblewrap(), network=network
+    )
 
 
 async def load_backend(settings: Settings) -> Backend | None:

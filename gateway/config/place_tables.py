@@ -1,15 +1,26 @@
-"""Settings of the places where commands run: containers, and another machine."""
+"""Settings of the places where commands run: their network, containers, another machine."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.config.types import Text
+from gateway.config.types import HostPatterns, Text, Texts
 
 
 class PlaceSettings(BaseModel):
-    """The containers of the `docker` backend, and the machine of `ssh`; a part of `[tools]`."""
+    """The network of `local`, the containers of `docker`, the machine of `ssh`; in `[tools]`."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
+    network_people: Texts = Field(
+        (),
+        description="People whose commands may reach `network_hosts`, by their folder names from"
+        ' `talaria people list`; `"*"` is everyone. Only for the `local` backend.',
+    )
+    network_hosts: HostPatterns = Field(
+        (),
+        description='Hosts that these commands may reach, by a proxy: `"example.org"`,'
+        ' `"*.example.org"` for all below it, or `"*"`; at ports 80 and 443, or at the one that is'
+        " named. Hosts of the local network also have to be in `digest.allow_hosts`.",
+    )
     docker_image: Text = Field(
         "", description="The image of the containers; it needs bash and coreutils."
     )

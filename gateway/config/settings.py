@@ -275,6 +275,11 @@ def _check_backend(tools: ToolSettings) -> None:
     name, value = needed.get(tools.backend, ("", "not needed"))
     if not value:
         raise SettingsError(f"tools.backend is {tools.backend}, but {name} is not set.")
+    if tools.network_people and tools.backend not in ("", "local"):
+        raise SettingsError(
+            f"tools.network_people works only with the local backend, and tools.backend is"
+            f" {tools.backend}; take it out."
+        )
 
 
 def _check_search(tools: ToolSettings, secrets: Secrets) -> None:

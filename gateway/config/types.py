@@ -112,6 +112,22 @@ Hosts = Annotated[
     ],
     _list_shown_as("hosts"),
 ]
+HostPatterns = Annotated[
+    tuple[
+        Annotated[
+            Text,
+            _check(
+                lambda value: (
+                    re.fullmatch(r"(\*|(\*\.)?[A-Za-z0-9_-][A-Za-z0-9._-]*)(:\d{1,5})?", value)
+                    is not None
+                ),
+                'a host such as "example.org", "*.example.org" or "example.org:8443", or "*"',
+            ),
+        ],
+        ...,
+    ],
+    _list_shown_as("hosts, `*.` in front for all below"),
+]
 Language = Annotated[
     Text,
     _check(

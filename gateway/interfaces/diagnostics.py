@@ -317,7 +317,11 @@ def _describe_backend(settings: Settings) -> str:
         network = table.docker_network
         reach = "without network" if network == "none" else f"with the network {network}"
         return f"commands run in a container for each person, {reach}"
-    return "commands run in a sandbox on this machine, without network"
+    people = ["everyone" if name == "*" else name for name in table.network_people]
+    if not people:
+        return "commands run in a sandbox on this machine, without network"
+    hosts = ", ".join(table.network_hosts) or "nothing; tools.network_hosts is empty"
+    return f"commands run in a sandbox on this machine; those of {', '.join(people)} reach {hosts}"
 
 
 def _look_at_mcp(settings: Settings) -> list[Finding]:

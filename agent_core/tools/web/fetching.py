@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urljoin
 
@@ -11,8 +11,9 @@ import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from agent_core.tools.web.addresses import ForbiddenAddress, check_address, check_url
+from agent_core.tools.web.addresses import ForbiddenAddress, check_url
 from agent_core.tools.web.faults import FetchFailed
+from agent_core.tools.web.lookup import HostLookup, Resolve, resolve
 
 MOST_BYTES = 3_000_000
 """Bytes of a response, after decompression."""
@@ -24,9 +25,6 @@ _PIECE = 65_536
 _MOVED = (301, 302, 303, 307, 308)
 _ENCODINGS = "gzip, deflate"
 _AGENT = "Talaria (self-hosted assistant)"
-
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Resolves a host and port to IP addresses. Raises `OSError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +55,6 @@ class FetchRequest:
     most_bytes: int = MOST_BYTES
 
 
-async def resolve(host: str, port: int) -> Sequence[str]:
-    """Resolve a host with the system's resolver. Raises `OSError`."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
 class Fetcher:
     """Fetches pages. Each host is resolved once, and only the checked addresses are connected to.
 
@@ -77,8 +69,7 @@ class Fetcher:
         resolve: Resolve = resolve,
         seconds: float = SECONDS,
     ) -> None:
-        self._allow_hosts = frozenset(host.lower().rstrip(".") for host in allow_hosts)
-        self._resolve = resolve
+        self._lookup = HostLookup(allow_hosts, resolve)
         self._seconds = seconds
 
     async def fetch(self, wanted: FetchRequest) -> Page:
@@ -100,7 +91,7 @@ class Fetcher:
         for _ in range(MOST_REDIRECTS + 1):
             parts = check_url(url)
             is_trusted = wanted.is_trusted and url == wanted.url
-            addresses = await self._look_up(parts, is_checked=not is_trusted)
+            addresses = await self._look_up(parts, is_trusted=is_trusted)
             found = await self._request(url, addresses, wanted)
             if isinstance(found, Page):
                 return found
@@ -109,19 +100,13 @@ class Fetcher:
             url = urljoin(url, found)
         raise FetchFailed(f"it redirects more than {MOST_REDIRECTS} times")
 
-    async def _look_up(self, parts: SplitResult, *, is_checked: bool) -> Sequence[str]:
-        """Resolve and check the addresses of a host. Raises `ForbiddenAddress` and `OSError`."""
-        host = parts.hostname or ""
+    async def _look_up(self, parts: SplitResult, *, is_trusted: bool) -> Sequence[str]:
+        """Resolve and check the addresses of a host. Raises `ForbiddenAddress`."""
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
-            addresses = await self._resolve(host, port)
-        except (OSError, UnicodeError) as error:
+            return await self._lookup.find(parts.hostname or "", port, is_trusted=is_trusted)
+        except OSError as error:
             raise FetchFailed("its host name does not resolve") from error
-        name = f"[{host}]" if ":" in host else host.rstrip(".")
-        if is_checked and not {name, f"{name}:{port}"} & self._allow_hosts:
-            for address in addresses:
-                check_address(address)
-        return addresses
 
     async def _request(
         self, url: str, addresses: Sequence[str], wanted: FetchRequest

@@ -18,6 +18,7 @@ from agent_core.state.jobs import processes
 from agent_core.state.jobs.processes import NewProcess, ProcessRow
 from agent_core.state.queues import inbox
 from agent_core.tools.workspace.command_log import CommandLog
+from agent_core.tools.workspace.output import describe_refusals
 
 PROCESS_EVENTS = "process"
 """The platform of their events in the inbox; the payload lists the ids."""
@@ -203,6 +204,8 @@ class BackgroundCommands:
                 await asyncio.wait((reading, waiting))
             if not waiting.exception():
                 status = waiting.result().status
+                for line in describe_refusals(waiting.result().refusals):
+                    running.log.add(f"{line}\n".encode())
             await self._save(process_id, running)
             await self._database.retry_while_unavailable(
                 lambda: self._end(process_id, status, running.reason or reason),

@@ -1,5 +1,7 @@
 """What the model sees of a command's output."""
 
+from collections.abc import Sequence
+
 from agent_core.tools.untrusted_text import strip_controls
 
 HEAD, TAIL = 4_000, 6_000
@@ -19,6 +21,11 @@ def describe_binary(size: int) -> str:
         f"[The output is binary, {size:,} bytes; write it to a file, or print it with xxd or"
         " strings.]"
     )
+
+
+def describe_refusals(refusals: Sequence[str]) -> list[str]:
+    """Return a line for each thing that the network of a command refused."""
+    return [f"[Network: {sentence}.]" for sentence in refusals]
 
 
 def is_long(text: str) -> bool:

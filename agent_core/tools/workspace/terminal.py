@@ -16,7 +16,13 @@ from agent_core.tools.workspace.named_secrets import (
     list_uses,
     make_secret_input,
 )
-from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
+from agent_core.tools.workspace.output import (
+    describe_binary,
+    describe_refusals,
+    is_long,
+    read_output,
+    shorten,
+)
 from agent_core.tools.workspace.process import name_process
 from agent_core.tools.workspace.shell import make_secret_command, make_shell_command
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
@@ -40,7 +46,7 @@ _ENDS = {
 
 
 class TerminalTool:
-    """The `terminal` tool. It has no network, and ends with everything that it started."""
+    """The `terminal` tool. A command ends with everything that it started."""
 
     effect: Effect = "unsafe"
 
@@ -61,8 +67,9 @@ class TerminalTool:
             name="terminal",
             description=(
                 "Run a bash command in this person's workspace, a Linux sandbox at /workspace"
-                " without network or keyboard. Files, folder (cd) and exports stay; processes end"
-                " with the command. With `background`, only start it, for `process`."
+                " without keyboard, and without network unless the owner allows it. Files, folder"
+                " (cd) and exports stay; processes end with the command. With `background`, only"
+                " start it, for `process`."
             ),
             schema=make_schema(
                 ("command",),
@@ -178,6 +185,10 @@ def _make_command(
 
 
 def _describe_end(done: Completed, seconds: float) -> list[str]:
+    return [*_describe_limit(done, seconds), *describe_refusals(done.refusals)]
+
+
+def _describe_limit(done: Completed, seconds: float) -> list[str]:
     if done.limit == "time":
         return [
             (

@@ -34,7 +34,7 @@ _PURPOSES = {
     "send_file": Text("sends a file with an answer"),
     "send_message": Text("writes to another chat of yours"),
     "settings": Text("changes your settings"),
-    "terminal": Text("runs commands in your workspace, in a sandbox without network"),
+    "terminal": Text("runs commands in your workspace, in a sandbox"),
     "todo": Text("keeps a plan of long work"),
     "web_fetch": Text("reads a page of the web"),
     "web_search": Text("searches the web"),

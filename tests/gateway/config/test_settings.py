@@ -161,6 +161,11 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[tools]\nsearxng_url = "search.lan"', "must be an address such as"),
         ('[tools]\nbackend = "docker"', "backend is docker, but tools.docker_image is not set."),
         ('[tools]\nbackend = "ssh"', "backend is ssh, but tools.ssh_host is not set."),
+        (
+            '[tools]\nbackend = "ssh"\nssh_host = "x"\nnetwork_people = ["ada"]',
+            "works only with the local backend, and tools.backend is ssh",
+        ),
+        ('[tools]\nnetwork_hosts = ["https://pypi.org"]', 'must be a host such as "example.org"'),
         ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
     ],
 )

@@ -246,6 +246,10 @@ def test_it_starts_the_sandbox_of_commands_and_leaves_nothing(home: Path) -> Non
         "commands run in a sandbox on this machine, without network",
     )
     assert not (home / "workspaces").exists()
+    allowed = {"PEOPLE": "ada", "HOSTS": "example.org"}
+    settings = {f"TALARIA_TOOLS__NETWORK_{name}": value for name, value in allowed.items()}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="local", **settings)["tools"]
+    assert found["text"].endswith("on this machine; those of ada reach example.org")
 
 
 def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:

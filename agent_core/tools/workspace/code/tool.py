@@ -16,7 +16,13 @@ from agent_core.tools.policy import Action, list_input_actions
 from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.workspace.code import program
 from agent_core.tools.workspace.code.frames import CodeCall, CodeEnd, CodeOutput, FrameReader
-from agent_core.tools.workspace.output import describe_binary, is_long, read_output, shorten
+from agent_core.tools.workspace.output import (
+    describe_binary,
+    describe_refusals,
+    is_long,
+    read_output,
+    shorten,
+)
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
 
@@ -207,6 +213,7 @@ class _Run:
             lines.append(f"[{_ENDS[limit]}]")
         elif status:
             lines.append(f"[Exit status {status}.]")
+        lines += describe_refusals(ended.refusals)
         if self._calls:
             called = ", ".join(f"{name} {count}" for name, count in self._calls.items())
             failed = f"; {self._failed} failed" if self._failed else ""

@@ -1,0 +1,60 @@
+"""A separate program that opens a socket in the network of a sandbox, and passes it on.
+
+A process with several threads can't enter a namespace of another user, so the gateway can't do it
+itself. The sandbox needs no program for it, and gets no way out but this socket.
+"""
+
+import ctypes
+import fcntl
+import os
+import socket
+import sys
+from errno import EPERM
+
+_GET_USERS = 0xB701
+"""`NS_GET_USERNS`: the namespace of users that a namespace belongs to (ioctl_ns(2))."""
+_FREE_BIND = 15
+"""`IP_FREEBIND`: the sandbox has no address yet while it waits (ip(7))."""
+_WAITING = 64
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(words: list[str]) -> int:
+    """Enter the network of the process in the first word, and listen on the port in the second.
+
+    The third is the descriptor of a Unix socket, to which the open socket goes.
+    """
+    pid, port, channel = map(int, words)
+    try:
+        _enter(os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.IPPROTO_IP, _FREE_BIND, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(_WAITING)
+        with socket.socket(fileno=channel) as sender:
+            socket.send_fds(sender, [b"."], [listener.fileno()])
+    except OSError as error:
+        os.write(2, (error.strerror or "it gives no reason").encode())
+        return 1
+    return 0
+
+
+def _enter(namespace: int) -> None:
+    """Enter a network, as the owner of its users where this process is not root."""
+    try:
+        _join(namespace)
+    except OSError as error:
+        if error.errno != EPERM:
+            raise
+        _join(fcntl.ioctl(namespace, _GET_USERS))
+        _join(namespace)
+
+
+def _join(namespace: int) -> None:
+    if _libc.setns(namespace, 0):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,260 @@
+"""The proxy of sandboxes: lets commands reach the hosts that the owner allows, and no others.
+
+It knows CONNECT and plain HTTP (RFC 9110, 9112). Addresses are resolved once and must be public, as
+for everything else that is fetched.
+"""
+
+import asyncio
+import logging
+import re
+import socket
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlunsplit
+
+from agent_core.tools.web.addresses import ForbiddenAddress, check_url
+from agent_core.tools.web.lookup import HostLookup
+
+MOST_CONNECTIONS = 64
+"""Connections of one command at the same time."""
+_HEAD_BYTES = 32_768
+_HEAD_SECONDS = 15.0
+_CONNECT_SECONDS = 10.0
+_IDLE_SECONDS = 300.0
+_LINGER_SECONDS = 2.0
+_PIECE = 65_536
+_MOST_REFUSALS = 10
+_LONGEST_HOST = 80
+_PORTS = (80, 443)
+"""Ports of an allowed host that is named without one."""
+_METHOD = re.compile(r"[A-Z]{1,20}")
+_OWN_FIELDS = ("connection", "keep-alive", "te", "upgrade", "host")
+"""Fields of a request that are about one connection, or that this proxy writes."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a request goes; `head` is what the server gets first, "" for a tunnel."""
+
+    host: str
+    port: int
+    head: bytes = b""
+
+
+class _Refused(Exception):
+    """A request that is not served: its status, and a sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class AllowedHosts:
+    """The allow list: `pypi.org`, `*.pypi.org` for all names below it, `*` for every host.
+
+    Each with or without a port; without one, 80 and 443 are meant.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._patterns = [_split(pattern.lower()) for pattern in patterns]
+
+    def has(self, host: str, port: int) -> bool:
+        """Return whether a host may be reached at a port."""
+        return any(
+            port in ports and (pattern in ("*", host) or _is_below(host, pattern))
+            for pattern, ports in self._patterns
+        )
+
+
+class SandboxProxy:
+    """The proxy for the commands of some people; see `SandboxNetwork`.
+
+    `people` are the names of their workspaces, or `*` for everyone.
+    """
+
+    def __init__(
+        self, people: Iterable[str], hosts: AllowedHosts, lookup: HostLookup | None = None
+    ) -> None:
+        self._people = frozenset(people)
+        self._hosts = hosts
+        self._lookup = lookup or HostLookup()
+
+    def is_open(self, workspace: str) -> bool:
+        """Return whether the commands of a workspace may use it."""
+        return bool(self._people & {workspace, "*"})
+
+    async def serve(self, listener: socket.socket) -> "ProxySession":
+        """Serve one command; see `SandboxNetwork`."""
+        session = ProxySession(self._hosts, self._lookup)
+        try:
+            server = await asyncio.start_server(session.meet, sock=listener, limit=_HEAD_BYTES)
+        except BaseException:
+            listener.close()
+            raise
+        session.on_close = server.close
+        return session
+
+
+class ProxySession:
+    """The connections of one command."""
+
+    def __init__(self, hosts: AllowedHosts, lookup: HostLookup) -> None:
+        self.on_close: Callable[[], object] = lambda: None
+        self._hosts = hosts
+        self._lookup = lookup
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._refusals: dict[str, None] = {}
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What was refused, each once; see `NetworkSession`."""
+        return tuple(self._refusals)
+
+    def close(self) -> None:
+        """End every connection; see `NetworkSession`."""
+        self.on_close()
+        for task in self._tasks:
+            task.cancel()
+
+    def meet(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """Take a connection of the command."""
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        try:
+            with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+                try:
+                    await self._answer(reader, writer)
+                except _Refused as error:
+                    await _refuse(reader, writer, error)
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """Read a request, connect to where it goes, and pass everything on."""
+        if len(self._tasks) > MOST_CONNECTIONS:
+            raise self._note(503, f"The sandbox has more than {MOST_CONNECTIONS} connections")
+        try:
+            async with asyncio.timeout(_HEAD_SECONDS):
+                target = _read_request(await reader.readuntil(b"\r\n\r\n"))
+        except asyncio.LimitOverrunError as error:
+            raise _Refused(431, "The head of the request is too long") from error
+        except ForbiddenAddress as error:
+            raise self._note(400, f"The request can't be sent: {error}") from error
+        theirs = await self._connect(target)
+        try:
+            if target.head:
+                theirs[1].write(target.head)
+            else:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _pass_on((reader, writer), theirs)
+        finally:
+            theirs[1].close()
+
+    async def _connect(self, target: _Target) -> tuple[StreamReader, StreamWriter]:
+        """Connect to an allowed host, at one of its checked addresses. Raises `_Refused`."""
+        host, port = target.host, target.port
+        shown = host[:_LONGEST_HOST] + ("" if port in _PORTS else f":{port}")
+        if not self._hosts.has(host, port):
+            raise self._note(403, f"{shown} is not on the allow list of the sandbox")
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                for address in await self._lookup.find(host, port):
+                    with suppress(OSError):
+                        return await asyncio.open_connection(address, port)
+        except ForbiddenAddress as error:
+            raise self._note(403, f"{shown} can't be reached from the sandbox: {error}") from error
+        except (OSError, TimeoutError) as error:
+            reason = "it does not answer in time"
+            if not isinstance(error, TimeoutError):
+                reason = "its name does not resolve"
+            raise self._note(502, f"{shown} can't be reached: {reason}") from error
+        raise self._note(502, f"{shown} can't be reached: it accepts no connection")
+
+    def _note(self, status: int, sentence: str) -> _Refused:
+        """Keep a sentence for the model, and return the refusal for the command."""
+        if len(self._refusals) < _MOST_REFUSALS and sentence not in self._refusals:
+            self._refusals[sentence] = None
+            _log.info("a command's connection was refused: %s", sentence)
+        return _Refused(status, sentence)
+
+
+def _split(pattern: str) -> tuple[str, tuple[int, ...]]:
+    found = re.fullmatch(r"(.+?)(?::(\d+))?", pattern)
+    assert found  # noqa: S101 - any text fits
+    return found[1], (int(found[2]),) if found[2] else _PORTS
+
+
+def _is_below(host: str, pattern: str) -> bool:
+    return pattern.startswith("*.") and host.endswith(pattern[1:])
+
+
+def _read_request(head: bytes) -> _Target:
+    """Read the head of a request. Raises `_Refused` and `ForbiddenAddress`."""
+    line, *fields = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    method, _, rest = line.partition(" ")
+    target, _, version = rest.rpartition(" ")
+    if not (_METHOD.fullmatch(method) and target and version in ("HTTP/1.0", "HTTP/1.1")):
+        raise _Refused(400, "This is no request for a proxy")
+    parts = check_url(f"https://{target}/" if method == "CONNECT" else target)
+    host = (parts.hostname or "").rstrip(".")
+    if not re.fullmatch(r"[a-z0-9._:-]+", host):
+        raise ForbiddenAddress("its host has characters that no host has")
+    if method == "CONNECT":
+        return _Target(host, parts.port or 443)
+    if parts.scheme != "http":
+        raise ForbiddenAddress("a proxy gets https addresses by CONNECT")
+    path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    kept = [field for field in fields if not _is_own(field)]
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {parts.netloc}", *kept, "Connection: close"]
+    return _Target(host, parts.port or 80, ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+
+
+def _is_own(field: str) -> bool:
+    name = field.partition(":")[0].strip().lower()
+    return name in _OWN_FIELDS or name.startswith("proxy-")
+
+
+async def _refuse(reader: StreamReader, writer: StreamWriter, error: _Refused) -> None:
+    """Answer with a sentence, also where many programs show it: in the first line.
+
+    What the command still sends is read and dropped, because the kernel would drop the answer too.
+    """
+    body = f"{error}.\n".encode()
+    head = (
+        f"HTTP/1.1 {error.status} {error}\r\nContent-Type: text/plain\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    writer.write(head.encode("latin-1", "replace") + body)
+    writer.write_eof()
+    async with asyncio.timeout(_LINGER_SECONDS):
+        while await reader.read(_PIECE):
+            pass
+
+
+async def _pass_on(
+    one: tuple[StreamReader, StreamWriter], other: tuple[StreamReader, StreamWriter]
+) -> None:
+    """Pass bytes in both directions until both ends are closed, or nothing passes for long."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(_IDLE_SECONDS) as idle:
+
+        def note() -> None:
+            idle.reschedule(loop.time() + _IDLE_SECONDS)
+
+        await asyncio.gather(_copy(one[0], other[1], note), _copy(other[0], one[1], note))
+
+
+async def _copy(reader: StreamReader, writer: StreamWriter, note: Callable[[], None]) -> None:
+    while piece := await reader.read(_PIECE):
+        writer.write(piece)
+        await writer.drain()
+        note()
+    with suppress(OSError):
+        writer.write_eof()
