@@ -13,6 +13,7 @@ from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.network import NetworkSession, SandboxNetwork
 from agent_core.execution.running import Completed, run_command
 from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.selected import SelectedBackends
 from agent_core.execution.servers import (
     ServerProcess,
     ServerProgram,
@@ -37,6 +38,7 @@ __all__ = [
     "RemoteSettings",
     "SandboxLimits",
     "SandboxNetwork",
+    "SelectedBackends",
     "ServerProcess",
     "ServerProgram",
     "SshBackend",

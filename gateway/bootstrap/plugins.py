@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import cast
 
 from adapters.contract import ChatAdapter
-from agent_core.errors import BackendUnavailable
 from agent_core.execution import (
     WORKSPACES,
     Backend,
@@ -19,6 +18,7 @@ from agent_core.execution import (
     LocalBackend,
     RemoteSettings,
     SandboxLimits,
+    SelectedBackends,
     SshBackend,
     find_bubblewrap,
 )
@@ -26,7 +26,7 @@ from agent_core.memory import MemoryProvider
 from agent_core.models import Model
 from agent_core.tools.web import AllowedHosts, HostLookup, SandboxProxy
 from gateway.bootstrap.garbage_collection import held_off
-from gateway.config import Settings, environment
+from gateway.config import Settings, ToolSettings, environment
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
@@ -103,60 +103,74 @@ def _load(package: str, name: str, known: list[str], kind: str) -> ModuleType:
         return importlib.import_module(f"{package}.{name}")
 
 
-def make_backend(settings: Settings) -> Backend | None:
-    """Make the place where commands run; None if no tools act."""
+def make_backend(settings: Settings) -> SelectedBackends | None:
+    """Make the places where commands run; None if no tools act."""
     table = settings.tools
-    if not table.backend:
+    chosen = dict(table.backends)
+    names = {*chosen.values(), *([table.backend] if table.backend else ())}
+    if not names:
         return None
+    made = {name: _make_backend(name, settings) for name in sorted(names)}
+    places = {person: made[name] for person, name in chosen.items()}
+    return SelectedBackends(made.get(table.backend), places)
+
+
+def _make_backend(name: str, settings: Settings) -> Backend:
+    table = settings.tools
     limits = SandboxLimits(
         memory=table.memory_mb * _MEGABYTE,
         processes=table.processes,
         file=table.file_mb * _MEGABYTE,
         workspace=table.workspace_mb * _MEGABYTE,
     )
-    home = settings.home.resolve()
-    if table.backend == "docker":
-        return DockerBackend(
-            home / WORKSPACES,
-            limits,
-            ContainerSettings(
-                image=table.docker_image,
-                network=table.docker_network,
-                cpus=table.docker_cpus,
-                idle_seconds=table.docker_idle_minutes * 60.0,
-                environ=environment(),
-            ),
-        )
-    if table.backend == "ssh":
-        return SshBackend(
-            limits,
-            RemoteSettings(
-                host=table.ssh_host,
-                user=table.ssh_user,
-                port=table.ssh_port,
-                key=table.ssh_key,
-                known_hosts=table.ssh_known_hosts,
-                root=table.ssh_root,
-                environ=environment(),
-            ),
-        )
+    root = settings.home.resolve() / WORKSPACES
+    if name == "docker":
+        return DockerBackend(root, limits, _make_container_settings(table))
+    if name == "ssh":
+        return SshBackend(limits, _make_remote_settings(table))
     network = SandboxProxy(
         table.network_people,
         AllowedHosts(table.network_hosts),
         HostLookup(settings.digest.allow_hosts),
     )
-    return LocalBackend(
-        *(home / WORKSPACES, limits), hidden=(home,), program=find_bubblewrap(), network=network
+    hidden = (settings.home.resolve(),)
+    return LocalBackend(root, limits, hidden=hidden, program=find_bubblewrap(), network=network)
+
+
+def _make_container_settings(table: ToolSettings) -> ContainerSettings:
+    return ContainerSettings(
+        image=table.docker_image,
+        network=table.docker_network,
+        cpus=table.docker_cpus,
+        idle_seconds=table.docker_idle_minutes * 60.0,
+        environ=environment(),
+    )
+
+
+def _make_remote_settings(table: ToolSettings) -> RemoteSettings:
+    return RemoteSettings(
+        host=table.ssh_host,
+        user=table.ssh_user,
+        port=table.ssh_port,
+        key=table.ssh_key,
+        known_hosts=table.ssh_known_hosts,
+        root=table.ssh_root,
+        environ=environment(),
     )
 
 
 async def load_backend(settings: Settings) -> Backend | None:
-    """Make the place where commands run, and try it; None, and a warning, if it fails."""
+    """Make the places where commands run, and try them; None if all fail, with warnings.
+
+    One that fails stays: its people get the reason as a tool's error, and it may come back.
+    """
     backend = make_backend(settings)
-    if backend:
-        try:
-            await backend.health()
-        except BackendUnavailable as error:
-            _log.warning("the tools of [tools] are off: %s", error)
-            return None
-    return backend
+    if backend is None:
+        return None
+    faults = await backend.list_faults()
+    for name, reason in faults.items():
+        _log.warning("the backend %s does not work now: %s", name, reason)
+    if len(faults) < len(backend.names):
+        return backend
+    _log.warning("the tools of [tools] are off, because no backend works")
+    return None

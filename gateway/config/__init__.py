@@ -37,3 +37,4 @@ from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
 from gateway.config.tables import LogSettings as LogSettings
 from gateway.config.tables import RetentionSettings as RetentionSettings
 from gateway.config.tables import SkillSettings as SkillSettings
+from gateway.config.tables import ToolSettings as ToolSettings

@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gateway.config.tool_rules import PersonBackends
 from gateway.config.types import HostPatterns, Text, Texts
 
 
@@ -10,6 +11,11 @@ class PlaceSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
+    backends: PersonBackends = Field(
+        (),
+        description="Backends of single people, as tables `[[tools.backends]]` with `person` (a"
+        " folder name of `talaria people list`) and `backend`. Everyone else has `tools.backend`.",
+    )
     network_people: Texts = Field(
         (),
         description="People whose commands may reach `network_hosts`, by their folder names from"

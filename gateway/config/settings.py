@@ -268,18 +268,22 @@ def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
 
 
 def _check_backend(tools: ToolSettings) -> None:
+    chosen = dict(tools.backends)
     needed = {
         "docker": ("tools.docker_image", tools.docker_image),
         "ssh": ("tools.ssh_host", tools.ssh_host),
     }
-    name, value = needed.get(tools.backend, ("", "not needed"))
-    if not value:
-        raise SettingsError(f"tools.backend is {tools.backend}, but {name} is not set.")
-    if tools.network_people and tools.backend not in ("", "local"):
-        raise SettingsError(
-            f"tools.network_people works only with the local backend, and tools.backend is"
-            f" {tools.backend}; take it out."
-        )
+    for backend in (tools.backend, *chosen.values()):
+        name, value = needed.get(backend, ("", "not needed"))
+        if not value:
+            raise SettingsError(f"A backend is {backend}, but {name} is not set.")
+    for person in tools.network_people:
+        backend = chosen.get(person, tools.backend)
+        if backend not in ("", "local"):
+            raise SettingsError(
+                f"tools.network_people works only with the local backend, and {person} has"
+                f" {backend}; take it out."
+            )
 
 
 def _check_search(tools: ToolSettings, secrets: Secrets) -> None:

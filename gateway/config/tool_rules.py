@@ -1,4 +1,4 @@
-"""The tables `[[tools.rules]]` and `[[tools.limits]]`: read, and refused where they are wrong."""
+"""The tables `[[tools.rules]]`, `[[tools.limits]]` and `[[tools.backends]]`: read and checked."""
 
 from collections.abc import Mapping
 from typing import Annotated, get_args
@@ -104,5 +104,48 @@ def _read_limit(row: object, number: int) -> tuple[str, CallRule]:
 ToolLimits = Annotated[
     tuple[tuple[str, CallRule], ...],
     BeforeValidator(_read_limits),
+    Field(json_schema_extra={"allowed": "tables"}),
+]
+
+_BACKENDS = ("local", "docker", "ssh")
+_BACKEND_KEYS = ("person", "backend")
+_BACKENDS_EXPECTED = (
+    "tables [[tools.backends]], each with person, a folder name of `talaria people list`, and with"
+    ' backend = "local", "docker" or "ssh"'
+)
+
+
+def _read_backends(value: object) -> tuple[tuple[str, str], ...]:
+    """Read who has which backend. Raises `ValueError` with what is wrong."""
+    if not isinstance(value, list | tuple):
+        raise ValueError(_BACKENDS_EXPECTED)
+    found = tuple(_read_backend(row, number) for number, row in enumerate(value, start=1))
+    people = [person for person, _ in found]
+    if twice := next((person for person in people if people.count(person) > 1), ""):
+        raise ValueError(f"{_BACKENDS_EXPECTED}; two of them are about {twice}")
+    return found
+
+
+def _read_backend(row: object, number: int) -> tuple[str, str]:
+    if isinstance(row, str):  # of a variable: person and backend
+        row = row.split(maxsplit=1)
+    if isinstance(row, list | tuple):
+        row = dict(zip(_BACKEND_KEYS, row, strict=False))
+    where = f"{_BACKENDS_EXPECTED}; in table {number},"
+    if not isinstance(row, Mapping):
+        raise ValueError(_BACKENDS_EXPECTED)
+    if unknown := next((key for key in row if key not in _BACKEND_KEYS), ""):
+        raise ValueError(f"{where} the key {unknown} is not known")
+    person, backend = row.get("person"), row.get("backend")
+    if not isinstance(person, str) or not person:
+        raise ValueError(f"{where} person is missing")
+    if backend not in _BACKENDS:
+        raise ValueError(f"{where} there is no backend {backend}")
+    return person, str(backend)
+
+
+PersonBackends = Annotated[
+    tuple[tuple[str, str], ...],
+    BeforeValidator(_read_backends),
     Field(json_schema_extra={"allowed": "tables"}),
 ]

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from agent_core.errors import AgentBroken, BackendUnavailable, SkillBroken, StoreError
+from agent_core.errors import AgentBroken, SkillBroken, StoreError
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
@@ -26,6 +26,7 @@ from gateway.config import (
     SKILLS,
     Secrets,
     Settings,
+    ToolSettings,
     explain_length,
     find_open_mode,
     list_unknown_variables,
@@ -291,37 +292,41 @@ def _look_at_confinement() -> Finding:
 
 
 def _look_at_tools(settings: Settings) -> Finding:
-    """Start the sandbox: only that shows whether commands can run."""
+    """Start every sandbox: only that shows whether commands can run."""
     backend = make_backend(settings)
     if backend is None:
         return _finding("tools", "ok", 'no commands or files; tools.backend = "local" allows them')
 
-    async def try_it() -> None:
+    async def try_them() -> dict[str, str]:
         try:
-            await backend.health()
+            return await backend.list_faults()
         finally:
             await backend.close()
 
-    try:
-        asyncio.run(try_it())
-    except BackendUnavailable as error:
-        return _finding("tools", "note", f"commands and files are off: {error}")
-    return _finding("tools", "ok", _describe_backend(settings))
-
-
-def _describe_backend(settings: Settings) -> str:
+    faults = asyncio.run(try_them())
+    if len(faults) == len(backend.names):
+        return _finding(
+            "tools", "note", f"commands and files are off: {'; '.join(faults.values())}"
+        )
+    parts = [f"{name} does not work: {reason}" for name, reason in faults.items()]
     table = settings.tools
-    if table.backend == "ssh":
-        return f"commands run in a sandbox on {table.ssh_host}, without network"
-    if table.backend == "docker":
+    parts += [f"commands run {_describe_backend(table.backend, table)}"] if table.backend else []
+    parts += [f"those of {who} {_describe_backend(name, table)}" for who, name in table.backends]
+    return _finding("tools", "note" if faults else "ok", "; ".join(parts))
+
+
+def _describe_backend(name: str, table: ToolSettings) -> str:
+    if name == "ssh":
+        return f"in a sandbox on {table.ssh_host}, without network"
+    if name == "docker":
         network = table.docker_network
         reach = "without network" if network == "none" else f"with the network {network}"
-        return f"commands run in a container for each person, {reach}"
-    people = ["everyone" if name == "*" else name for name in table.network_people]
+        return f"in a container for each person, {reach}"
+    people = ["everyone" if person == "*" else person for person in table.network_people]
     if not people:
-        return "commands run in a sandbox on this machine, without network"
+        return "in a sandbox on this machine, without network"
     hosts = ", ".join(table.network_hosts) or "nothing; tools.network_hosts is empty"
-    return f"commands run in a sandbox on this machine; those of {', '.join(people)} reach {hosts}"
+    return f"in a sandbox on this machine, with a network for {', '.join(people)} to {hosts}"
 
 
 def _look_at_mcp(settings: Settings) -> list[Finding]:

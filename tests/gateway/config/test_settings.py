@@ -74,6 +74,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "prices": "m in=1 out=2 date=2026-11-01",
             "rules": "deny terminal rm *",
             "limits": "web_search 3",
+            "backends": "ada local",
             "bind": "::1",
             "http_bind": "::1",
             "public_url": "https://talaria.example.org",
@@ -92,6 +93,8 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
         expected = {"boolean": False, "string": text, "array": items}.get(schema["type"])
         if key == "limits":
             expected = (("web_search", CallRule(most_per_turn=3)),)
+        if key == "backends":
+            expected = (("ada", "local"),)
         if key == "rules":
             expected = (Rule(effect="deny", tool="terminal", pattern="rm *"),)
         assert value == (float(text) if expected is None else expected), (table, key)
@@ -163,8 +166,30 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[tools]\nbackend = "ssh"', "backend is ssh, but tools.ssh_host is not set."),
         (
             '[tools]\nbackend = "ssh"\nssh_host = "x"\nnetwork_people = ["ada"]',
-            "works only with the local backend, and tools.backend is ssh",
+            "works only with the local backend, and ada has ssh",
         ),
+        (
+            (
+                '[tools]\nnetwork_people = ["ada"]\ndocker_image = "x"\n'
+                '[[tools.backends]]\nperson = "ada"\nbackend = "docker"'
+            ),
+            "works only with the local backend, and ada has docker",
+        ),
+        ('[[tools.backends]]\nperson = "ada"\nbackend = "ssh"', "but tools.ssh_host is not set."),
+        (
+            '[[tools.backends]]\nperson = "ada"\nbackend = "dokcer"',
+            "in table 1, there is no backend dokcer",
+        ),
+        ('[[tools.backends]]\nbackend = "local"', "in table 1, person is missing"),
+        ('[[tools.backends]]\nfor = "ada"', "in table 1, the key for is not known"),
+        (
+            (
+                '[[tools.backends]]\nperson = "a"\nbackend = "local"\n'
+                '[[tools.backends]]\nperson = "a"\nbackend = "local"'
+            ),
+            "two of them are about a",
+        ),
+        ("[tools]\nbackends = 5", "must be tables"),
         ('[tools]\nnetwork_hosts = ["https://pypi.org"]', 'must be a host such as "example.org"'),
         ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
     ],

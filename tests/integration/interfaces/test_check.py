@@ -249,7 +249,14 @@ def test_it_starts_the_sandbox_of_commands_and_leaves_nothing(home: Path) -> Non
     allowed = {"PEOPLE": "ada", "HOSTS": "example.org"}
     settings = {f"TALARIA_TOOLS__NETWORK_{name}": value for name, value in allowed.items()}
     found = findings(home, 0, TALARIA_TOOLS__BACKEND="local", **settings)["tools"]
-    assert found["text"].endswith("on this machine; those of ada reach example.org")
+    assert found["text"].endswith("with a network for ada to example.org")
+    people = {"TALARIA_TOOLS__BACKENDS": "ben docker", "TALARIA_TOOLS__DOCKER_IMAGE": "x"}
+    nobody = {"DOCKER_HOST": "unix:///nobody.sock", **people}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="local", **nobody)["tools"]
+    assert found["state"] == "note"
+    assert found["text"].startswith("docker does not work: ")
+    assert "commands run in a sandbox on this machine" in found["text"]
+    assert found["text"].endswith("those of ben in a container for each person, without network")
 
 
 def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:

@@ -1,0 +1,50 @@
+"""The choice of backends: each person's commands and files are where the owner said."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import BackendUnavailable
+from agent_core.execution import Command, LocalBackend, SelectedBackends, run_command
+from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_local, needs_bubblewrap
+
+
+async def write(backend: SelectedBackends, workspace: str) -> None:
+    command = Command(workspace=workspace, argv=("/bin/bash", "-c", "touch made"))
+    done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
+    assert done.status == 0
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_commands_and_files_are_in_the_chosen_place(tmp_path: Path) -> None:
+    here, there = make_local(tmp_path / "here"), make_local(tmp_path / "there")
+    backend = SelectedBackends(here, {"ben": there})
+    for workspace in ("anna", "ben"):
+        await write(backend, workspace)
+        await backend.write_file(workspace, "note", b"x")
+        assert (await backend.read_file(workspace, "note", 10)).data == b"x"
+    assert {path.name for path in (tmp_path / "here/workspaces/anna").iterdir()} == {"made", "note"}
+    assert {path.name for path in (tmp_path / "there/workspaces/ben").iterdir()} == {"made", "note"}
+    assert not (tmp_path / "here/workspaces/ben").exists()
+    await backend.close()
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_one_that_fails_is_named_and_takes_nothing_from_the_others(tmp_path: Path) -> None:
+    backend = SelectedBackends(make_local(tmp_path), {"ben": LocalBackend(tmp_path, LIMITS)})
+    assert "bubblewrap is not installed" in (await backend.list_faults())["local"]
+    await backend.health()
+    await write(backend, "anna")
+    with pytest.raises(BackendUnavailable, match="apt install bubblewrap"):
+        await write(backend, "ben")
+
+
+async def test_without_a_default_others_learn_what_is_missing(tmp_path: Path) -> None:
+    backend = SelectedBackends(None, {"ben": LocalBackend(tmp_path, LIMITS)})
+    assert not backend.has_network("anna")
+    with pytest.raises(BackendUnavailable, match="the owner can choose one"):
+        await backend.read_file("anna", "x", 1)
+    with pytest.raises(BackendUnavailable, match="bubblewrap is not installed"):
+        await backend.health()
