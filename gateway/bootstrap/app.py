@@ -16,7 +16,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.attachments import make_speech_command
 from gateway.bootstrap import factories, maintenance
-from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core
+from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core, warn_of_unknown_people
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
@@ -85,6 +85,7 @@ async def run(
             stack.push_async_callback(backend.close)
         if core.background:
             stack.push_async_callback(core.background.close)
+        await warn_of_unknown_people(core)
         claim_code = await _make_claim_code(core)
         build = partial(_build, core=core, claim_code=claim_code)
         await serve(build, stop=stop, companions=companions)

@@ -1,6 +1,7 @@
 """The services that need no TaskGroup, and what a program adds to them."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.models import Model
 from agent_core.state.engine.database import Database, Observer
+from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
 from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
@@ -29,6 +31,8 @@ from gateway.config import Settings, list_hidden
 from gateway.config import now as wall_clock
 from gateway.conversion import make_zone_finder
 from gateway.people import Access, Identity, Rooms
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,3 +156,22 @@ def _make_background(
         most=settings.tools.background, seconds=settings.tools.background_hours * 3600.0
     )
     return BackgroundCommands(database, backend, limits, extra.now)
+
+
+async def warn_of_unknown_people(core: Core) -> None:
+    """Warn of names in the settings of commands that nobody has: a typing mistake opens nothing,
+    but it also leaves a person in a place that was meant to be another. Raises `StoreError`.
+    """
+    table = core.settings.tools
+    known = {person.slug for person in await core.database.read(people.list_all)}
+    for setting, names in (
+        ("tools.backends", dict(table.backends)),
+        ("tools.network_people", table.network_people),
+    ):
+        for name in set(names) - known - {"*"}:
+            _log.warning(
+                "%s names %s, but there is no such person; `talaria people list` shows the"
+                " folder names",
+                setting,
+                name,
+            )

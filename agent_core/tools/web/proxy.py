@@ -17,8 +17,10 @@ from urllib.parse import urlunsplit
 from agent_core.tools.web.addresses import ForbiddenAddress, check_url
 from agent_core.tools.web.lookup import HostLookup
 
-MOST_CONNECTIONS = 64
+MOST_CONNECTIONS = 32
 """Connections of one command at the same time."""
+MOST_IN_ALL = 128
+"""Connections of all commands; each takes two of the gateway's descriptors, often 1,024."""
 _HEAD_BYTES = 32_768
 _HEAD_SECONDS = 15.0
 _CONNECT_SECONDS = 10.0
@@ -82,6 +84,7 @@ class SandboxProxy:
         self._people = frozenset(people)
         self._hosts = hosts
         self._lookup = lookup or HostLookup()
+        self._open: set[asyncio.Task[None]] = set()
 
     def is_open(self, workspace: str) -> bool:
         """Return whether the commands of a workspace may use it."""
@@ -89,7 +92,7 @@ class SandboxProxy:
 
     async def serve(self, listener: socket.socket) -> "ProxySession":
         """Serve one command; see `SandboxNetwork`."""
-        session = ProxySession(self._hosts, self._lookup)
+        session = ProxySession(self._hosts, self._lookup, self._open)
         try:
             server = await asyncio.start_server(session.meet, sock=listener, limit=_HEAD_BYTES)
         except BaseException:
@@ -102,11 +105,15 @@ class SandboxProxy:
 class ProxySession:
     """The connections of one command."""
 
-    def __init__(self, hosts: AllowedHosts, lookup: HostLookup) -> None:
+    def __init__(
+        self, hosts: AllowedHosts, lookup: HostLookup, everyone: set[asyncio.Task[None]]
+    ) -> None:
+        """`everyone` holds the open connections of all commands."""
         self.on_close: Callable[[], object] = lambda: None
         self._hosts = hosts
         self._lookup = lookup
         self._tasks: set[asyncio.Task[None]] = set()
+        self._everyone = everyone
         self._refusals: dict[str, None] = {}
 
     @property
@@ -123,8 +130,9 @@ class ProxySession:
     def meet(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Take a connection of the command."""
         task = asyncio.create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        for tasks in (self._tasks, self._everyone):
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         try:
@@ -140,6 +148,8 @@ class ProxySession:
         """Read a request, connect to where it goes, and pass everything on."""
         if len(self._tasks) > MOST_CONNECTIONS:
             raise self._note(503, f"The sandbox has more than {MOST_CONNECTIONS} connections")
+        if len(self._everyone) > MOST_IN_ALL:
+            raise self._note(503, "All sandboxes together have too many connections; try again")
         try:
             async with asyncio.timeout(_HEAD_SECONDS):
                 target = _read_request(await reader.readuntil(b"\r\n\r\n"))

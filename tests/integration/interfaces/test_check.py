@@ -265,6 +265,18 @@ def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:
     assert found["text"].endswith("is open to other users (mode 755); the next start closes it")
 
 
+async def test_a_start_warns_of_people_who_are_not_there(home: Path) -> None:
+    (open_home(home) / "config.toml").write_text(
+        '[tools]\nnetwork_people = ["*", "nobody"]\n'
+        '[[tools.backends]]\nperson = "adda"\nbackend = "local"\n'
+    )
+    async with running(home):
+        log = await asyncio.to_thread((home / "logs" / "talaria.log").read_text)
+    assert "tools.backends names adda, but there is no such person" in log
+    assert "tools.network_people names nobody, but" in log
+    assert "names *" not in log
+
+
 async def test_a_start_closes_an_open_home_to_others(home: Path) -> None:
     async with running(open_home(home)):
         assert mode_of(home) == 0o700

@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.tools.web import AllowedHosts, HostLookup, SandboxProxy
 from agent_core.tools.web.lookup import Resolve
-from agent_core.tools.web.proxy import MOST_CONNECTIONS, ProxySession
+from agent_core.tools.web.proxy import MOST_CONNECTIONS, MOST_IN_ALL, ProxySession
 from tests.agent_core.tools.web.conftest import Listener
 from tests.agent_core.tools.web.forms import HOSTS, resolve
 from tests.emulators.sources import Sources
@@ -189,3 +189,19 @@ async def test_connections_are_limited_and_end_with_the_session() -> None:
                 writer.close()
         with pytest.raises(OSError, match="Connect call failed"):
             await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_the_connections_of_all_commands_are_limited_together() -> None:
+    proxy = SandboxProxy(("ada",), AllowedHosts(("good.test",)), HostLookup((), here))
+    ports, sessions, held = [], [], []
+    for _ in range(MOST_IN_ALL // MOST_CONNECTIONS + 1):
+        listener = socket.create_server(("127.0.0.1", 0))
+        ports.append(listener.getsockname()[1])
+        sessions.append(await proxy.serve(listener))
+    for port in ports[:-1]:
+        held += [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS)]
+    assert "too many connections; try again" in await ask(ports[-1], get("http://good.test/"))
+    for session in sessions:
+        session.close()
+    for _, writer in held:
+        writer.close()

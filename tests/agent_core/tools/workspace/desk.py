@@ -1,6 +1,7 @@
 """A toolbox with the tools of a workspace, as one person's turn has it."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent_core.execution import Backend
@@ -8,6 +9,9 @@ from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.engine.database import Database
 from agent_core.tools import (
     MemoryOwner,
+    Policy,
+    Protected,
+    Rule,
     SecretMask,
     Toolbox,
     ToolContext,
@@ -25,7 +29,13 @@ class Desk:
     """A toolbox with the tools of a workspace, and the folder that they work in."""
 
     def __init__(
-        self, database: Database, folder: Path, backend: Backend, *, seconds: float = 600
+        self,
+        database: Database,
+        folder: Path,
+        backend: Backend,
+        *,
+        seconds: float = 600,
+        rules: Sequence[Rule] = (),
     ) -> None:
         self.database = database
         self.place = folder / "workspaces" / "anna"
@@ -33,7 +43,9 @@ class Desk:
         limits = BackgroundLimits(most=MOST_BACKGROUND, seconds=seconds)
         self.background = BackgroundCommands(database, backend, limits, lambda: self.now)
         self.tools = make_workspace_tools(backend, self.background, command_seconds=30)
-        self._toolbox = Toolbox(self.tools, mask=SecretMask((SECRET,)))
+        protected = Protected(home=str(folder), user_home="")
+        policy = Policy(database, rules=rules, protected=protected) if rules else None
+        self._toolbox = Toolbox(self.tools, mask=SecretMask((SECRET,)), policy=policy)
         self._calls = 0
 
     def context(
