@@ -21,14 +21,16 @@ __go() {
 [ -f "$__state" ] && ! [ -L "$__state" ] && . "$__state" 3>&2 2>/dev/null
 [ -z "$__folder" ] || cd -- "$__here"
 """
+_OWN = "PWD OLDPWD SHLVL http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY"
+"""Variables that each sandbox sets anew: the way to the network may be closed by the next one."""
 # Most commands change nothing, and then nothing is forked: that would double their time.
 _SAVE = f"""
 __capture() {{
     __all=
-    export -n PWD OLDPWD SHLVL
+    export -n {_OWN}
     declare -px > /tmp/.exports && IFS= read -r -d '' __all < /tmp/.exports
-    export PWD OLDPWD SHLVL
-    [ -n "$__all" ] || __all=$(export -n PWD OLDPWD SHLVL; declare -px)$'\\n'
+    export {_OWN}
+    [ -n "$__all" ] || __all=$(export -n {_OWN}; declare -px)$'\\n'
 }} 2>/dev/null
 __capture
 __before=$__all __begun=$PWD

@@ -52,3 +52,11 @@ async def test_a_command_in_the_background_writes_it_into_its_output(open_desk: 
     await open_desk.say("terminal", command=ASK, background=True)
     assert SENTENCE in await open_desk.say("process", action="wait", id="p1")
     assert SENTENCE in await open_desk.say("read_file", path=".processes/p1.log")
+
+
+async def test_the_shell_keeps_no_way_to_the_network(open_desk: Desk) -> None:
+    said = await open_desk.say("terminal", command="export KEPT=1; echo $https_proxy")
+    assert said == "http://127.0.0.1:3128"
+    said = await open_desk.say("terminal", command="echo $KEPT $HTTPS_PROXY; cat .shell/1")
+    assert said.startswith("1 http://127.0.0.1:3128\n")
+    assert said.count("3128") == 1
