@@ -21,7 +21,9 @@ elif command -v rg >/dev/null; then
     exec rg --no-config --hidden --glob '!.git' ${glob:+--glob "$glob"} --line-number \\
         --no-heading --with-filename --color never --sort path -e "$pattern" -- "$path"
 else
-    exec grep -rnIE --exclude-dir=.git ${glob:+--include="$glob"} -e "$pattern" -- "$path"
+    flavor=E  # it knows no \\d, as models write it, and finds nothing without a word
+    grep -qP x <<< x 2>/dev/null && flavor=P
+    exec grep -rnI$flavor --exclude-dir=.git ${glob:+--include="$glob"} -e "$pattern" -- "$path"
 fi
 """
 """Runs in the sandbox, so no path and no pattern reaches anything else."""
