@@ -108,7 +108,11 @@ class SupervisedProcess:
             return Exit(status=self._status, limit=self._limit)
         if self._is_killed or self._limit:
             return Exit(status=_KILLED, limit=self._limit)
-        raise BackendUnavailable(f"the command was lost: {self.describe_complaints()}")
+        reason = self.describe_complaints().rstrip(".")
+        raise BackendUnavailable(
+            f"the command was lost ({reason}); part of its work may be done, so look before you"
+            " repeat it"
+        )
 
     async def kill(self) -> None:
         """Kill the command with all that it started; see `Process`."""

@@ -111,7 +111,7 @@ async def test_a_command_whose_container_dies_is_lost_with_a_reason(folder: Path
         while not (folder / "workspaces/anna/begun").exists():
             await asyncio.sleep(0)
     remove_containers(folder)
-    with pytest.raises(BackendUnavailable, match="the command was lost"):
+    with pytest.raises(BackendUnavailable, match="look before you repeat it"):
         await waiting
     await backend.close()
 

@@ -56,7 +56,7 @@ async def test_a_lost_machine_is_an_error_and_its_commands_end(tmp_path: Path) -
             while not beat.exists():
                 await asyncio.sleep(0)
         _break_connections(int((tmp_path / "server" / "pid").read_text()))
-        with pytest.raises(BackendUnavailable, match="the command was lost"):
+        with pytest.raises(BackendUnavailable, match="look before you repeat it"):
             await running
     with pytest.raises(BackendUnavailable):
         await backend.start(command)
