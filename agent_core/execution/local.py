@@ -65,7 +65,9 @@ class LocalBackend:
         self._hidden = hidden
         self._program = program
         self._network = network
-        self._folders = WorkspaceFolders(root, limits.workspace)
+        # Where this process is root, containers have given the files to another user.
+        owner = None if os.geteuid() else 0
+        self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
         self._running: dict[str, set[_LocalProcess]] = {}
 
     def has_network(self, workspace: str) -> bool:

@@ -10,7 +10,14 @@ import pytest
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution import Command, ContainerSettings, DockerBackend, run_command
-from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_docker, needs_docker
+from tests.agent_core.execution.backends import (
+    LIMITS,
+    MEGABYTE,
+    make_docker,
+    make_local,
+    needs_bubblewrap,
+    needs_docker,
+)
 from tests.agent_core.execution.engine import IMAGE, remove_containers
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -101,6 +108,22 @@ async def test_a_container_that_somebody_removed_is_made_again(folder: Path) -> 
     remove_containers(folder)
     assert await say(backend, "cat note") == b"kept\n"
     await backend.close()
+
+
+@needs_docker
+@needs_bubblewrap
+async def test_a_workspace_keeps_its_files_when_its_backend_changes(folder: Path) -> None:
+    local, docker = make_local(folder), make_docker(folder)
+    for number, backend in enumerate((local, docker, local, docker)):
+        command = f"ls; [ {number} = 0 ] || rm {number - 1}; echo > {number}"
+        done = await run_command(
+            backend,
+            Command(workspace="anna", argv=("/bin/bash", "-c", command)),
+            seconds=60,
+            most_bytes=MEGABYTE,
+        )
+        assert (done.output, done.status) == (b"%d\n" % (number - 1) if number else b"", 0)
+    await docker.close()
 
 
 @needs_docker
