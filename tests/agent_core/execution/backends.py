@@ -19,6 +19,7 @@ from agent_core.execution import (
     SshBackend,
     find_bubblewrap,
 )
+from agent_core.tools.web import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
 from tests.agent_core.execution.sshd import has_server
 
@@ -38,8 +39,11 @@ def _has_sandbox() -> bool:
 needs_bubblewrap = pytest.mark.skipif(not _has_sandbox(), reason="no bubblewrap works here")
 
 
-def make_local(folder: Path) -> LocalBackend:
-    return LocalBackend(folder / "workspaces", LIMITS, program=find_bubblewrap())
+def make_local(folder: Path, *hosts: str) -> LocalBackend:
+    """Make the local backend; everybody may reach these hosts."""
+    network = SandboxProxy(("*",), AllowedHosts(hosts)) if hosts else None
+    program = find_bubblewrap()
+    return LocalBackend(folder / "workspaces", LIMITS, program=program, network=network)
 
 
 def make_docker(folder: Path) -> DockerBackend:
@@ -59,13 +63,17 @@ MARKS = {
 }
 BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
 """Every backend, as the parameters of a fixture; more are added here."""
+CONFINED = [*BACKENDS, pytest.param("network", marks=[needs_bubblewrap, pytest.mark.slow])]
+"""The same, and the local one whose commands may reach every public host."""
 
 
 @asynccontextmanager
 async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Backend]:
     """Make the backend that a fixture is asked for, with its workspaces below a folder."""
     backend: Backend = make_local(folder)
-    if request.param == "docker":
+    if request.param == "network":
+        backend = make_local(folder, "*")
+    elif request.param == "docker":
         backend = make_docker(folder)
     elif request.param == "ssh":
         server: RemoteSettings = request.getfixturevalue("sshd")

@@ -14,7 +14,7 @@ import pytest
 
 from agent_core.execution import Backend, Command, Completed, run_command
 from tests.agent_core.execution.attempts import LIMITS, NETWORK, PROCESSES, READ, RIGHTS
-from tests.agent_core.execution.backends import BACKENDS, open_backend
+from tests.agent_core.execution.backends import CONFINED, open_backend
 
 CANARY = "canary-4f2a91"
 ATTEMPTS = READ | PROCESSES | NETWORK | RIGHTS | LIMITS
@@ -53,7 +53,7 @@ class Prey:
         }
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=CONFINED)
 async def prey(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Prey]:
     home = tmp_path / "home"
     (home / "workspaces" / "ben").mkdir(parents=True)
