@@ -16,7 +16,11 @@ class Module:
 
     path: str
     text: str
-    tree: ast.Module
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The module, parsed when it is first needed; raises `SyntaxError`."""
+        return ast.parse(self.text)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -34,11 +38,6 @@ class Module:
         return self.path.startswith(PRODUCT)
 
 
-def parse(path: str, text: str) -> Module:
-    """A module of a text; raises `SyntaxError`."""
-    return Module(path=path, text=text, tree=ast.parse(text))
-
-
 @cache
 def list_modules(folders: tuple[str, ...] = ALL) -> tuple[Module, ...]:
     """Every module under these folders: of the whole project, where none is named."""
@@ -48,4 +47,4 @@ def list_modules(folders: tuple[str, ...] = ALL) -> tuple[Module, ...]:
 
 @cache
 def _read(file: Path) -> Module:
-    return parse(file.relative_to(ROOT).as_posix(), file.read_text())
+    return Module(path=file.relative_to(ROOT).as_posix(), text=file.read_text())

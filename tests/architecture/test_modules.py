@@ -3,7 +3,7 @@
 import pytest
 
 from tests.architecture.rules import RULES, Rule
-from tests.architecture.source import PRODUCT, list_modules, parse
+from tests.architecture.source import PRODUCT, Module, list_modules
 
 DOC = '"""Does one thing, and says which."""\n'
 
@@ -55,7 +55,7 @@ def test_the_whole_gateway_is_looked_at() -> None:
 )
 def test_a_planted_fault_is_found(rule: str, path: str, text: str) -> None:
     check = next(one for one in RULES if one.__name__ == rule)
-    assert len(list(check(parse(path, text)))) == 1
+    assert len(list(check(Module(path=path, text=text)))) == 1
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_a_planted_fault_is_found(rule: str, path: str, text: str) -> None:
     ],
 )
 def test_what_is_allowed_is_not_a_fault(path: str, text: str) -> None:
-    module = parse(path, text)
+    module = Module(path=path, text=text)
     assert [fault for rule in RULES for fault in rule(module)] == []

@@ -18,7 +18,7 @@ from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
 from tests.agent_core.state.schema import migrate
-from tests.architecture.source import Module, list_modules, parse
+from tests.architecture.source import Module, list_modules
 from tests.architecture.statements import Statement, list_statements, list_unread
 
 OWNED = frozenset(
@@ -256,7 +256,7 @@ def look(connection, person_id):
     ],
 )
 def test_a_statement_without_its_person_would_be_seen(is_fault: bool, body: str) -> None:
-    module = parse("agent_core/state/planted.py", SEEN.format(body))
+    module = Module(path="agent_core/state/planted.py", text=SEEN.format(body))
     assert list_unread(module) == []
     assert bool(find_faults(module)) == is_fault
 
@@ -265,6 +265,6 @@ def test_a_statement_without_its_person_would_be_seen(is_fault: bool, body: str)
 def test_a_condition_that_is_taken_out_is_missed(name: str) -> None:
     (room,) = (one for one in rooms() if one.name == name)
     text = re.sub(r"(?: AND)?\s[a-z.]*person_id = :person_id(?: AND)?", " ", room.text)
-    planted = parse(room.path, text)
+    planted = Module(path=room.path, text=text)
     assert text != room.text
     assert find_faults(planted)

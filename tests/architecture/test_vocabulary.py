@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tests.architecture.source import ROOT, Module, list_modules, parse
+from tests.architecture.source import ROOT, Module, list_modules
 
 PRODUCT = ("gateway", "agent_core", "adapters")
 SETTING_KEYS = {"house_day_usd", "house_day_tokens"}
@@ -53,7 +53,7 @@ def test_the_glossary_lists_old_words() -> None:
 
 
 def test_an_old_word_is_found_inside_a_name() -> None:
-    module = parse("gateway/a.py", "def list_debts(house):\n    newDebt = 1\n")
+    module = Module(path="gateway/a.py", text="def list_debts(house):\n    newDebt = 1\n")
     assert [found.split()[1] for found in find_old_words(module)] == [
         "list_debts",
         "house",

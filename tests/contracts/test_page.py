@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from adapters.console import create
-from tests.architecture.source import ROOT, Module, parse
+from tests.architecture.source import ROOT, Module
 from tests.contracts.rig import ABILITIES
 from tests.contracts.rigs_console import ConsoleRig
 
@@ -37,7 +37,9 @@ def modules() -> tuple[Module, ...]:
         for folder in ("adapters", "adapters/console", "adapters/toolkit", "tests/contracts")
         for file in sorted(ROOT.joinpath(folder).glob("*.py"))
     ]
-    return tuple(parse(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files)
+    return tuple(
+        Module(path=file.relative_to(ROOT).as_posix(), text=file.read_text()) for file in files
+    )
 
 
 @cache

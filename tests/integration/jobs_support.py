@@ -104,7 +104,7 @@ async def over(harness: Harness, job: Job, count: int) -> list[Run]:
             found = await runs_of(harness, job.id)
             if sum(run.state in _OVER for run in found) >= count:
                 return found
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.01)
 
 
 async def looked(harness: Harness) -> None:
@@ -122,14 +122,14 @@ async def looked(harness: Harness) -> None:
 
     async with asyncio.timeout(45):
         while await harness.read(is_due) or not gateway.is_at_rest():
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.01)
 
 
 async def waits_for(harness: Harness, job: Job, slot: str) -> None:
     """Return once a job waits for a slot."""
     async with asyncio.timeout(45):
         while ((await find(harness, job)).next_slot or ("",))[0] != slot:
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.01)
 
 
 def texts(harness: Harness) -> list[str]:

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,14 +59,9 @@ def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("in", "out", "err")]
         files[0].write_text(given, encoding="utf-8")
-        process = _FORKS.Process(target=_command, args=(files, words, environ(home, **variables)))
-        process.start()
-        process.join(PATIENCE)
-        if process.exitcode is None:
-            process.kill()
-            raise TimeoutError(f"talaria {' '.join(words)} takes more than {PATIENCE:g} s")
+        code = run_fork(_command, files, words, environ(home, **variables))
         out, err = (file.read_text(encoding="utf-8") for file in files[1:])
-        return Done(code=process.exitcode, out=out, err=err)
+        return Done(code=code, out=out, err=err)
 
 
 def _command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str, str]) -> None:
@@ -86,6 +81,20 @@ def _command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str
 async def talaria_beside(home: Path, *words: str, given: str = "", **variables: str) -> Done:
     """The same, while this process serves what the command asks for."""
     return await asyncio.to_thread(talaria, home, *words, given=given, **variables)
+
+
+def run_fork(work: Callable[..., None], *arguments: object) -> int:
+    """Run a function to its end in a fork, and give its exit code; a signal's is negative.
+
+    Raises `TimeoutError`.
+    """
+    process = _FORKS.Process(target=work, args=arguments)
+    process.start()
+    process.join(PATIENCE)
+    if process.exitcode is None:
+        process.kill()
+        raise TimeoutError(f"{work.__name__}{arguments} takes more than {PATIENCE:g} s")
+    return process.exitcode
 
 
 class Fork:

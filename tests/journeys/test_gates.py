@@ -49,6 +49,7 @@ async def over(harness: Harness, clock: Clock, count: int) -> Run:
         if len(found) == count and found[0].ended_at is not None:
             await harness.at_rest()
             return found[0]
+        await asyncio.sleep(0.01)
 
 
 async def failed(harness: Harness, attempt: int) -> None:

@@ -253,7 +253,8 @@ def _replace_missing(text: str, known: set[int]) -> str:
     return "".join(kept).replace("$", "\\$")
 
 
-def _read(text: str) -> Order:
+def read_order(text: str) -> Order:
+    """Parse a chart's data from JSON."""
     given = json.loads(text)
     return Order(
         kind=given["kind"],
@@ -266,4 +267,4 @@ def _read(text: str) -> Order:
 
 if __name__ == "__main__":
     confine_reader(replace(LIMITS, file=_FONT_FILE), mpl.get_configdir())
-    sys.stdout.buffer.write(draw(_read(sys.stdin.read())))
+    sys.stdout.buffer.write(draw(read_order(sys.stdin.read())))

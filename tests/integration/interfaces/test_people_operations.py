@@ -1,15 +1,21 @@
 """`talaria people export` and `erase`, beside a running house and without one."""
 
-import subprocess
-import sys
+import asyncio
+import os
+import signal
 import zipfile
+from itertools import count
 from pathlib import Path
 
-from tests.architecture.source import ROOT
+from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
+from gateway.people.data_erase import DataErase
 from tests.integration.canaries import Planter, make_chat, plant, search
 from tests.integration.harness import running as in_this_process
 from tests.integration.privacy.test_data_requests import make_owner
-from tests.integration.processes import environ, talaria, talaria_beside
+from tests.integration.processes import run_fork, talaria, talaria_beside
 from tests.integration.served import served
 from tests.integration.sides import Side
 
@@ -63,51 +69,32 @@ async def test_an_erasure_that_is_killed_is_finished_by_the_next_one(tmp_path: P
     assert search(home, "bluefish", "zebrana", "4711002") == []
 
 
-_SCRIPT = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from agent_core.errors import StoreError
-from agent_core.memory.store import MemoryStore
-from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
-from agent_core.state.engine.database import Database
-from agent_core.state.people import people
-from gateway.people.data_erase import DataErase
+def _erase_and_die(home: Path, last: int) -> int:
+    return run_fork(_erase, home, last)
 
-home, last = Path(sys.argv[1]), int(sys.argv[2])
-commits = 0
 
-def observe(event, names):
-    global commits
-    if event == "committed":
-        commits += 1
-        if commits == last:
+def _erase(home: Path, last: int) -> None:
+    """The life of a process that erases, and is killed at its commit with this number."""
+    commits = count(1)
+
+    def observe(event: str, names: object) -> None:
+        if event == "committed" and next(commits) == last:
             os.kill(os.getpid(), signal.SIGKILL)
 
-async def main():
-    database = await Database.open(home / "state.db", observe=observe)
-    memory = MemoryStore(database, home / "memories")
-    erasing = DataErase(database, memory, home, now=lambda: 1, renew=lambda: None)
-    found = [one for one in await database.read(people.list_all) if one.slug == "zebrana"]
-    if found:
-        await erasing.erase(found[0].id)
-    else:
-        await erasing.resume()
-        await delete_loose_files(database)
-        await scrub_database(database)
-    await database.close()
+    async def main() -> None:
+        database = await Database.open(home / "state.db", observe=observe)
+        memory = MemoryStore(database, home / "memories")
+        erasing = DataErase(database, memory, home, now=lambda: 1, renew=lambda: None)
+        found = [one for one in await database.read(people.list_all) if one.slug == "zebrana"]
+        if found:
+            await erasing.erase(found[0].id)
+        else:
+            await erasing.resume()
+            await delete_loose_files(database)
+            await scrub_database(database)
+        await database.close()
 
-asyncio.run(main())
-"""
-
-
-def _erase_and_die(home: Path, last: int) -> int:
-    return subprocess.run(
-        [sys.executable, "-c", _SCRIPT, str(home), str(last)],
-        cwd=ROOT,
-        env=environ(home),
-        timeout=60,
-        check=False,
-    ).returncode
+    asyncio.run(main())
 
 
 async def test_a_running_gateway_exports_and_erases_and_knows_them_no_more(tmp_path: Path) -> None:
