@@ -1,7 +1,5 @@
 """One nursery for all tests here, and a town for each."""
 
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,24 +8,22 @@ import pytest
 from tests.faults.deployment import Deployment
 from tests.faults.driver_discord import DiscordDriver
 from tests.faults.driver_slack import SlackDriver
-
-_ROOT = Path(__file__).resolve().parents[2]
+from tests.faults.spawner import serve
+from tests.integration.processes import FORKS
 
 
 @pytest.fixture(scope="session")
 def spawner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The socket at which houses are ordered."""
-    channel = tmp_path_factory.mktemp("nursery") / "door"
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.spawner", str(channel)],
-        cwd=_ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"listening\n"
-        yield channel
-        process.kill()
+    """The socket at which gateways are ordered."""
+    channel = tmp_path_factory.mktemp("spawner") / "socket"
+    ready, listening = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=serve, args=(str(channel), listening))
+    process.start()
+    listening.close()
+    ready.recv()
+    yield channel
+    process.kill()
+    process.join()
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""Starts houses quickly: imports everything once, then forks a process for each order.
+"""Starts gateways quickly: forks a process for each order.
 
-`python -m tests.faults.spawner SOCKET`. A connection to the socket is one house: the order
-goes in as one line of JSON; out come `born PID`, `ready`, and `ended` or `failed`. The end of
-the stream is the end of the process, whatever killed it: nobody else holds the connection.
+A connection to the socket is one gateway: the order goes in as one line of JSON; out come
+`born PID`, `ready`, and `ended` or `failed`. The end of the stream is the end of the process,
+whatever killed it: nobody else holds the connection.
 """
 
 import os
@@ -10,30 +10,19 @@ import signal
 import socket
 import sys
 import traceback
+from multiprocessing.connection import Connection
 
-import adapters.discord
-import adapters.slack
-import adapters.telegram
-import agent_core.models.anthropic
 from tests.faults import process
 from tests.faults.orders import Order
 
-PRELOADED = (
-    adapters.telegram,
-    adapters.discord,
-    adapters.slack,
-    agent_core.models.anthropic,
-)
-"""Plugs whose SDKs take seconds to import; a house finds them in `sys.modules`."""
 
-
-def main(path: str) -> None:
+def serve(path: str, ready: Connection) -> None:
     """Take orders, one a connection, until killed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
     with socket.socket(socket.AF_UNIX) as channel:
         channel.bind(path)
         channel.listen(64)
-        print("listening", flush=True)
+        ready.send(None)
         while True:
             line, _ = channel.accept()
             with line:
@@ -68,7 +57,3 @@ def _live(line: socket.socket) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

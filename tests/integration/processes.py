@@ -40,13 +40,12 @@ def environ(home: Path, **variables: str) -> dict[str, str]:
     }
 
 
-_FORKS = multiprocessing.get_context("forkserver")
+FORKS = multiprocessing.get_context("forkserver")
 # Importing takes a command a second or more of CPU, and a fork of who imported it none.
-_FORKS.set_forkserver_preload(
+FORKS.set_forkserver_preload(
     [
         *(f"gateway.interfaces.cli.{word}" for word in SUBCOMMANDS),
-        "adapters.telegram",
-        "agent_core.models.anthropic",
+        "tests.forking",
     ]
 )
 
@@ -88,7 +87,7 @@ def run_fork(work: Callable[..., None], *arguments: object) -> int:
 
     Raises `TimeoutError`.
     """
-    process = _FORKS.Process(target=work, args=arguments)
+    process = FORKS.Process(target=work, args=arguments)
     process.start()
     process.join(PATIENCE)
     if process.exitcode is None:
@@ -101,7 +100,7 @@ class Fork:
     """A process forked from one that has imported everything; used like asyncio's own."""
 
     def __init__(self, files: Sequence[Path], words: Sequence[str], given: Mapping[str, str]):
-        self._process = _FORKS.Process(target=_command, args=(files, words, given))
+        self._process = FORKS.Process(target=_command, args=(files, words, given))
         self._process.start()
         assert self._process.pid
         self.pid = self._process.pid
