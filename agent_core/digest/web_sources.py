@@ -15,6 +15,7 @@ from typing import cast
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
 from agent_core.tools import flatten, local_time, quote
+from agent_core.tools.network import show_link
 from agent_core.tools.web import (
     MOST_BYTES,
     PAGE_READER,
@@ -24,7 +25,6 @@ from agent_core.tools.web import (
     ReaderCommand,
     ReaderPool,
     SourceFailed,
-    show_link,
 )
 
 _CALENDAR_READER = "agent_core.digest.readers.calendar_reader"

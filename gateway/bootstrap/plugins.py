@@ -24,7 +24,7 @@ from agent_core.execution import (
 )
 from agent_core.memory import MemoryProvider
 from agent_core.models import Model
-from agent_core.tools.web import AllowedHosts, HostLookup, SandboxProxy
+from agent_core.tools.network import AllowedHosts, HostLookup, SandboxProxy
 from gateway.bootstrap.garbage_collection import held_off
 from gateway.config import Settings, ToolSettings, environment
 

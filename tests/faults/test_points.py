@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 
 from gateway.texts.general import QUEUED
+from gateway.turns.crash_backoff import CRASH_WAIT
 from tests.faults.deployment import Deployment, Moment, Process
 from tests.faults.script import Verb
 
@@ -290,6 +291,6 @@ async def test_turns_that_were_killed_from_outside_are_answered_soon(
     deployment.hurry()
     process = await deployment.open_process()
     await process.ready()
-    async with asyncio.timeout(_PROMPT):
+    async with asyncio.timeout(CRASH_WAIT + _PROMPT):
         await deployment.all_seen(said)
     (await deployment.come_to_rest()).must_be_flawless()

@@ -12,7 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from agent_core.tools.mcp.contract import McpServer
 from agent_core.tools.mcp.streams import MOST_BYTES, LimitedStream, Link, Pace, pace_bytes
-from agent_core.tools.web import ForbiddenAddress, check_address
+from agent_core.tools.network import ForbiddenAddress, check_address
 
 _TIMEOUT = httpx2.Timeout(10.0, read=300.0)
 _FAREWELL = 2.0

@@ -11,9 +11,8 @@ import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from agent_core.tools.web.addresses import ForbiddenAddress, check_url
+from agent_core.tools.network import ForbiddenAddress, HostLookup, Resolve, check_url, resolve
 from agent_core.tools.web.faults import FetchFailed
-from agent_core.tools.web.lookup import HostLookup, Resolve, resolve
 
 MOST_BYTES = 3_000_000
 """Bytes of a response, after decompression."""

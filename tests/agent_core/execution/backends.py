@@ -19,7 +19,7 @@ from agent_core.execution import (
     SshBackend,
     find_bubblewrap,
 )
-from agent_core.tools.web import AllowedHosts, SandboxProxy
+from agent_core.tools.network import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
 from tests.agent_core.execution.sshd import has_server
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution import Command, Completed, LocalBackend, find_bubblewrap, run_command
-from agent_core.tools.web import AllowedHosts, HostLookup, SandboxProxy
+from agent_core.tools.network import AllowedHosts, HostLookup, SandboxProxy
 from tests.agent_core.execution.backends import LIMITS, MEGABYTE, needs_bubblewrap
 from tests.emulators.sources import Sources
 

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from agent_core.tools.network import ForbiddenAddress, check_address, check_url
 from agent_core.tools.web import fetching
-from agent_core.tools.web.addresses import ForbiddenAddress, check_address, check_url
 from agent_core.tools.web.faults import FetchFailed
 from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Resolve
-from tests.agent_core.tools.web.conftest import Listener
-from tests.agent_core.tools.web.forms import FORMS, PATHS, resolve
+from tests.agent_core.tools.conftest import Listener
+from tests.agent_core.tools.network.forms import FORMS, PATHS, resolve
 from tests.emulators.sources import Served, Sources
 
 HERE = ("127.0.0.1", "name.test")

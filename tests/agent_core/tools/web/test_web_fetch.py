@@ -14,9 +14,9 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.fetch_tool import PIECE, WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
 from agent_core.tools.web.reader_process import ReaderPool
+from tests.agent_core.tools.conftest import Listener
+from tests.agent_core.tools.network.forms import FORMS, resolve
 from tests.agent_core.tools.web.calls import CONTEXT, make_call
-from tests.agent_core.tools.web.conftest import Listener
-from tests.agent_core.tools.web.forms import FORMS, resolve
 from tests.emulators.sources import Served, Sources
 from tests.gateway.attachments.documents import make_pdf
 

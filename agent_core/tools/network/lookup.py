@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from agent_core.tools.web.addresses import check_address
+from agent_core.tools.network.addresses import check_address
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Resolves a host and port to IP addresses. Raises `OSError`."""

@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agent_core.tools.web import AllowedHosts, HostLookup, SandboxProxy
-from agent_core.tools.web.lookup import Resolve
-from agent_core.tools.web.proxy import MOST_CONNECTIONS, MOST_IN_ALL, ProxySession
-from tests.agent_core.tools.web.conftest import Listener
-from tests.agent_core.tools.web.forms import HOSTS, resolve
+from agent_core.tools.network import AllowedHosts, HostLookup, Resolve, SandboxProxy
+from agent_core.tools.network.proxy import MOST_CONNECTIONS, MOST_IN_ALL, ProxySession
+from tests.agent_core.tools.conftest import Listener
+from tests.agent_core.tools.network.forms import HOSTS, resolve
 from tests.emulators.sources import Sources
 
 PATIENCE = 30.0

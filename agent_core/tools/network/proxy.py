@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlunsplit
 
-from agent_core.tools.web.addresses import ForbiddenAddress, check_url
-from agent_core.tools.web.lookup import HostLookup
+from agent_core.tools.network.addresses import ForbiddenAddress, check_url
+from agent_core.tools.network.lookup import HostLookup
 
 MOST_CONNECTIONS = 32
 """Connections of one command at the same time."""
