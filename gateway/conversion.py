@@ -11,7 +11,7 @@ from agent_core.agent.prompt import FactInputs, QuotedMessage, compose_facts
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.schedule import JobTurn
-from agent_core.state.conversations import agent_keys
+from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
@@ -136,13 +136,13 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
     thread.
     """
     if address.is_direct:
-        return agent_keys.name_direct(person.id)
+        return sessions.name_direct(person.id)
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
 
 
 def is_direct(key: str) -> bool:
     """Return whether a key is that of a person's direct conversation, with any agent."""
-    return agent_keys.is_direct(key)
+    return sessions.is_direct(key)
 
 
 def name_shared(platform: str, address: Address) -> str:

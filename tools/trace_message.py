@@ -21,14 +21,14 @@ from types import FrameType
 
 from agent_core.ids import SessionId
 from agent_core.state.conversations import sessions
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, now
 from bench.bots import compose_environment
 from bench.population import POPULATIONS
 from bench.quick_model import QuickModel
 from gateway.bootstrap.app import run
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import load, now
+from gateway.config import load
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PRODUCT = tuple(f"{_ROOT / package}/" for package in ("gateway", "agent_core", "adapters"))

@@ -21,10 +21,9 @@ from agent_core.memory import ExternalMemory, Inventory
 from agent_core.models import ModelPolicy
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
-from agent_core.state.conversations.agent_keys import find_agent
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
-from agent_core.state.conversations.sessions import Conversation, Session
+from agent_core.state.conversations.sessions import Conversation, Session, find_agent
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection

@@ -15,9 +15,8 @@ from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, Steer, TurnEnded
 from agent_core.ids import CallId, PersonId, SessionId
 from agent_core.state.conversations import (
-    agent_keys,
-    compactions,
     delegated_turns,
+    past_sessions,
     sessions,
     turns,
     usage,
@@ -154,9 +153,9 @@ class HelperTurns:
         """Leave the message of a call for a named agent; see `Helpers`."""
         first = _find_first(self._parent)
         here = first.conversation
-        base = agent_keys.strip_all(here.key)
+        base = sessions.strip_all(here.key)
         if here.is_private:
-            base = agent_keys.name_direct(here.person_id)
+            base = sessions.name_direct(here.person_id)
         elif first.job_turn:
             raise ToolArgumentError("a job in a group or channel can't `tell`; `ask` instead")
         await self._mail.send(await self._make_message(call_id, agent, base))
@@ -164,7 +163,7 @@ class HelperTurns:
     async def start(self, call_id: CallId, number: int) -> str:
         """Let a helper work in the background; see `Helpers`."""
         here = self._parent.conversation
-        if self._parent.job_turn or not agent_keys.is_direct(here.key):
+        if self._parent.job_turn or not sessions.is_direct(here.key):
             raise ToolArgumentError("only a direct conversation has tasks in the background")
         message = await self._make_message(call_id, "", here.key)
         if len(message.chain) > MOST_HOPS:
@@ -277,14 +276,14 @@ class HelperTurns:
     ) -> None:
         """Let an asked agent see its own conversation beside that of the first turn, if any."""
         first = _find_first(self._parent).conversation
-        base = agent_keys.strip_all(first.key)
+        base = sessions.strip_all(first.key)
         if first.is_private:
-            base = agent_keys.name_direct(first.person_id)
-        key = agent_keys.name_conversation(agent, base)
+            base = sessions.name_direct(first.person_id)
+        key = sessions.name_conversation(agent, base)
         own = sessions.find_conversation(connection, key=key, person_id=first.person_id)
         source = sessions.find_open(connection, conversation_id=own.id) if own else None
         if source and not sessions.find_open(connection, conversation_id=into.id):
-            made = sessions.branch(
+            past_sessions.branch(
                 connection,
                 session_id=source.id,
                 into=into.id,
@@ -292,7 +291,6 @@ class HelperTurns:
                 now=self._now(),
                 made_id=branch_id,
             )
-            compactions.copy_newest(connection, session_id=source.id, into=made)
 
     def _adopt(self, active: ActiveTurn) -> ActiveTurn:
         """Give a helper what it has from its parent: rights, evidence and untrusted sources."""

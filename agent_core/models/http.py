@@ -1,30 +1,9 @@
-"""Parse provider options and HTTP headers, and send large bodies in pieces."""
+"""Parse the options of a provider, and the header that tells when to come back."""
 
 import math
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
-
-LARGE = 1_000_000
-"""Bytes above which aiohttp warns about a body in one piece."""
-_PIECE = 256 * 1024
-
-
-class ChunkedBody:
-    """A body as an async iterable. Its length must be set in a header."""
-
-    def __init__(self, payload: bytes) -> None:
-        self._payload = payload
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        view = memoryview(self._payload)
-        for start in range(0, len(view), _PIECE):
-            yield bytes(view[start : start + _PIECE])
-
-
-def chunk_large(payload: bytes) -> bytes | ChunkedBody:
-    """Return a small body unchanged, a large one in pieces."""
-    return payload if len(payload) <= LARGE else ChunkedBody(payload)
 
 
 def refuse_unknown(options: Mapping[str, str], known: Iterable[str], provider: str) -> None:

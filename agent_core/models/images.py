@@ -1,8 +1,8 @@
-"""Limits on images in requests, and what each model accepts; pure."""
+"""Images in requests: their limits, what each model accepts, and sending bodies of their size."""
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -118,3 +118,25 @@ def _note(known: dict[tuple[str, str], None], names: Iterable[tuple[str, str]]) 
         known[name] = None
         if len(known) > _MOST_KNOWN:
             del known[next(iter(known))]
+
+
+LARGE = 1_000_000
+"""Bytes above which aiohttp warns about a body in one piece."""
+_PIECE = 256 * 1024
+
+
+class ChunkedBody:
+    """A body as an async iterable. Its length must be set in a header."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        view = memoryview(self._payload)
+        for start in range(0, len(view), _PIECE):
+            yield bytes(view[start : start + _PIECE])
+
+
+def chunk_large(payload: bytes) -> bytes | ChunkedBody:
+    """Return a small body unchanged, a large one in pieces."""
+    return payload if len(payload) <= LARGE else ChunkedBody(payload)

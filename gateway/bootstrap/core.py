@@ -17,6 +17,7 @@ from agent_core.ids import InboxId
 from agent_core.memory import ExternalMemory, SharedMemory
 from agent_core.models import Model
 from agent_core.state.engine.database import Database, Observer
+from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools import SecretMask, Tool
@@ -28,7 +29,6 @@ from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
 from gateway.config import Settings, list_hidden
-from gateway.config import now as wall_clock
 from gateway.conversion import make_zone_finder
 from gateway.people import Access, Identity, Rooms
 

@@ -30,7 +30,7 @@ from agent_core.memory import (
     SharedMemory,
 )
 from agent_core.models import Model, ModelPolicy, ModelRouter
-from agent_core.state.engine.database import Database, Observer
+from agent_core.state.engine.database import Database, Observer, now
 from agent_core.tools.web import WebOptions
 from gateway.bootstrap import plugins
 from gateway.bootstrap.external_plugins import ExternalPlugins
@@ -41,7 +41,6 @@ from gateway.config import (
     Settings,
     describe_unwritable,
     make_home,
-    now,
 )
 from gateway.errors import StartError
 from gateway.people import LOCAL_PLATFORM

@@ -7,10 +7,16 @@ earlier messages are sessions, resume, title and branch.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from agent_core.ids import SessionId
 from agent_core.memory import ExternalMemory
-from agent_core.state.conversations import compactions, messages, sessions, turns, usage
-from agent_core.state.conversations.sessions import Conversation, NumberedSession, Session
+from agent_core.state.conversations import (
+    messages,
+    past_sessions,
+    sessions,
+    turns,
+    usage,
+)
+from agent_core.state.conversations.past_sessions import NumberedSession
+from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
@@ -201,7 +207,13 @@ class ConversationCommands:
             )
             source = sessions.find_open(connection, conversation_id=here.id)
             if source and not sessions.find_open(connection, conversation_id=aside.id):
-                _branch(connection, source.id, aside, shorten_title(call.argument), call.now)
+                past_sessions.branch(
+                    connection,
+                    session_id=source.id,
+                    into=aside.id,
+                    title=shorten_title(call.argument),
+                    now=call.now,
+                )
             return aside
 
         aside = await self._database.write("conversations.aside", work)
@@ -273,7 +285,7 @@ class SessionCommands:
         limit = _MOST_LISTED if call.argument == "all" else _LISTED
 
         def look(connection: Connection) -> tuple[list[SessionLine], int]:
-            found = _list_numbered(connection, call)
+            found = past_sessions.list_numbered(connection, call.conversation)
             return [_outline(connection, call, one) for one in found[:limit]], len(found)
 
         lines, count = await self._database.read(look)
@@ -293,19 +305,18 @@ class SessionCommands:
         if not self._lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.STOP_NOT_YOURS())
 
-        def find(connection: Connection) -> NumberedSession | None:
-            found = _list_numbered(connection, call)
-            return next((one for one in found if one.number == int(word)), None)
-
-        wanted = await self._database.read(find)
-        if wanted is None:
+        listed = await self._database.read(
+            lambda connection: past_sessions.list_numbered(connection, call.conversation)
+        )
+        wanted = next((one for one in listed if one.number == int(word)), None)
+        if not wanted:
             return Reply(text=usage_texts.RESUME_UNKNOWN(number=int(word)))
         if wanted.is_open:
             return Reply(text=usage_texts.RESUME_OPEN())
         self._lanes.stop(call.conversation.id)
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-            sessions.reopen(
+            past_sessions.reopen(
                 connection,
                 conversation_id=call.conversation.id,
                 session_id=wanted.id,
@@ -335,12 +346,15 @@ class SessionCommands:
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             here = call.conversation
-            open_one = next((o for o in _list_numbered(connection, call) if o.is_open), None)
+            listed = past_sessions.list_numbered(connection, here)
+            open_one = next((one for one in listed if one.is_open), None)
             if open_one is None:
                 return usage_texts.BRANCH_EMPTY(), []
             sessions.end(connection, conversation_id=here.id, now=call.now)
             title = shorten_title(call.argument) if call.argument else open_one.title
-            _branch(connection, open_one.id, here, title, call.now)
+            past_sessions.branch(
+                connection, session_id=open_one.id, into=here.id, title=title, now=call.now
+            )
             return usage_texts.BRANCHED(number=open_one.number), []
 
         return Reply(effect=effect)
@@ -357,19 +371,6 @@ def shorten_title(text: str) -> str:
     """Return a text as the title of a session: one line, and not too long."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
-
-
-def _branch(
-    connection: Connection, source: SessionId, into: Conversation, title: str, now: int
-) -> None:
-    """Open a branch of a session, with the summary of its older messages."""
-    made = sessions.branch(connection, session_id=source, into=into.id, title=title, now=now)
-    compactions.copy_newest(connection, session_id=source, into=made)
-
-
-def _list_numbered(connection: Connection, call: Call) -> list[NumberedSession]:
-    here = call.conversation
-    return sessions.list_numbered(connection, conversation_id=here.id, person_id=here.person_id)
 
 
 def _outline(connection: Connection, call: Call, session: NumberedSession) -> SessionLine:

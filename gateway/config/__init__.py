@@ -3,7 +3,6 @@
 Import from here. Only `gateway.config.settings` reads the environment.
 """
 
-from gateway.config.clock import now as now
 from gateway.config.credentials import Secrets as Secrets
 from gateway.config.logging import list_hidden as list_hidden
 from gateway.config.logging import logging_to as logging_to

@@ -13,7 +13,7 @@ from adapters.ids import Address, PlatformUserId
 from adapters.messages import InboundMessage, Presence
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import Text
-from agent_core.state.conversations.agent_keys import name_conversation, strip_all
+from agent_core.state.conversations.sessions import name_conversation, strip_all
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import presence, rooms
 from agent_core.state.people.people import Person

@@ -12,7 +12,7 @@ from agent_core.agent import word_task
 from agent_core.agent.named import DEFAULT, AgentMail
 from agent_core.errors import StoreError, ToolArgumentError
 from agent_core.ids import InboxId
-from agent_core.state.conversations import agent_keys, delegated_turns, sessions, turns
+from agent_core.state.conversations import delegated_turns, sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
@@ -172,10 +172,10 @@ class AgentMessages:
             return sessions.get_conversation(
                 connection, conversation_id=turn.conversation_id, person_id=person.id
             )
-        base = agent_keys.name_direct(person.id) if message.is_private else message.base
-        key = agent_keys.name_conversation(message.agent, base)
+        base = sessions.name_direct(person.id) if message.is_private else message.base
+        key = sessions.name_conversation(message.agent, base)
         if message.kind == "task":
-            key = agent_keys.name_task(turn.id, message.call_id, message.number)
+            key = sessions.name_task(turn.id, message.call_id, message.number)
         return sessions.ensure_conversation(
             connection,
             key=key,

@@ -12,8 +12,8 @@ from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
-from agent_core.state.conversations.agent_keys import is_task
 from agent_core.state.conversations.questions import Choice
+from agent_core.state.conversations.sessions import is_task
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs

@@ -11,7 +11,7 @@ from functools import partial
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
-from agent_core.state.conversations.agent_keys import find_agent, is_task
+from agent_core.state.conversations.sessions import find_agent, is_task
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person

@@ -12,13 +12,14 @@ from typing import Literal
 
 import uvloop
 
+from agent_core.state.engine.database import now
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
-from gateway.config import load, now
+from gateway.config import load
 from gateway.interfaces.http.server import serving_page
 from gateway.scheduler import WATCH
 from tests.faults.orders import Order

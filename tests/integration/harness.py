@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import now as wall_clock
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
 from gateway.config import load
-from gateway.config import now as wall_clock
 from gateway.outbound.dispatcher import DeliveryTimings
 from gateway.turns.presenter import PresenterTimings
 from tests.fakes.chat import FakeChat

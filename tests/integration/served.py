@@ -10,11 +10,11 @@ import yarl
 
 from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
+from agent_core.state.engine.database import now as wall_clock
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
-from gateway.config import now as wall_clock
 from gateway.interfaces.http.server import serving_control, serving_page
 from tests.integration.processes import free_port
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from adapters.contract import ChatAdapter
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, now
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
-from gateway.config import CONSOLE_SOCKET, load, now
+from gateway.config import CONSOLE_SOCKET, load
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from tests.emulators import anthropic
 from tests.emulators.anthropic import AnthropicEmulator

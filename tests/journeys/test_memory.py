@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from gateway.config import now
+from agent_core.state.engine.database import now
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.stage import Stage, call, calls, heard, results, system_of
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from agent_core.agent.named import NamedAgent
 from agent_core.memory import SharedList, SharedMemory, Snapshot, fit
-from agent_core.state.conversations.agent_keys import is_task
 from agent_core.state.conversations.messages import PRIVATE
-from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.sessions import Conversation, is_task
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import shares
 from agent_core.state.memory.shares import EVERYONE

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from agent_core.agent.replay.records import read_frozen_prompt
 from agent_core.ids import PersonId, SessionId
-from agent_core.state.conversations import messages, sessions, usage
+from agent_core.state.conversations import messages, past_sessions, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -66,7 +66,7 @@ def read_trajectories(
     Sessions without an answer are left out. Raises `StoreDamaged` on a damaged message.
     """
     for person in whose:
-        for session in sessions.list_of_person(connection, person_id=person.id, since=since):
+        for session in past_sessions.list_of_person(connection, person_id=person.id, since=since):
             found = _read(connection, person, session)
             if any(message.role == "assistant" for message in found.messages):
                 yield found

@@ -32,14 +32,13 @@ from agent_core.models.anthropic.translate import (
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.fingerprint import PrefixCache
 from agent_core.models.http import (
-    chunk_large,
     parse_retry_after,
     read_address,
     read_choice,
     read_seconds,
     refuse_unknown,
 )
-from agent_core.models.images import ImageSupport, is_about_images
+from agent_core.models.images import ImageSupport, chunk_large, is_about_images
 
 _SHORT = 8
 """Messages up to which rendering again is cheaper than caching."""

@@ -27,14 +27,13 @@ from agent_core.errors import (
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import (
-    chunk_large,
     parse_retry_after,
     read_address,
     read_choice,
     read_seconds,
     refuse_unknown,
 )
-from agent_core.models.images import ImageSupport, is_about_images
+from agent_core.models.images import ImageSupport, chunk_large, is_about_images
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
 

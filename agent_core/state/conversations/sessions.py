@@ -1,16 +1,22 @@
-"""Queries over conversations, their sessions, and frozen prompts."""
+"""Queries over conversations, their sessions, and frozen prompts.
+
+A named agent has a conversation of its own beside each conversation of a person or a room: its key
+is theirs behind its own name. So it belongs to one person or room, like the one beside it.
+"""
 
 from dataclasses import dataclass, replace
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import (
     AccountId,
+    CallId,
     ConversationId,
     MessageId,
     PersonId,
     PromptHash,
     RoomId,
     SessionId,
+    TurnId,
 )
 from agent_core.state.conversations.plans import Plan, read_plan
 from agent_core.state.engine.connection import checksum
@@ -32,7 +38,8 @@ class Session:
 
 
 HELPERS, TASKS = "helper:", "task:"
-"""The beginnings of the keys of helpers' conversations; see `delegated_turns`, `agent_keys`."""
+"""The beginnings of the keys of helpers' conversations; see `delegated_turns`."""
+_AGENT, _ASIDE = "agent", "aside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,20 +67,61 @@ class Conversation:
         return self.key.startswith((HELPERS, TASKS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberedSession:
-    """A session in the list that its person reads. The oldest has the number 1."""
-
-    number: int
-    id: SessionId
-    title: str
-    last_at: int
-    is_open: bool
-
-
 _END = MessageId(2**63 - 1)
 """The position after every message."""
 _CONVERSATION = "id, key, person_id, scope, room_id"
+
+
+def name_conversation(agent: str, key: str) -> str:
+    """Return the key of an agent's conversation beside another one; "" is the assistant itself."""
+    return f"{_AGENT}:{agent}:{key}" if agent else key
+
+
+def name_direct(person_id: PersonId) -> str:
+    """Return the key of a person's direct conversation."""
+    return f"direct:{person_id}"
+
+
+def is_direct(key: str) -> bool:
+    """Return whether a key is that of a person's direct conversation, with any agent."""
+    return strip_agent(key).startswith("direct:")
+
+
+def name_task(turn_id: TurnId, call_id: CallId, number: int) -> str:
+    """Return the key of the conversation of a helper that works in the background."""
+    return f"{TASKS}{turn_id}:{number}:{call_id}"
+
+
+def is_task(key: str) -> bool:
+    """Return whether a key is that of a helper that works in the background."""
+    return key.startswith(TASKS)
+
+
+def find_agent(key: str) -> str:
+    """Return the agent whose conversation a key names; "" for the assistant itself.
+
+    A side question belongs to the agent that it was asked of, and an asked agent is in the key of
+    a helper; see `delegated_turns.name_helper`.
+    """
+    kind, _, rest = key.partition(":")
+    if kind == _AGENT:
+        return rest.partition(":")[0]
+    if kind == _ASIDE:
+        return find_agent(rest.partition(":")[2])
+    if key.startswith(HELPERS):
+        return key.split(":", 3)[2].partition("/")[2]
+    return ""
+
+
+def strip_agent(key: str) -> str:
+    """Return the key of the conversation that an agent's conversation is beside; else the key."""
+    return key.split(":", 2)[2] if key.startswith(f"{_AGENT}:") else key
+
+
+def strip_all(key: str) -> str:
+    """Return the key of the conversation behind that of an agent, or of a side question to it."""
+    kind, _, rest = key.partition(":")
+    return strip_agent(rest.partition(":")[2] if kind == _ASIDE else key)
 
 
 def ensure_conversation(
@@ -206,90 +254,6 @@ def insert(
             "account_id": account_id,
             "now": now,
         },
-    ).fetchone()
-    return SessionId(row[0])
-
-
-def list_numbered(
-    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
-) -> list[NumberedSession]:
-    """List the sessions of a person's or a room's conversation, newest first."""
-    rows = connection.execute(
-        "SELECT sessions.id, sessions.title, sessions.last_at, sessions.ended_at IS NULL"
-        " FROM sessions JOIN conversations ON conversations.id = sessions.conversation_id"
-        " WHERE sessions.conversation_id = :conversation_id"
-        " AND conversations.person_id = :person_id ORDER BY sessions.id",
-        {"conversation_id": conversation_id, "person_id": person_id},
-    ).fetchall()
-    numbered = [
-        NumberedSession(
-            number=number, id=SessionId(row[0]), title=row[1], last_at=row[2], is_open=bool(row[3])
-        )
-        for number, row in enumerate(rows, start=1)
-    ]
-    return numbered[::-1]
-
-
-def list_of_person(connection: Connection, *, person_id: PersonId, since: int) -> list[Session]:
-    """List the sessions of a person's conversations that were used since a moment, oldest first."""
-    rows = connection.execute(
-        "SELECT sessions.id, sessions.prompt_hash, sessions.title, sessions.started_at,"
-        " sessions.last_at FROM sessions"
-        " JOIN conversations ON conversations.id = sessions.conversation_id"
-        " WHERE conversations.person_id = :person_id AND sessions.last_at >= :since"
-        " ORDER BY sessions.id",
-        {"person_id": person_id, "since": since},
-    ).fetchall()
-    return [
-        Session(
-            id=SessionId(row[0]),
-            prompt_hash=row[1],
-            title=row[2],
-            started_at=row[3],
-            last_at=row[4],
-        )
-        for row in rows
-    ]
-
-
-def reopen(
-    connection: Connection, *, conversation_id: ConversationId, session_id: SessionId, now: int
-) -> None:
-    """Continue an earlier session of a conversation; the open one ends.
-
-    Its next turn gets a fresh prompt: memory has changed, and may be seen by fewer people.
-    """
-    end(connection, conversation_id=conversation_id, now=now)
-    connection.execute(
-        "UPDATE sessions SET ended_at = NULL, prompt_hash = NULL"
-        " WHERE id = :session_id AND conversation_id = :conversation_id",
-        {"session_id": session_id, "conversation_id": conversation_id},
-    )
-
-
-def branch(
-    connection: Connection,
-    *,
-    session_id: SessionId,
-    into: ConversationId,
-    title: str,
-    now: int,
-    made_id: SessionId | None = None,
-) -> SessionId:
-    """Open a session that begins with what another one holds, up to a turn that still runs.
-
-    The messages stay where they are; see `list_lineage`. So does the account of the session.
-    `made_id` is a reserved id, if there is one.
-    """
-    row = connection.execute(
-        "INSERT INTO sessions (id, conversation_id, account_id, title, plan, started_at, last_at,"
-        " branched_from, branched_at) SELECT :made_id, :into, account_id, :title, plan, :now, :now,"
-        " id, COALESCE((SELECT MIN(messages.id) - 1 FROM messages JOIN turns"
-        " ON turns.id = messages.turn_id WHERE messages.session_id = sessions.id"
-        " AND turns.state = 'running'), (SELECT MAX(messages.id) FROM messages"
-        " WHERE messages.session_id = sessions.id), branched_at, 0)"
-        " FROM sessions WHERE id = :session_id RETURNING id",
-        {"session_id": session_id, "into": into, "title": title, "now": now, "made_id": made_id},
     ).fetchone()
     return SessionId(row[0])
 

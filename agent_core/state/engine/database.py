@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -37,6 +38,11 @@ WAKEUPS_PER_ROUND = 16
 """Callers that continue in one round of the event loop, few enough not to delay it."""
 
 _log = logging.getLogger(__name__)
+
+
+def now() -> int:
+    """Return the wall clock's time as the database keeps it: milliseconds since the epoch, UTC."""
+    return time.time_ns() // 1_000_000
 
 
 class Database:

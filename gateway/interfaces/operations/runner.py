@@ -10,10 +10,10 @@ import tzlocal
 from agent_core.digest import DigestOptions
 from agent_core.errors import StoreError
 from agent_core.memory import MemoryStore
-from agent_core.state.engine.database import Database
+from agent_core.state.engine.database import Database, now
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
-from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home, now
+from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
 from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context

@@ -2,7 +2,7 @@
 
 from agent_core.agent.caches import TranscriptCache
 from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
-from agent_core.state.conversations import sessions
+from agent_core.state.conversations import past_sessions, sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection
@@ -113,7 +113,7 @@ async def test_a_branch_that_a_command_opened_takes_no_id_from_the_next_session(
     def branch(connection: Connection) -> SessionId:
         here = sessions.find_open(connection, conversation_id=bench.dialogue.id)
         assert here
-        made = sessions.branch(
+        made = past_sessions.branch(
             connection, session_id=here.id, into=bench.room.id, title="", now=bench.time
         )
         sessions.end(connection, conversation_id=bench.dialogue.id, now=bench.time)

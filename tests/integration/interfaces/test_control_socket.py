@@ -10,11 +10,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.people import people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.config import CONTROL_SOCKET, DATABASE, now
+from gateway.config import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations import client
 from gateway.interfaces.operations.runner import perform

@@ -18,12 +18,12 @@ from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.turns import Turn
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind
 from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
-from gateway.config import DATABASE, load, now
+from gateway.config import DATABASE, load
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
 from tests.fakes.chat import FakeChat

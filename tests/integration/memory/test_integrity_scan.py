@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import people
-from gateway.config import now
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import Harness, running
 from tests.integration.sides import Side

@@ -9,11 +9,10 @@ import pytest
 from agent_core.agent.prompt.persona import DEFAULT_SOUL
 from agent_core.memory.soul import soul as identity
 from agent_core.memory.soul.soul import SoulFile
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.queues.tasks import Task
-from gateway.config import now
 from gateway.people.owners import Notices
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, list_offered, say

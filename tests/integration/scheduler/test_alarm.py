@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from agent_core.schedule.triggers import moment
-from gateway.config import now
+from agent_core.state.engine.database import now
 from tests.integration.clock import asleep
 from tests.integration.harness import running
 from tests.integration.jobs_support import give_job, greet, greeted, over

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.state.conversations import plans, sessions
+from agent_core.state.conversations import past_sessions, plans, sessions
 from agent_core.tools.chat.todo import LONGEST_STEP, MOST_STEPS, TodoTool
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.tools.chat.conftest import Desk
@@ -54,7 +54,7 @@ async def test_a_branch_begins_with_the_plan_and_changes_its_own(
     old, conversation_id = desk.dialogue.session_id, desk.dialogue.conversation.id
     branch = await desk.database.write(
         "branch",
-        lambda c: sessions.branch(c, session_id=old, into=conversation_id, title="", now=1),
+        lambda c: past_sessions.branch(c, session_id=old, into=conversation_id, title="", now=1),
     )
     desk.dialogue = replace(desk.dialogue, session_id=branch)
     await desk.begin_turn()

@@ -1,13 +1,13 @@
 """The keys of named agents' conversations."""
 
 from agent_core.ids import CallId, TurnId
-from agent_core.state.conversations.agent_keys import (
+from agent_core.state.conversations.delegated_turns import name_helper
+from agent_core.state.conversations.sessions import (
     find_agent,
     name_conversation,
     strip_agent,
     strip_all,
 )
-from agent_core.state.conversations.delegated_turns import name_helper
 
 
 def test_a_key_names_its_agent_and_the_conversation_beside_it() -> None:

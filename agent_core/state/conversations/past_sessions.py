@@ -1,0 +1,103 @@
+"""Queries over the earlier sessions of a conversation: to list, continue, or branch from."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import ConversationId, PersonId, SessionId
+from agent_core.state.conversations import compactions
+from agent_core.state.conversations.sessions import Conversation, Session, end
+from agent_core.state.engine.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedSession:
+    """A session in the list that its person reads. The oldest has the number 1."""
+
+    number: int
+    id: SessionId
+    title: str
+    last_at: int
+    is_open: bool
+
+
+def list_numbered(connection: Connection, conversation: Conversation) -> list[NumberedSession]:
+    """List the sessions of a conversation, newest first."""
+    rows = connection.execute(
+        "SELECT sessions.id, sessions.title, sessions.last_at, sessions.ended_at IS NULL"
+        " FROM sessions JOIN conversations ON conversations.id = sessions.conversation_id"
+        " WHERE sessions.conversation_id = :conversation_id"
+        " AND conversations.person_id = :person_id ORDER BY sessions.id",
+        {"conversation_id": conversation.id, "person_id": conversation.person_id},
+    ).fetchall()
+    numbered = [
+        NumberedSession(
+            number=number, id=SessionId(row[0]), title=row[1], last_at=row[2], is_open=bool(row[3])
+        )
+        for number, row in enumerate(rows, start=1)
+    ]
+    return numbered[::-1]
+
+
+def list_of_person(connection: Connection, *, person_id: PersonId, since: int) -> list[Session]:
+    """List the sessions of a person's conversations that were used since a moment, oldest first."""
+    rows = connection.execute(
+        "SELECT sessions.id, sessions.prompt_hash, sessions.title, sessions.started_at,"
+        " sessions.last_at FROM sessions"
+        " JOIN conversations ON conversations.id = sessions.conversation_id"
+        " WHERE conversations.person_id = :person_id AND sessions.last_at >= :since"
+        " ORDER BY sessions.id",
+        {"person_id": person_id, "since": since},
+    ).fetchall()
+    return [
+        Session(
+            id=SessionId(row[0]),
+            prompt_hash=row[1],
+            title=row[2],
+            started_at=row[3],
+            last_at=row[4],
+        )
+        for row in rows
+    ]
+
+
+def reopen(
+    connection: Connection, *, conversation_id: ConversationId, session_id: SessionId, now: int
+) -> None:
+    """Continue an earlier session of a conversation; the open one ends.
+
+    Its next turn gets a fresh prompt: memory has changed, and may be seen by fewer people.
+    """
+    end(connection, conversation_id=conversation_id, now=now)
+    connection.execute(
+        "UPDATE sessions SET ended_at = NULL, prompt_hash = NULL"
+        " WHERE id = :session_id AND conversation_id = :conversation_id",
+        {"session_id": session_id, "conversation_id": conversation_id},
+    )
+
+
+def branch(
+    connection: Connection,
+    *,
+    session_id: SessionId,
+    into: ConversationId,
+    title: str,
+    now: int,
+    made_id: SessionId | None = None,
+) -> SessionId:
+    """Open a session that begins with what another one holds, up to a turn that still runs.
+
+    The messages stay where they are; see `sessions.list_lineage`. The account of the session and
+    the newest summary of these messages go with it. `made_id` is a reserved id, if there is one.
+    """
+    row = connection.execute(
+        "INSERT INTO sessions (id, conversation_id, account_id, title, plan, started_at, last_at,"
+        " branched_from, branched_at) SELECT :made_id, :into, account_id, :title, plan, :now, :now,"
+        " id, COALESCE((SELECT MIN(messages.id) - 1 FROM messages JOIN turns"
+        " ON turns.id = messages.turn_id WHERE messages.session_id = sessions.id"
+        " AND turns.state = 'running'), (SELECT MAX(messages.id) FROM messages"
+        " WHERE messages.session_id = sessions.id), branched_at, 0)"
+        " FROM sessions WHERE id = :session_id RETURNING id",
+        {"session_id": session_id, "into": into, "title": title, "now": now, "made_id": made_id},
+    ).fetchone()
+    made = SessionId(row[0])
+    compactions.copy_newest(connection, session_id=session_id, into=made)
+    return made
