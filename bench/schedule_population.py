@@ -28,7 +28,7 @@ _PEOPLE = 20
 """Who write all the time; the jobs are other people's."""
 _OWNERS = 100
 _CHUNK = 200
-"""Jobs that are written down at a time beside a running house."""
+"""Jobs that are written down at a time beside a running gateway."""
 _LEAD = timedelta(seconds=15)
 _SECONDS = 40.0
 """For which turns are timed, before the minute and from it on."""
@@ -36,7 +36,7 @@ _WAIT = 0.01
 
 
 async def measure(*, count: int) -> list[Figure]:
-    """What one look costs where nothing is sent; and turns of others in a house that sends."""
+    """What one look costs where nothing is sent; and turns of others in a gateway that sends."""
     about = f"{count:,} jobs in one minute"
     cpu, took = await _look(count)
     before, burst = await _burst(count)
@@ -66,7 +66,7 @@ async def measure(*, count: int) -> list[Figure]:
 
 
 async def _look(count: int) -> tuple[float, float]:
-    """A whole house whose chat is a wall: seconds of the processor and by the clock from the
+    """A whole gateway whose chat is a wall: seconds of the processor and by the clock from the
     minute on until every run is over.
     """
     start = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

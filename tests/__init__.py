@@ -1,1 +1,1 @@
-"""The tests: mirrors of the tree, emulators, contracts, journeys, faults and the house."""
+"""The tests: mirrors of the tree, emulators, contracts, journeys, faults and the gateway."""

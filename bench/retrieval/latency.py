@@ -1,4 +1,4 @@
-"""How long one person's search takes in a house of many, how large the index is, and what it
+"""How long one person's search takes in a gateway of many, how large the index is, and what it
 costs to write: `python -m bench.retrieval.latency [messages] [people] [--long] [--unmerged]`.
 """
 

@@ -1,4 +1,4 @@
-"""Every module keeps the rules of the house, and every rule can fail."""
+"""Every module keeps the rules of the gateway, and every rule can fail."""
 
 import pytest
 

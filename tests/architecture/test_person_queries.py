@@ -41,12 +41,12 @@ NAMES_PERSON = re.compile(
     r"\bperson_id (?:= :|IN [({])|\bperson_id = (?:conversations|turns)\.person_id"
 )
 NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|turns\.id = :turn_id)")
-"""Within one turn: the house hands its number on, no person and no model can."""
+"""Within one turn: the gateway hands its number on, no person and no model can."""
 
 BY_NUMBER = "by the numbers of rows that a statement with the person in it has found just before"
 IN_SESSION = "within one session, which was found by its talk, and that by its person"
 OWED = "by its number, which `external_sync.list_queued` has just given with its person"
-QUESTIONS = "by its number, which only a button with its secret or the house itself knows"
+QUESTIONS = "by its number, which only a button with its secret or the gateway itself knows"
 EXCEPTIONS = {
     "archive._index": "writes the index; every word in it has its person in front",
     "archive._unindex": "writes the index; every word in it has its person in front",
@@ -80,7 +80,7 @@ EXCEPTIONS = {
     "questions.answer": QUESTIONS,
     "questions.close": QUESTIONS,
     "questions.find": QUESTIONS,
-    "questions.list_people_asked": "start of the house: whose questions are still open",
+    "questions.list_people_asked": "start of the gateway: whose questions are still open",
     "questions.move": QUESTIONS,
     "search._list_sessions": IN_SESSION,
     "search.drop_message": "tells the index; every word that it is given has its person in front",

@@ -1,4 +1,4 @@
-"""Jobs of a town's person, of every kind, and what they came to once houses died over them."""
+"""A person's jobs, of every kind, and what became of them after kills."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _GIVEN_UP = (
     "SELECT jobs.body FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
     " WHERE job_runs.state = 'failed' AND jobs.kind = 'script'"
 )
-"""A command over which three houses died is run no more, and that is told."""
+"""A command over which three gateways died is run no more, and that is told."""
 _DELIVERED = "SELECT COUNT(*) FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
 
 
@@ -53,7 +53,7 @@ class Calendar:
     ticking: list[Job] = field(default_factory=list)
     thinking: list[Job] = field(default_factory=list)
     interrupted: int = 0
-    """Runs that were under way, or whose words were not out yet, when a house died."""
+    """Runs that were under way, or whose words were not out yet, when a gateway died."""
 
     def answer(self, body: dict[str, Any]) -> Reply:
         """What the model says: which run it was asked for."""
@@ -67,7 +67,7 @@ class Calendar:
         )
 
     def enter(self, *, ticking: int, thinking: int, once: int, minutes: int) -> None:
-        """Make jobs while no house is there: some each minute, and some once in these minutes."""
+        """Make jobs while no gateway is there: some each minute, and some once in these minutes."""
         now = time.time_ns() // 1_000_000
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             (person,) = connection.execute("SELECT person_id FROM accounts LIMIT 1").fetchone()
@@ -87,7 +87,7 @@ class Calendar:
                 self.marks.append(mark)
 
     def keep_quiet(self, *, minutes: int) -> None:
-        """Nobody wants to be disturbed for so many minutes; no house may be alive."""
+        """Nobody wants to be disturbed for so many minutes; no gateway may be alive."""
         now = datetime.now(UTC)
         end = now + timedelta(minutes=minutes)
         quiet = [at.hour * 60 + at.minute for at in (now - timedelta(hours=1), end)]
@@ -95,7 +95,7 @@ class Calendar:
             connection.execute("UPDATE people SET quiet_from = ?, quiet_until = ?", quiet)
 
     def note_death(self) -> None:
-        """Count what a death came in between of; no house may be alive."""
+        """Count what a death came in between of; no gateway may be alive."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             (runs,) = connection.execute(
                 "SELECT COUNT(*) FROM job_runs WHERE state IN ('running', 'waiting')"
@@ -106,7 +106,7 @@ class Calendar:
         self.interrupted += bool(runs or queued)
 
     def stop(self) -> None:
-        """What goes on for ever is to be done no more; no house may be alive."""
+        """What goes on for ever is to be done no more; no gateway may be alive."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             for job in (*self.ticking, *self.thinking):
                 jobs.await_slot(connection, job_id=job.id, slot=None, is_over=True)
@@ -124,7 +124,7 @@ class Calendar:
             return int(connection.execute(query).fetchone()[0])
 
     def count_given_up(self) -> int:
-        """Commands over which so many houses died that they were run no more."""
+        """Commands over which so many gateways died that they were run no more."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             return len(connection.execute(_GIVEN_UP).fetchall())
 

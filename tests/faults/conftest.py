@@ -1,4 +1,4 @@
-"""One nursery for all tests here, and a town for each."""
+"""Start gateways from one warm process, and give each test a deployment."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def spawner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 async def deployment(tmp_path: Path, spawner: Path) -> AsyncIterator[Deployment]:
-    """A town with a fresh home, and no house yet."""
+    """A deployment with a fresh home and Telegram; no gateway runs yet."""
     async with Deployment(tmp_path / "home", spawner) as deployment:
         yield deployment
 
@@ -37,7 +37,7 @@ async def deployment(tmp_path: Path, spawner: Path) -> AsyncIterator[Deployment]
 async def full_deployment(
     request: pytest.FixtureRequest, tmp_path: Path, spawner: Path
 ) -> AsyncIterator[Deployment]:
-    """A town with all platforms.
+    """A deployment with all platforms.
 
     Its Slack app is an agent for which no event is kept while it is away, or a classic one.
     """

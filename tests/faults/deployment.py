@@ -1,4 +1,4 @@
-"""One bot's small world: emulated platforms and Anthropic, people in chats, a house that dies."""
+"""Emulated platforms and an emulated Anthropic, people in chats, and a gateway to kill."""
 
 import asyncio
 import itertools
@@ -179,7 +179,7 @@ class Deployment:
                 await asyncio.sleep(_REST_POLL)
 
     def age_turns(self, *, crashes: int) -> None:
-        """Let the running turns have ended so many processes; no house may be alive."""
+        """Let the running turns have ended so many processes; no gateway may be alive."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             rows = connection.execute("SELECT id, attempts FROM turns WHERE state = 'running'")
             records = {str(turn_id): [crashes, attempts] for turn_id, attempts in rows}
@@ -189,7 +189,7 @@ class Deployment:
             )
 
     def attempts_of_running(self) -> list[int]:
-        """How many processes took each running turn up; no house may be alive."""
+        """How many processes took each running turn up; no gateway may be alive."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection:
             rows = connection.execute(
                 "SELECT attempts FROM turns WHERE state = 'running' ORDER BY id"
@@ -197,7 +197,7 @@ class Deployment:
         return [attempts for (attempts,) in rows]
 
     def rewind_marks(self) -> None:
-        """Let nothing be known of how far histories were read; no house may be alive."""
+        """Let nothing be known of how far histories were read; no gateway may be alive."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             for platform, first in _FIRST_POSITIONS.items():
                 connection.execute(
@@ -219,7 +219,7 @@ class Deployment:
     def kill_at_call(
         self, method: str, *, moment: Moment, number: int = 1, is_lost: bool = False
     ) -> None:
-        """Kill the house at the number-th call of a method, before or after it is applied.
+        """Kill the gateway at the number-th call of a method, before or after it is applied.
 
         A call that is lost is never applied: the connection breaks with the process.
         """
@@ -234,9 +234,9 @@ class Deployment:
         setattr(self.telegram, moment, kill)
 
     def kill_at_calls(self, method: str, *, number: int, within: float) -> None:
-        """Kill the house once so many calls of a method are applied and not answered yet.
+        """Kill the gateway once so many calls of a method are applied and not answered yet.
 
-        Where the house makes fewer at a time, it is killed `within` seconds of the first.
+        Where the gateway makes fewer at a time, it is killed `within` seconds of the first.
         """
         left = itertools.count(number - 1, -1)
         are_all = asyncio.Event()
@@ -254,7 +254,7 @@ class Deployment:
         self.telegram.after = kill
 
     def kill_at_model(self, moment: Moment | Literal["during"], *, number: int = 1) -> None:
-        """Kill the house at the number-th call of the model: before, during or after it streams."""
+        """Kill the gateway before, during or after the number-th call of the model."""
         left = itertools.count(number - 1, -1)
 
         async def kill(body: dict[str, Any]) -> None:
@@ -264,7 +264,7 @@ class Deployment:
         setattr(self.anthropic, moment, kill)
 
     async def _kill(self) -> None:
-        """Return when the house is dead: what its server does next, it does for nobody."""
+        """Return when the gateway is dead: what its server does next, it does for nobody."""
         assert self.process is not None
         self.process.kill()
         await self.process.died()
@@ -286,7 +286,7 @@ class Deployment:
                 await asyncio.sleep(_POLL)
 
     async def steered(self) -> None:
-        """Return when the house has shown on Telegram that a message steers a turn."""
+        """Return when the gateway has shown on Telegram that a message steers a turn."""
         await self.telegram.wait_for(lambda: bool(self.telegram.world.reactions), PATIENCE)
 
     async def says(self, chat: int, verb: Verb = "say") -> Saying:
@@ -318,10 +318,10 @@ class Deployment:
                 await asyncio.sleep(_REST_POLL)
 
     async def come_to_rest(self, *, within: float = PATIENCE) -> Findings:
-        """Wait for the answers, end the house in order, and look.
+        """Wait for the answers, end the gateway in order, and look.
 
         An answer may be there for all to see and in doubt all the same, for as long as the
-        house has not looked for it.
+        gateway has not looked for it.
         """
         process = self.process
         assert process is not None
@@ -335,15 +335,15 @@ class Deployment:
         return self.look()
 
     def look(self) -> Findings:
-        """What is there to be found once no house is alive, the last of which ended in order."""
+        """What is there to be found once no gateway is alive, the last of which ended in order."""
         assert self.process is not None
         findings = look(self.home, self.said, self.shown(), self.script.asked)
         if self.process.last_word != "ended":
-            findings.damage.append(f"the last house did not end in order: {self.home}/house.log")
+            findings.damage.append(f"the last gateway did not end in order: {self.home}/output.log")
         return findings
 
     def look_at(self, driver: Driver) -> Findings:
-        """The same of one platform: what people see there. The rest is all of the house's."""
+        """The same of one platform: what people see there. The rest is all of the gateway's."""
         said = [one for one in self.said if self.driver_of(one.chat) is driver]
         shown = {c: x for c, x in self.shown().items() if self.driver_of(c) is driver}
         return look(self.home, said, shown, self.script.asked)

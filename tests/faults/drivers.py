@@ -1,4 +1,4 @@
-"""One platform of the town as these tests need it: who talks there, what is seen, what goes wrong.
+"""One platform of a deployment: who writes there, what people see, and what goes wrong.
 
 A chat is one person's talk in one place: alone with the bot, in a room full of people, or in a
 thread. Its number tells the platform, the kind of place and the person: 2107 is the seventh person
@@ -32,7 +32,7 @@ class Driver(Protocol):
         """Close them."""
 
     def environ(self) -> Mapping[str, str]:
-        """What the house has to be told."""
+        """What the gateway has to be told."""
 
     async def says(self, chat: int, text: str) -> None:
         """The person of a chat writes to the bot, whether it is there or not."""

@@ -1,4 +1,4 @@
-"""Counts what people saw and reads what the database says, once a house is at rest."""
+"""Counts what people saw and reads what the database says, once a gateway is at rest."""
 
 import sqlite3
 from collections import Counter, defaultdict
@@ -47,7 +47,7 @@ class Findings:
     """Model calls that were made although their answer was recorded."""
     open_rows: list[str]
     damage: list[str]
-    """What SQLite finds wrong with its file, and a house that failed to end in order."""
+    """What SQLite finds wrong with its file, and a gateway that failed to end in order."""
     strays: int
     """Openings of live messages that stand unfinished."""
     repeats: int
@@ -67,7 +67,7 @@ class Findings:
 
 
 def list_open(home: Path) -> list[str]:
-    """What the database still has to do; also while a house is alive."""
+    """What the database still has to do; also while a gateway is alive."""
     with closing(sqlite3.connect(home / "state.db")) as connection:
         return [
             f"{table} {row}" for table, query in _OPEN.items() for row in connection.execute(query)

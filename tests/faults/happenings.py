@@ -1,4 +1,4 @@
-"""Events that start jobs while houses die: messages, web requests, files, and the ends of jobs."""
+"""Events that start jobs while gateways are killed: messages, requests, files, ends of jobs."""
 
 import asyncio
 import itertools
@@ -44,7 +44,7 @@ class Happenings:
         self._jobs: dict[str, JobId] = {}
 
     def enter(self, followed: int) -> None:
-        """Make the jobs while no house is there; so many one-time jobs are followed by another."""
+        """Make the jobs while no gateway runs; `followed` one-time jobs have a job after them."""
         port = free_port()
         self._deployment.settings |= {"TALARIA_HTTP__PORT": str(port)}
         with closing(sqlite3.connect(self._deployment.home / "state.db")) as connection, connection:
@@ -84,7 +84,7 @@ class Happenings:
                 self._posts.put_nowait(f"hook{number}")
 
     async def post(self) -> None:
-        """Send each web request until a house has accepted it; runs until cancelled."""
+        """Send each web request until a gateway has accepted it; runs until cancelled."""
         async with aiohttp.ClientSession() as session:
             while True:
                 name = await self._posts.get()
@@ -98,7 +98,7 @@ class Happenings:
             async with session.post(self._address, data=name, headers=headers) as answer:
                 return answer.status == 202
         except aiohttp.ClientError:
-            return False  # the house is dead, or died before it answered
+            return False  # the gateway is dead, or died before it answered
 
     def list_open(self, connection: sqlite3.Connection) -> list[str]:
         """The jobs that events have not started as often as they happened."""

@@ -1,4 +1,4 @@
-"""What a house is told when it is started: its home, its environment, where to die."""
+"""What a gateway is told when it is started: its home, its environment, where to die."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ class Order:
     @property
     def log(self) -> str:
         """Where the process's output goes."""
-        return str(Path(self.home) / "house.log")
+        return str(Path(self.home) / "output.log")
 
     def dump(self) -> str:
         """As one line of JSON."""

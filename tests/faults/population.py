@@ -1,4 +1,4 @@
-"""Everybody in every kind of place of a town, and how the bot gets to know them."""
+"""The people of a deployment in every kind of chat, and how the bot gets to know them."""
 
 from tests.faults.deployment import Deployment
 from tests.faults.drivers import KINDS, PEOPLE
@@ -18,7 +18,7 @@ def chats_of(deployment: Deployment, people: int) -> list[int]:
 
 
 async def meet(deployment: Deployment, chats: list[int]) -> None:
-    """Everybody is heard once, by a house that goes on.
+    """Everybody is heard once, by a gateway that goes on.
 
     What is first said somewhere while nobody listens, no platform tells in every case.
     """
@@ -28,7 +28,7 @@ async def meet(deployment: Deployment, chats: list[int]) -> None:
 
 
 async def lose_power(deployment: Deployment) -> None:
-    """The house dies at once."""
+    """The gateway dies at once."""
     assert deployment.process is not None
     deployment.process.kill()
     await deployment.process.died()

@@ -30,7 +30,7 @@ _OF_THE_PROCESS: Mapping[str, Callable[[Findings], int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What was done to a town, by names that stand above the table."""
+    """What was done to a deployment, by names that stand above the table."""
 
     name: str
     seed: int

@@ -1,4 +1,4 @@
-"""What people wrote while the house was down, and it dies again before it has read all of that."""
+"""People write while the gateway is down, and it is killed again before it has read everything."""
 
 import asyncio
 

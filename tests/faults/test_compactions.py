@@ -17,7 +17,7 @@ CAP = 16_000
 
 @pytest.fixture
 async def deployment(tmp_path: Path, spawner: Path) -> AsyncIterator[Deployment]:
-    """A town whose house reads little at once."""
+    """A deployment whose model has a small context window."""
     settings = {"TALARIA_CONTEXT__CAP_TOKENS": str(CAP)}
     async with Deployment(tmp_path / "home", spawner, **settings) as deployment:
         yield deployment

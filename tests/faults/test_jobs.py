@@ -49,7 +49,7 @@ def _list_deaths() -> list[object]:
 
 
 async def _meet(deployment: Deployment) -> Calendar:
-    """Somebody is known, and the house is dead."""
+    """Somebody is known, and the gateway is dead."""
     calendar = Calendar(deployment, Happenings(deployment))
     deployment.anthropic.answer = calendar.answer
     await deployment.open_process()
@@ -71,7 +71,7 @@ async def _rest(calendar: Calendar) -> None:
 
 
 async def _finish(deployment: Deployment, calendar: Calendar) -> None:
-    """All is done by a house that lives, and then held against what people saw."""
+    """All is done by a gateway that lives, and then held against what people saw."""
     deployment.hurry()
     calendar.stop()
     process = await deployment.open_process()
@@ -142,7 +142,7 @@ async def _rage(deployment: Deployment, plan: Plan, name: str) -> None:
             name_of = chance.choice((*POINTS, *EVENT_POINTS))
             points = [f"{chance.choice(PHASES)}:{name_of}:{chance.choice((1, 2))}"]
         process = await deployment.open_process(*points)
-        deployment.drivers[0].mend()  # mishaps that no house lived to meet do not pile up
+        deployment.drivers[0].mend()  # mishaps that no gateway lived to meet do not pile up
         if chance.random() < 0.2:
             deployment.drivers[0].spoil(chance)
         life = _LONGEST_LIFE if points else chance.expovariate(1 / plan.mean_life)

@@ -46,7 +46,7 @@ async def _rage(
             process.kill()
             await process.died()
         else:
-            pytest.fail(f"a house died by itself: see {deployment.home}/house.log")
+            pytest.fail(f"a gateway died by itself: see {deployment.home}/output.log")
 
 
 async def weather(deployment: Deployment, storm: Storm, name: str) -> None:

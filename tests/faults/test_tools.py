@@ -88,7 +88,7 @@ class Count:
 
 
 async def _rage(deployment: Deployment, kills: int, name: str) -> None:
-    """Let one message after the other be worked on, and kill the house up to three times each."""
+    """Let one message after the other be worked on, and kill the gateway up to three times each."""
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
     print(f"\nseed {seed}, home {deployment.home}")

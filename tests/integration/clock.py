@@ -21,7 +21,7 @@ class Clock:
         return milliseconds(self._moment)
 
     def move(self, harness: Harness, **span: float) -> None:
-        """Put it forward, or back, by a span as `timedelta` takes it, and let the house see it."""
+        """Move it forward or back by a span as `timedelta` takes it; the gateway sees it."""
         self.pass_unseen(**span)
         harness.gateway.scheduling.wake()
 
@@ -44,7 +44,7 @@ class GoingClock(Clock):
 async def asleep(harness: Harness) -> None:
     """Return once the scheduler waits for its alarm: one look asks the store less often than we.
 
-    Only of a house in which nothing is due and nobody talks.
+    Only of a gateway in which nothing is due and nobody talks.
     """
     for _ in range(_READS):
         await harness.read(lambda connection: None)

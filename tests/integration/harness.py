@@ -1,4 +1,4 @@
-"""A whole house running in this process, with a chat platform and a model in memory."""
+"""A whole gateway running in this process, with a chat platform and a model in memory."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -40,7 +40,7 @@ class Harness:
                 await asyncio.sleep(0.002)
 
     async def at_rest(self) -> None:
-        """Return once nobody in the house has work."""
+        """Return once nobody in the gateway has work."""
         gateway = self.gateway
         await self.until(
             lambda: (
@@ -74,9 +74,9 @@ async def running(
     timings: Timings | None = None,
     **environ: str,
 ) -> AsyncIterator[Harness]:
-    """Open the house, and end it in order. `others` are further platforms, `now` its clock."""
+    """Open the gateway, and end it in order. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
-    chat.inlet = None  # an earlier house may have left its own
+    chat.inlet = None  # an earlier gateway may have left its own
     given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false", **environ}
     settings = load({"TALARIA_HOME": str(home), **given})
     stop = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Jobs of a person in a running house, made without a talk, and what became of them."""
+"""Jobs of a person in a running gateway, made without a talk, and what became of them."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ def greeted(*plays: object) -> FakeModel:
 
 
 async def greet(harness: Harness) -> None:
-    """Let the house get to know Ana."""
+    """Let the gateway get to know Ana."""
     await harness.chat.says("hi")
     await harness.chat.sees_text("Hello.")
     await harness.at_rest()

@@ -1,4 +1,4 @@
-"""A house in this process with its two servers, as `talaria run` puts them together."""
+"""A gateway in this process with its two servers, as `talaria run` puts them together."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -21,7 +21,7 @@ from tests.integration.processes import free_port
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The house, and the address of its page as it is printed."""
+    """The gateway, and the address of its page as it is printed."""
 
     gateway: Gateway
     page: yarl.URL
@@ -43,7 +43,7 @@ async def served(
     model: Model | None = None,
     now: Callable[[], int] = wall_clock,
 ) -> AsyncIterator[Served]:
-    """Open the house, with the stand-in if no model is given, and end it in order."""
+    """Open the gateway, with the stand-in if no model is given, and end it in order."""
     settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(free_port())})
     stop = asyncio.Event()
     opened: asyncio.Future[Served] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""Ann and others in a house with rooms, and a model that looks around wherever it is asked."""
+"""Ann and others in a gateway with rooms, and a model that looks around wherever it is asked."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -48,7 +48,7 @@ def see(request: ModelRequest) -> tuple[object, ...]:
 
 @dataclass
 class SharedHarness:
-    """A house, and those who talk to it. `model` searches for whatever it is told to."""
+    """A gateway, and those who talk to it. `model` searches for whatever it is told to."""
 
     harness: Harness
     model: FakeModel
@@ -103,7 +103,7 @@ class SharedHarness:
 async def shared_harness(
     home: Path, model: FakeModel | None = None, chat: FakeChat | None = None
 ) -> AsyncIterator[SharedHarness]:
-    """Open a house in which nobody has talked yet."""
+    """Open a gateway in which nobody has talked yet."""
     model = model or Searcher()
     async with running(home, model, chat=chat) as harness:
         yield SharedHarness(harness=harness, model=model, home=home)

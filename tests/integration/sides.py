@@ -1,4 +1,4 @@
-"""People at their accounts, each in a direct chat with the house."""
+"""People at their accounts, each in a direct chat with the gateway."""
 
 import asyncio
 import re

@@ -1,1 +1,1 @@
-"""Stories that a person would live: the real house and the real SDKs between emulated servers."""
+"""Stories that a person would live: the real gateway and the real SDKs between emulated servers."""

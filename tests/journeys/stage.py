@@ -1,4 +1,4 @@
-"""A home between emulated platforms and an emulated model, and people who talk to the house."""
+"""A home between emulated platforms and an emulated model, and people who talk to the gateway."""
 
 import asyncio
 import json
@@ -72,11 +72,11 @@ def facts(body: Json) -> str:
 
 
 class Stage:
-    """The servers and the home. Houses are opened on it, one after the other.
+    """The servers and the home. Gateways are opened on it, one after the other.
 
-    `plan` is for turns; what the house asks the model for besides (a title) is answered aside.
+    `plan` is for turns; what the gateway asks the model for besides (a title) is answered aside.
     `endpoints` are the platforms that are there. Slack's app is a classic one, whose direct talks
-    are one stream, unless a journey declares it to be an agent before it opens a house.
+    are one stream, unless a journey declares it to be an agent before it opens a gateway.
     """
 
     def __init__(self, home: Path, endpoints: tuple[str, ...] = ("telegram",)) -> None:
@@ -89,7 +89,7 @@ class Stage:
         self.model = AnthropicEmulator()
         self.model.answer = self._answer
         self.now: Callable[[], int] = now
-        """The clock of houses that are opened from now on."""
+        """The clock of gateways that are opened from now on."""
         self._plan: deque[Reply] = deque()
 
     async def __aenter__(self) -> Self:
@@ -156,7 +156,7 @@ class Stage:
         return self._plan.popleft() if self._plan else anthropic.echo(body)
 
     def environ(self, allow: str = EVERYBODY, **settings: str) -> dict[str, str]:
-        """The settings of a house on this stage. `allow` is the list of who may talk unasked."""
+        """The settings of a gateway on this stage. `allow` is the list of who may talk unasked."""
         given = {
             "TALARIA_HOME": str(self.home),
             "ANTHROPIC_API_KEY": "key",
@@ -172,7 +172,7 @@ class Stage:
         return given | settings
 
     def _keys(self, endpoint: str) -> dict[str, str]:
-        """What a house needs to know to use a platform here, without its pauses."""
+        """What a gateway needs to know to use a platform here, without its pauses."""
         pace = {f"TALARIA_{endpoint.upper()}__MESSAGES_PER_SECOND": "0"}
         if endpoint == "discord":
             return pace | {
@@ -204,7 +204,7 @@ class Stage:
         timings: Timings | None = None,
         **settings: str,
     ) -> AsyncIterator["Harness"]:
-        """Open the house, wait until the awaited platforms are connected, end it in order.
+        """Open the gateway, wait until the awaited platforms are connected, end it in order.
 
         Unless told otherwise all doors are awaited.
         """
@@ -246,7 +246,7 @@ def is_turn(body: Json) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """A house that is open."""
+    """A gateway that is open."""
 
     stage: Stage
     gateway: Gateway
@@ -316,7 +316,7 @@ class Harness:
         return await self.gateway.database.write("test.look", look)
 
     async def hears(self, account: Account, text: str, **place: Any) -> str:
-        """A person writes; what reads anew there once the house is at rest, line by line."""
+        """A person writes; what reads anew there once the gateway is at rest, line by line."""
         room = place.get("room")
         before = {one.id: one.text for one in account.seen(room)}
         await self.takes(account.says(text, **place))

@@ -31,7 +31,7 @@ TEXTS = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page of an open house."""
+    """The page of an open gateway."""
 
     harness: Harness
     browser: Browser

@@ -1,4 +1,4 @@
-"""What is shown while the house works: eyes, typing, one silent line; and what rings."""
+"""What is shown while the gateway works: eyes, typing, one silent line; and what rings."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -38,7 +38,7 @@ async def test_a_confirmation_outlives_a_restart_and_the_joining_is_written_down
     async with deployment.open() as harness, asyncio.timeout(PATIENCE):
         while not await harness.count(
             "audit", JOINED
-        ):  # a house that starts looks memories through
+        ):  # a gateway that starts looks memories through
             await harness.press(telegram, people.YES())
         await harness.hears(discord, "in Discord")
         assert heard(deployment.turns[-1]) == ["in Telegram", "in Discord"]

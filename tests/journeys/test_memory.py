@@ -12,7 +12,7 @@ HOUR = 3_600_000
 
 
 def move_clock(stage: Stage, milliseconds: int) -> None:
-    """Houses that are opened from now on live so much earlier or later."""
+    """Gateways that are opened from now on live so much earlier or later."""
     stage.now = lambda: now() + milliseconds
 
 

@@ -1,4 +1,4 @@
-"""Who may talk: the owner claims the house, strangers ask, the owner lets them in."""
+"""Who may talk: the owner claims the gateway, strangers ask, the owner lets them in."""
 
 import re
 

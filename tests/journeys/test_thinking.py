@@ -1,4 +1,4 @@
-"""A turn between the house and its model: tools, refusals, limits, faults and who steps in."""
+"""A turn between the gateway and its model: tools, refusals, limits, faults and who steps in."""
 
 import asyncio
 from collections.abc import Mapping

@@ -45,7 +45,7 @@ def under(room: Room, root: str) -> str | None:
 
 
 async def share(harness: Harness, room: Room) -> None:
-    """Cleo owns the house and lets the room share one talk."""
+    """Cleo owns the gateway and lets the room share one talk."""
     harness.stage.telegram.user(CLEO, "Cleo")
     await own(harness, room.cleo)
     await harness.hears(room.cleo, "/room room", room=room.id)

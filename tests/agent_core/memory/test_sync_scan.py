@@ -1,4 +1,4 @@
-"""At the start of a house the files of everybody are compared with their ledger, once."""
+"""At the start of a gateway the files of everybody are compared with their ledger, once."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Attachments through a whole house: in as pictures and words, out as files."""
+"""Attachments through a whole gateway: in as pictures and words, out as files."""
 
 import json
 import sys

@@ -43,7 +43,7 @@ class Ears:
 
 
 class Post:
-    """A platform with things to be fetched, and the reader of a house."""
+    """A platform with things to be fetched, and the reader of a gateway."""
 
     def __init__(self, database: Database, ears: Ears | None = None) -> None:
         self.database = database

@@ -39,7 +39,7 @@ def run(*steps: Step) -> list[dict[str, Any]]:
 
 
 def hears(text: str, *labels: str, name: str = "k1", kind: str = "message", **more: Any) -> Step:
-    """A message of the house, with buttons of these labels; their keys are k0, k1, ..."""
+    """A message of the gateway, with buttons of these labels; their keys are k0, k1, ..."""
     styles = ("good", "plain", "danger")
     buttons = [
         {"key": f"k{number}", "label": label, "style": styles[number % 3]}

@@ -37,7 +37,7 @@ def message(address: Address = ROOM, title: str | None = "The Den") -> InboundMe
 
 @dataclass
 class Deployment:
-    """The rooms of a house with one owner and one member."""
+    """The rooms of a gateway with one owner and one member."""
 
     database: Database
     ann: Person

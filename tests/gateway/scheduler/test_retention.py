@@ -34,7 +34,7 @@ SPENT = ModelCall(
 
 @dataclass
 class Old:
-    """A house with one person, and a sweeper of it."""
+    """A gateway with one person, and a sweeper of it."""
 
     database: Database
     dialogue: Dialogue

@@ -1,4 +1,4 @@
-"""The end of a house, in order or not: nothing is lost, doubled or left behind by it."""
+"""The end of a gateway, in order or not: nothing is lost, doubled or left behind by it."""
 
 import asyncio
 from collections.abc import AsyncIterator

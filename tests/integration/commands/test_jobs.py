@@ -34,7 +34,7 @@ PLACE = Target(kind="place", platform="fake", chat='["1",null,true]')
 
 @asynccontextmanager
 async def berlin(tmp_path: Path) -> AsyncIterator[tuple[Harness, Side, Clock]]:
-    """A house in which Ana is known, at noon of a Friday."""
+    """A gateway in which Ana is known, at noon of a Friday."""
     clock = Clock(2026, 11, 20, 11, 0)
     async with running(tmp_path, FakeModel(), now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as harness:
         side = Side(harness, "1", "Ana")

@@ -139,7 +139,7 @@ async def test_who_is_let_in_by_command_is_welcomed_at_once(home: Path) -> None:
 
 
 async def test_who_was_a_stranger_is_known_after_the_command(home: Path) -> None:
-    """The running house keeps people in mind; the command has to make it look again."""
+    """The running gateway keeps people in mind; the command has to make it look again."""
     async with served(home) as harness:
         database = harness.gateway.database
         await database.write("fill", fill)
@@ -216,6 +216,6 @@ async def test_the_control_socket_is_for_its_owner_and_declines_what_it_does_not
                 ("people.list", json.dumps([1])),
                 ("turns.show", json.dumps({"id": "1"})),
             ):
-                async with session.post(f"http://house/control/{path}", data=body) as response:
+                async with session.post(f"http://talaria/control/{path}", data=body) as response:
                     assert response.status == 400, path
                     assert (await response.json())["error"].endswith((".", "?"))

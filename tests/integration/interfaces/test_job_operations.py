@@ -1,4 +1,4 @@
-"""`talaria jobs`: listed, changed, made and looked at beforehand, in a house and beside it."""
+"""`talaria jobs`: listed, changed, made and looked at beforehand, in a gateway and beside it."""
 
 import asyncio
 import re

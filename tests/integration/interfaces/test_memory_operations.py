@@ -1,4 +1,4 @@
-"""`talaria memory`: the ledger shown, taken back and led back, beside a house and in one."""
+"""`talaria memory`: the ledger shown, taken back and led back, beside a gateway and in one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

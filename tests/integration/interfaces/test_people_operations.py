@@ -1,4 +1,4 @@
-"""`talaria people export` and `erase`, beside a running house and without one."""
+"""`talaria people export` and `erase`, beside a running gateway and without one."""
 
 import asyncio
 import os

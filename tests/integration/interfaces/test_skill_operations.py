@@ -1,4 +1,4 @@
-"""`talaria skills`: listed, read, put away and taken back, in a house and beside it."""
+"""`talaria skills`: listed, read, put away and taken back, in a gateway and beside it."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a turn was made of, on the command line: beside a running house and without one."""
+"""What a turn was made of, on the command line: beside a running gateway and without one."""
 
 import asyncio
 import json

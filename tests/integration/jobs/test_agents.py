@@ -8,7 +8,7 @@ from tests.integration.harness import running
 from tests.integration.jobs_support import find, give_job, greet, greeted, over
 
 NOON = (2026, 11, 20, 12, 0)
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
 async def test_a_job_is_done_by_the_agent_that_its_person_chose(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ async def test_a_job_is_done_by_the_agent_that_its_person_chose(tmp_path: Path) 
     place.joinpath("SOUL.md").write_text("You are the coder.")
     clock = Clock(*NOON)
     model = greeted(say("Done by coder."), say("Done again."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Tidy up", "0 * * * *", kind="prompt")
         await harness.chat.says(f"/agents job {job.id} coder", id="m2")

@@ -21,7 +21,7 @@ QUESTION = ask(call("ask", json.dumps({"question": "Shall I?", "options": ["Yes"
 
 
 async def make_owner(harness: Harness) -> None:
-    """Ana runs this house."""
+    """Ana runs this gateway."""
 
     def work(connection: Connection) -> None:
         people.make_owner(connection, person_id=ana(connection))

@@ -28,13 +28,13 @@ from tests.integration.privacy.test_canaries import settled
 from tests.integration.sides import Side, count
 
 NOON = (2026, 11, 20, 12, 0)
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
 async def test_what_a_job_runs_is_not_changed_in_chat(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted()
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "echo as it was", "0 * * * *", kind="script")
         change = {"action": "change", "job": job.id, "text": json.dumps(["echo", "taken over"])}
@@ -75,7 +75,7 @@ async def numbers(harness: Harness) -> tuple[int, int]:
 async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."), say("All about cats."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         side = await plant(harness, clock)
         before = await numbers(harness)
         await side.says("/forget bluefish")
@@ -92,7 +92,7 @@ async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Pa
 async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         side = await plant(harness, clock)
         before = await numbers(harness)
         await side.says("/erase me")
@@ -106,10 +106,10 @@ async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: P
 
 
 async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -> None:
-    """As older versions gave them: such a house must come to its feet."""
+    """As older versions gave them: such a gateway must come to its feet."""
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."), say("All about cats."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await plant(harness, clock)
         newest = (await numbers(harness))[1]
 
@@ -135,7 +135,7 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
     """Of the newest of all runs a row stays, emptied; of others nothing."""
     clock = Clock(*NOON)
     model = greeted(say("All about cats."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await greet(harness)
         gateway = harness.gateway
         history = JobHistory(load_no_ids)
@@ -191,7 +191,7 @@ async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with
 ) -> None:
     clock = Clock(*NOON)
     model = FakeModel(*[say("Hello.") for _ in range(3)])
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         one, two = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
         await one.says("hi")
         await two.says("hi")

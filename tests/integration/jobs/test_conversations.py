@@ -18,7 +18,7 @@ from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, looked, over
 from tests.integration.sides import Side
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 DEN = Target(kind="place", platform="fake", chat='["den",null,false]')
 HOURLY = read_cron("30 * * * *")
 
@@ -55,7 +55,7 @@ async def test_a_job_in_a_room_has_one_conversation_though_its_person_is_joined_
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(*[say("Hello.") for _ in range(2)])
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         one, two = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
         await one.says("hi")
         await two.says("hi", chat="den", direct=False)

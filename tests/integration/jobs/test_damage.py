@@ -29,7 +29,7 @@ from tests.integration.jobs_support import (
     texts,
 )
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)
 """Friday, 12:00 in Berlin."""
 FLIPS = (
@@ -60,7 +60,7 @@ async def test_a_damaged_job_is_paused_and_told_of_once_and_others_go_on(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the bread out.", "0 * * * *")
         other = await give_job(harness, "Feed the cat.", "0 * * * *")
@@ -75,7 +75,7 @@ async def test_a_damaged_job_is_paused_and_told_of_once_and_others_go_on(
         assert sum(f"Job {job.id} is damaged" in text for text in texts(harness)) == 1
         assert not any("bread" in text or "Tale" in text for text in texts(harness))
     harness.model.plays.append(say("Hello."))
-    async with running(tmp_path, harness.model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, harness.model, now=clock, **SETTINGS) as harness:
         clock.move(harness, hours=1)
         await looked(harness)
         assert [run.state for run in await runs_of(harness, other.id)] == ["done"] * 3
@@ -88,7 +88,7 @@ async def test_a_damaged_job_is_paused_and_told_of_once_and_others_go_on(
 
 async def test_a_job_whose_slot_is_damaged_is_paused_and_can_go_on(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the bread out.", "0 * * * *")
         await flip(harness, "jobs", "next_slot = x'00'", job.id)
@@ -105,7 +105,7 @@ async def test_a_job_whose_slot_is_damaged_is_paused_and_can_go_on(tmp_path: Pat
 
 async def test_a_damaged_job_can_only_be_dropped(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the bread out.", "0 * * * *")
         await flip(harness, "jobs", FLIPS[1], job.id)
@@ -135,7 +135,7 @@ def _pause(connection: Connection, job: Job) -> None:
 @pytest.mark.parametrize("change", ["job_id = 77", "slot_at = 'x'", "slot = x'00'"])
 async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: str) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "echo Bread.", "0 8 * * *", kind="script")
         other = await give_job(harness, "echo Cat.", "0 * * * *", kind="script")
@@ -174,7 +174,7 @@ async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: s
 
 async def test_what_is_held_and_damaged_is_not_sent_and_the_rest_is(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
@@ -200,7 +200,7 @@ async def test_the_conversation_of_a_run_that_is_damaged_waits_for_the_morning_t
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
     chat_word = "conversation is damaged in my storage"
     model = greeted()
-    async with running(tmp_path, model, now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS, **limit) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await greet(harness)
         options = Options(is_aware=True)
@@ -220,7 +220,7 @@ async def test_the_conversation_of_a_run_that_is_damaged_waits_for_the_morning_t
         )
     chat = harness.chat
     chat.shown.clear()
-    async with running(tmp_path, greeted(), chat=chat, now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, greeted(), chat=chat, now=clock, **SETTINGS, **limit) as harness:
         await over(harness, job, 1)
         await looked(harness)
         assert texts(harness) == []
@@ -234,7 +234,7 @@ async def test_the_conversation_of_a_run_that_is_damaged_waits_for_the_morning_t
 async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     write_skill(tmp_path / "skills", "tidy", "Sweep.")
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         for change in ("options = '{'", "options = '[]'", "options = '{\"skills\": 7}'"):
             job = await give_job(harness, "Take the bread out.", "0 0 1 1 *")
@@ -251,7 +251,7 @@ async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.chat.says("/settings quiet_hours 12:30-18:00", id="m2")
         await harness.at_rest()
@@ -266,7 +266,7 @@ async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
         clock.move(harness, hours=6)
         await harness.chat.sees_text("Feed the cat.")
     harness.model.plays.append(say("Hello."))
-    async with running(tmp_path, harness.model, now=clock, **HOUSE) as again:
+    async with running(tmp_path, harness.model, now=clock, **SETTINGS) as again:
         await again.until(lambda: any("bread" in text for text in (*texts(harness), *texts(again))))
 
 
@@ -283,7 +283,7 @@ async def test_what_is_damaged_of_a_person_keeps_no_job_from_them(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await give_job(harness, "Take the bread out.", "2026-11-20T13:00")
         await flip(harness, "people", change, await harness.read(ana))

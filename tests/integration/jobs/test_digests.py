@@ -19,7 +19,7 @@ from tests.emulators.sources import Sources
 from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_jobs import HOUSE, ana, digest, ended, makes, schedule, states
+from tests.integration.jobs.test_jobs import SETTINGS, ana, digest, ended, makes, schedule, states
 
 CALENDAR = (
     "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:1\nDTSTART:20261123T090000Z\n"
@@ -60,7 +60,7 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
     )
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "home.ics").write_text(CALENDAR)
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         assert job.options.skills == ("digest",)
         clock.move(harness, days=2, hours=19)
@@ -86,7 +86,7 @@ async def test_a_digest_without_the_extra_for_charts_says_so_once(
     model = FakeModel(
         digest(cron="0 8 * * 1"), say("yes please"), ask(CHART), ask(again), say("3 reviews wait.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text("3 reviews wait.")
@@ -127,7 +127,7 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             ask(call("gather", json.dumps({"sources": wanted}), "g1"), CHART),
             say("**Dentist at 10:00**\n\n- [Newest](https://news.example/new)"),
         )
-        harness_of = HOUSE | {
+        harness_of = SETTINGS | {
             "GITHUB_TOKEN": web.token,
             "TALARIA_DIGEST__GITHUB_URL": web.url,
             "TALARIA_DIGEST__ALLOW_HOSTS": "127.0.0.1" if is_open else "",
@@ -150,7 +150,7 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
 
 
 async def make_owner(harness: Harness) -> None:
-    """Ana owns the house from now on."""
+    """Ana owns the gateway from now on."""
     await harness.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
     harness.gateway.router.forget_known()
 
@@ -158,7 +158,7 @@ async def make_owner(harness: Harness) -> None:
 async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("News."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text("News.")
@@ -169,7 +169,7 @@ async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
 async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         await give_skills(harness, job, "digest-of-old")
         clock.move(harness, days=2, hours=19)
@@ -190,7 +190,7 @@ async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
         ask(call("recall", '{"query": "lock screen notification advertising"}', "r1")),
         say("Nothing."),
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         await give_skills(harness, job, "digest")
         clock.move(harness, days=2, hours=19)

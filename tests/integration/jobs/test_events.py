@@ -32,7 +32,7 @@ from tests.integration.jobs_support import (
 )
 from tests.integration.served import served
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 FEED = """<rss version="2.0"><channel><title>News</title>{items}</channel></rss>"""
 ITEM = (
     "<item><title>{0}</title><link>https://example.org/{0}</link>"
@@ -43,7 +43,7 @@ ITEM = (
 async def test_a_job_comes_after_another_one_with_its_result(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = greeted(say("Three mails wait."), say("Summed up."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await greet(harness)
         first = await give_job(harness, "Look.", "0 * * * *", kind="prompt")
         second = await give_job(harness, "Sum up.", f"on after {first.id}", kind="prompt")
@@ -64,7 +64,7 @@ async def test_a_job_comes_after_another_one_with_its_result(tmp_path: Path) -> 
 
 async def test_only_the_named_ending_starts_the_next_job(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         first = await give_job(harness, "exit 3", "0 * * * *", kind="script")
         done = await give_job(harness, "It is done.", f"on after {first.id}")
@@ -82,7 +82,7 @@ async def test_only_the_named_ending_starts_the_next_job(tmp_path: Path) -> None
 
 
 async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         with pytest.raises(InvalidJob, match="there is no job 77"):
             await give_job(harness, "Then.", "on after 77")
@@ -96,7 +96,7 @@ async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_chain_of_jobs_may_not_come_back(tmp_path: Path) -> None:
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         first = await give_job(harness, "One.", "0 8 * * *")
         second = await give_job(harness, "Two.", f"on after {first.id}")
@@ -117,7 +117,7 @@ async def test_a_chain_of_jobs_may_not_come_back(tmp_path: Path) -> None:
 
 async def test_a_message_starts_a_job_once_and_is_answered(tmp_path: Path) -> None:
     model = greeted(say("Fine."), say("I see."), say("Sure."))
-    async with running(tmp_path, model, **HOUSE) as harness:
+    async with running(tmp_path, model, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "File it.", "on message new invoice")
         for text in ("the renewed invoices", "/status new invoice", "New  INVOICE, 3 pages"):
@@ -127,13 +127,13 @@ async def test_a_message_starts_a_job_once_and_is_answered(tmp_path: Path) -> No
         assert run.input == ""
         assert "File it.\n\nAna wrote: New INVOICE, 3 pages" in texts(harness)
         assert "I see." in texts(harness)
-    async with running(tmp_path, FakeModel(), **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         await looked(harness)
         assert len(await runs_of(harness, job.id)) == 1
 
 
 async def test_what_a_room_heard_is_forgotten_with_the_message(tmp_path: Path) -> None:
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "News.", "0 8 * * *")
 
@@ -155,7 +155,7 @@ async def test_what_a_room_heard_is_forgotten_with_the_message(tmp_path: Path) -
 
 
 async def test_a_web_address_is_given_in_a_direct_chat_and_starts_the_job(tmp_path: Path) -> None:
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Deployed.", "on webhook")
         other = await give_job(harness, "Tea.", "0 8 * * *")
@@ -172,7 +172,7 @@ async def test_a_web_address_is_given_in_a_direct_chat_and_starts_the_job(tmp_pa
 
 async def test_a_script_reads_the_event(tmp_path: Path) -> None:
     model = greeted(say("Fine."))
-    async with running(tmp_path, model, **HOUSE) as harness:
+    async with running(tmp_path, model, **SETTINGS) as harness:
         await greet(harness)
         await give_job(harness, "tr a-z A-Z", "on message", kind="script")
         await harness.chat.says("hello there")
@@ -182,7 +182,7 @@ async def test_a_script_reads_the_event(tmp_path: Path) -> None:
 
 async def test_too_many_events_are_left_out_and_reported_once(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Ping.", "on webhook")
         secret = await give_secret(harness, job)
@@ -201,7 +201,7 @@ async def test_too_many_events_are_left_out_and_reported_once(tmp_path: Path) ->
 
 
 async def test_a_script_reads_the_body_of_a_web_request(tmp_path: Path) -> None:
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "cat", "on webhook", kind="script")
         secret = await give_secret(harness, job)
@@ -211,7 +211,7 @@ async def test_a_script_reads_the_body_of_a_web_request(tmp_path: Path) -> None:
 
 async def test_another_pattern_and_a_pause_begin_anew(tmp_path: Path) -> None:
     folder = tmp_path / "sources"
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("old.txt", "old.pdf"):
@@ -249,7 +249,7 @@ async def give_secret(harness: Harness, job: Job) -> str:
 
 async def test_files_start_a_job_once_they_are_whole(tmp_path: Path) -> None:
     folder = tmp_path / "sources" / "people" / "ana"
-    async with running(tmp_path, greeted(), **HOUSE) as harness:
+    async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "old.txt").write_text("old")
@@ -261,7 +261,7 @@ async def test_files_start_a_job_once_they_are_whole(tmp_path: Path) -> None:
         await over(harness, job, 1)
         await harness.chat.sees_text("A file arrived: new.txt (9 bytes)\nCall Ada.")
     (folder / "later.txt").write_bytes(b"\0\1")
-    async with running(tmp_path, FakeModel(), **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         await over(harness, job, 2)
         await harness.chat.sees_text("A file arrived: later.txt (2 bytes)")
         (folder / "new.txt").write_text("Call Bob.")
@@ -302,9 +302,9 @@ async def test_each_new_item_of_a_feed_starts_a_job_once(tmp_path: Path) -> None
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     port = runner.addresses[0][1]
-    house = {**HOUSE, "TALARIA_DIGEST__ALLOW_HOSTS": f"127.0.0.1:{port}"}
+    settings = {**SETTINGS, "TALARIA_DIGEST__ALLOW_HOSTS": f"127.0.0.1:{port}"}
     try:
-        async with running(tmp_path, greeted(), now=clock, **house) as harness:
+        async with running(tmp_path, greeted(), now=clock, **settings) as harness:
             await greet(harness)
             address = f"http://127.0.0.1:{port}/feed"
             job = await give_job(harness, "cat", f"on feed {address}", kind="script")
@@ -330,8 +330,8 @@ async def test_each_new_item_of_a_feed_starts_a_job_once(tmp_path: Path) -> None
 
 
 async def test_a_web_request_starts_a_job_once_it_is_stored(tmp_path: Path) -> None:
-    async with served(tmp_path) as house, aiohttp.ClientSession() as session:
-        gateway = house.gateway
+    async with served(tmp_path) as served_gateway, aiohttp.ClientSession() as session:
+        gateway = served_gateway.gateway
 
         def work(connection: Connection) -> tuple[Job, str]:
             person = people.insert(connection, slug="ana", name="Ana", role="owner", now=0).id
@@ -345,13 +345,13 @@ async def test_a_web_request_starts_a_job_once_it_is_stored(tmp_path: Path) -> N
             return job, job_editor.renew_webhook(connection, job)
 
         job, secret = await gateway.database.write("test", work)
-        address = house.address / "hooks" / secret
+        address = served_gateway.address / "hooks" / secret
         for _ in range(2):
             async with session.post(
                 address, json={"ref": "main"}, headers={"X-GitHub-Delivery": "d-1"}
             ) as answer:
                 assert answer.status == 202
-        async with session.post(house.address / "hooks" / "x", data=b"") as answer:
+        async with session.post(served_gateway.address / "hooks" / "x", data=b"") as answer:
             assert answer.status == 404
         async with session.post(address, data=b"x" * 70_000) as answer:
             assert answer.status == 413

@@ -24,7 +24,7 @@ from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration.clock import Clock, asleep
 from tests.integration.harness import Harness, running
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 DIRECT = '["1",null,true]'
 ROOM = '["den",null,false]'
 ONCE = read_once("2026-11-20T13:30")
@@ -44,7 +44,7 @@ def ana(connection: Connection) -> PersonId:
 
 
 async def meet(harness: Harness, **fields: object) -> None:
-    """Ana says something, so that the house knows her and where she is."""
+    """Ana says something, so that the gateway knows her and where she is."""
     harness.model.plays.insert(0, say("Hello Ana."))
     await harness.chat.says("hi", **fields)
     await harness.chat.sees_text("Hello Ana.")
@@ -116,7 +116,7 @@ def texts(harness: Harness) -> list[str]:
 
 async def test_a_job_of_a_room_runs_and_comes_there(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness, chat="den", direct=False)
         place = Target(kind="place", platform="fake", chat=ROOM)
         job = await make(harness, clock, prompt(targets=(place,)), is_room=True)
@@ -131,7 +131,7 @@ async def test_each_run_begins_a_fresh_conversation_where_several_are_made_up_fo
     tmp_path: Path,
 ) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt(DAILY, late="all"))
         harness.model.plays += [say("One."), say("Two."), say("Three.")]
@@ -144,7 +144,7 @@ async def test_a_second_try_that_waits_is_not_taken_for_the_first(tmp_path: Path
     clock = noon()
     gate = asyncio.Event()
     limit = {"TALARIA_TURNS__AT_ONCE": "1"}
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt())
         harness.model.plays.append([ModelRejected("no")])
@@ -166,7 +166,7 @@ async def test_a_second_try_that_waits_is_not_taken_for_the_first(tmp_path: Path
 
 async def test_a_run_that_asks_waits_for_nobody(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt())
         question = json.dumps({"question": "Which?", "options": ["a", "b"]})
@@ -179,7 +179,7 @@ async def test_a_run_that_asks_waits_for_nobody(tmp_path: Path) -> None:
 
 async def test_files_come_without_the_mark_of_silence(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt())
         gift = json.dumps({"name": "a.csv", "text": "1,2"})
@@ -193,7 +193,7 @@ async def test_files_come_without_the_mark_of_silence(tmp_path: Path) -> None:
 
 async def test_recovery_is_told_though_there_is_nothing_to_tell(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, script("false", timing=DAILY))
         for count in range(1, 4):
@@ -220,7 +220,7 @@ async def test_a_script_that_ends_after_its_job_was_dropped_brings_nothing_back(
 ) -> None:
     clock = noon()
     go = tmp_path / "go"
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         wait = f"while [ ! -e {go} ]; do sleep 0.01; done; echo Here I am."
         job = await make(harness, clock, script("sh", "-c", wait, timing=DAILY))
@@ -243,7 +243,7 @@ async def test_a_second_try_of_a_job_that_was_paused_meanwhile_is_not_made(
     tmp_path: Path,
 ) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt(DAILY))
         harness.model.plays.append([ModelRejected("no")])
@@ -258,7 +258,7 @@ async def test_a_second_try_of_a_job_that_was_paused_meanwhile_is_not_made(
 
 async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt(DAILY))
 
@@ -275,7 +275,7 @@ async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
 
 async def test_quiet_hours_that_were_made_longer_hold_what_was_held(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)  # 23:00 in Berlin
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await meet(harness)
         late = read_once("2026-11-20T23:30")
@@ -296,7 +296,7 @@ async def test_quiet_hours_that_were_made_longer_hold_what_was_held(tmp_path: Pa
 
 async def test_what_is_held_comes_though_the_clock_was_put_back_by_a_year(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await meet(harness)
         late = read_once("2026-11-20T23:30")
@@ -310,7 +310,7 @@ async def test_what_is_held_comes_though_the_clock_was_put_back_by_a_year(tmp_pa
 
 async def test_a_second_try_comes_though_the_clock_was_put_back_by_a_year(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt())
         harness.model.plays += [[ModelRejected("no")], say("At last.")]
@@ -330,7 +330,7 @@ async def test_a_day_that_is_spent_pauses_no_job(tmp_path: Path) -> None:
         "TALARIA_MODEL__NAME": "fake-1",  # without a price, so that tokens are counted
         "TALARIA_MODEL__MAX_OUTPUT_TOKENS": "256",
     }
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
         await meet(harness)
         harness.model.plays.append(
             say("Costly.", usage=Usage(input_tokens=100_000, output_tokens=1))
@@ -350,7 +350,7 @@ async def test_a_day_that_is_spent_pauses_no_job(tmp_path: Path) -> None:
 
 async def test_a_command_that_can_not_even_be_begun_ends_no_gateway(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, script("a\0b"))
         clock.move(harness, minutes=31)
@@ -361,13 +361,13 @@ async def test_a_command_that_ends_the_gateway_is_not_run_on_and_on(tmp_path: Pa
     clock = noon()
     said = tmp_path / "said"
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
         await meet(harness)
         job = await make(harness, clock, script("sh", "-c", f"echo x >> {said}; sleep 60"))
         clock.move(harness, minutes=31)
         await harness.until(said.exists)
     for _ in range(2):
-        async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+        async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
             await becomes(harness, job, "waiting")
     assert said.read_text().split() == ["x"]
 
@@ -376,7 +376,7 @@ async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_el
     tmp_path: Path,
 ) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         aware = prompt(DAILY, options=Options(is_aware=True))
         job = await make(harness, clock, aware)
@@ -400,20 +400,20 @@ async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_el
         found.append(await harness.read(lambda c: job_runs.find_turn(c, run_id=run.id)))
 
     model = FakeModel([look, *say("Two.")])
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.sees_text("Two.")
     assert found[0] is not None
 
 
 async def test_a_zone_that_is_no_more_pauses_its_job_and_ends_no_gateway(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt(DAILY))
         await harness.gateway.database.write(
             "test", lambda c: jobs.change(c, replace(_found(c, job), zone="Mars/Base"))
         )
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         clock.move(harness, days=1)
         await harness.chat.sees_text("Mars/Base")
         assert (await find(harness, job)).state == "paused"
@@ -421,7 +421,7 @@ async def test_a_zone_that_is_no_more_pauses_its_job_and_ends_no_gateway(tmp_pat
 
 async def test_a_place_that_takes_a_ticket_is_no_place_for_later(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         ticket = Target(kind="place", platform="fake", chat='["9",null,false,"t1"]')
         wish = prompt(kind="message", body="Bread.", targets=(ticket,))
@@ -435,7 +435,7 @@ async def test_the_jobs_of_a_person_leave_them_their_places(tmp_path: Path) -> N
     clock = noon()
     gate = asyncio.Event()
     limit = {"TALARIA_TURNS__PER_PERSON": "1"}
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS, **limit) as harness:
         await meet(harness)
         await make(harness, clock, prompt())
         harness.model.plays += [[gate.wait, *say("Digest.")], say("At once.")]
@@ -449,7 +449,7 @@ async def test_the_jobs_of_a_person_leave_them_their_places(tmp_path: Path) -> N
 
 async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, script("false"))
         for count in range(1, 4):
@@ -462,7 +462,7 @@ async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Pat
 
 async def test_a_room_that_is_off_hears_no_job(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness, chat="den", direct=False)
         place = Target(kind="place", platform="fake", chat=ROOM)
         wish = prompt(kind="message", body="Bread.", targets=(place,))
@@ -479,7 +479,7 @@ async def test_a_room_that_is_off_hears_no_job(tmp_path: Path) -> None:
 async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> None:
     """Ana's own job comes to a room with others in it: its prompt is the room's."""
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         await meet(harness, chat="den", direct=False)
         place = Target(kind="place", platform="fake", chat=ROOM)
@@ -498,7 +498,7 @@ async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> N
 async def test_minutes_from_now_are_those_of_the_zone_that_the_job_has(tmp_path: Path) -> None:
     clock = noon()
     model = FakeModel()
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await meet(harness)
         wish = prompt(read_once("2026-11-25T08:00"), zone="Asia/Tokyo", kind="message")
         job = await make(harness, clock, wish)
@@ -515,7 +515,7 @@ async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
 ) -> None:
     clock = noon()
     model = FakeModel()
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt(DAILY))
         wanted = json.dumps({"action": "change", "job": job.id, "cron": "0 9 * * *"})
@@ -535,7 +535,7 @@ async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
 
 async def test_a_conversation_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
     clock = noon()
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
         job = await make(harness, clock, prompt(DAILY, options=Options(is_aware=True)))
         harness.model.plays.append(say("One."))
@@ -552,7 +552,7 @@ async def test_a_conversation_that_is_damaged_is_told_of_once(tmp_path: Path) ->
                 and None
             ),
         )
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         clock.move(harness, days=1)
         for count in range(1, 4):
             await harness.until(harness.gateway.lanes.is_idle)

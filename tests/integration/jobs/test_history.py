@@ -20,7 +20,7 @@ from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, find, give_job, greet, greeted, looked, over, texts
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)
 """Friday, 12:00 in Berlin."""
 ROOM = '["den",null,false]'
@@ -58,7 +58,7 @@ async def test_a_reminder_is_found_in_one_conversation_that_is_called_like_its_j
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the bread out.", "0 * * * *")
         for _ in range(3):
@@ -76,7 +76,7 @@ async def test_a_reminder_is_found_in_one_conversation_that_is_called_like_its_j
 
 async def test_what_a_command_says_is_found_and_silence_is_not_kept(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "cat words 2>&-; true", "0 * * * *", kind="script")
         clock.move(harness, hours=1)
@@ -93,7 +93,7 @@ async def test_what_a_command_says_is_found_and_silence_is_not_kept(tmp_path: Pa
 
 async def test_a_failure_that_is_told_is_no_output(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(
             harness, "exit 3", "0 * * * *", kind="script", options=Options(pause_after=1)
@@ -108,7 +108,7 @@ async def test_a_failure_that_is_told_is_no_output(tmp_path: Path) -> None:
 
 async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
@@ -135,7 +135,7 @@ async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
 async def test_the_numbers_of_turns_do_not_meet(tmp_path: Path) -> None:
     """A job speaks while a turn has its number, and is not on disk yet."""
     clock, chat = Clock(*NOON), FakeChat()
-    async with running(tmp_path, greeted(), chat=chat, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), chat=chat, now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the bread out.", "0 * * * *")
 
@@ -154,7 +154,7 @@ async def test_the_numbers_of_turns_do_not_meet(tmp_path: Path) -> None:
         sent = harness.model.requests[-1].messages
         assert not any("bread" in message.text for message in sent)
     model = FakeModel(say("Back again."), say("Back again."))  # one may become the title
-    async with running(tmp_path, model, chat=chat, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, chat=chat, now=clock, **SETTINGS) as harness:
         clock.move(harness, hours=1)
         await over(harness, job, 2)
         await looked(harness)
@@ -166,7 +166,7 @@ async def test_the_numbers_of_turns_do_not_meet(tmp_path: Path) -> None:
 async def test_recall_finds_what_a_job_said(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted()
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await greet(harness)
         await give_job(harness, "Take the bread out.", "2026-11-20T13:00")
         clock.move(harness, hours=1)
@@ -182,7 +182,7 @@ async def test_what_comes_into_a_room_has_the_scope_that_a_turn_there_would_have
     tmp_path: Path, is_known: bool
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         if is_known:
             harness.model.plays.append(say("Hello all."))
@@ -215,7 +215,7 @@ def _count_turns_of_runs(connection: Connection) -> int:
 
 async def test_a_turn_of_a_job_that_said_something_is_found_by_its_run(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the bread out.", "2026-11-20T13:00")
         clock.move(harness, hours=1)
@@ -227,7 +227,7 @@ async def test_a_turn_of_a_job_that_said_something_is_found_by_its_run(tmp_path:
 
 async def test_the_conversation_of_a_prompt_is_called_like_its_job(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(say("Rye, at nine.")), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(say("Rye, at nine.")), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Ask for bread.", "2026-11-20T13:00", kind="prompt")
         clock.move(harness, hours=1)

@@ -24,7 +24,7 @@ from tests.integration.interfaces.test_job_operations import desk, settle_in, wr
 from tests.integration.jobs_support import ana, greet, greeted
 from tests.integration.processes import Done, talaria
 
-HOUSE = {
+SETTINGS = {
     "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin",
     "TALARIA_MODEL__NAME": "thinker",
     "TALARIA_MODEL__CHEAP": "quick",
@@ -47,7 +47,7 @@ def digest(**arguments: object) -> Play:
 @asynccontextmanager
 async def berlin(tmp_path: Path, *plays: Play, **others: FakeChat) -> AsyncIterator[Harness]:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(*plays), now=clock, others=others, **HOUSE) as harness:
+    async with running(tmp_path, greeted(*plays), now=clock, others=others, **SETTINGS) as harness:
         await greet(harness)
         yield harness
 
@@ -204,7 +204,7 @@ async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
 
 
 async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeModel(), **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         means = make_rules(harness.gateway.settings).means
         gateway = harness.gateway
         stock = ToolDeps(
@@ -231,7 +231,7 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
 
 
 def jobs_of(home: Path, *words: str) -> Done:
-    return talaria(home, "jobs", *words, **HOUSE)
+    return talaria(home, "jobs", *words, **SETTINGS)
 
 
 async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> None:

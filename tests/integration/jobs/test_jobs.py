@@ -21,7 +21,7 @@ from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
 def schedule(call_id: str = "c1", **arguments: object) -> Play:
@@ -96,7 +96,7 @@ async def makes(harness: Harness, text: str = "yes please") -> Job:
 async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(reminder(in_minutes=20), say("I will remind you."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("remind me in 20 minutes to take the bread out")
         await harness.chat.sees_text("I will remind you.")
         clock.move(harness, minutes=19)
@@ -114,7 +114,7 @@ async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
 async def test_what_repeats_is_shown_and_counts_after_a_yes(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("Done, Mondays at 8."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("every Monday at 8, please")
         echo = await harness.chat.sees_text("shall I")
         assert "At 08:00 on Monday" in echo.text
@@ -129,7 +129,7 @@ async def test_what_repeats_is_shown_and_counts_after_a_yes(tmp_path: Path) -> N
 async def test_a_no_makes_no_job(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("Fine, nothing then."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("every Monday at 8, please")
         await harness.chat.sees_text("shall I")
         await harness.chat.press("No")
@@ -143,7 +143,7 @@ async def test_a_prompt_runs_as_a_turn_and_its_answer_is_sent(tmp_path: Path) ->
     model = FakeModel(
         digest(cron="0 8 * * 1"), say("yes please"), say("Three things today."), say("And again.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text("Three things today.\n\n_Digest (job 4)_")
@@ -164,7 +164,7 @@ async def test_a_job_may_see_its_earlier_runs(tmp_path: Path) -> None:
     model = FakeModel(
         digest(cron="0 8 * * 1", aware=True), say("yes please"), say("One."), say("Two.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text("One.")
@@ -177,7 +177,7 @@ async def test_a_job_may_see_its_earlier_runs(tmp_path: Path) -> None:
 async def test_nothing_to_tell_is_not_told(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("[SILENT]"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         before = list(texts(harness))
         clock.move(harness, days=2, hours=19)
@@ -189,11 +189,11 @@ async def test_nothing_to_tell_is_not_told(tmp_path: Path) -> None:
 async def test_what_was_missed_is_caught_up_once_and_says_so(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
     late = FakeModel(say("News."))
     clock = Clock(2026, 11, 24, 11, 0)
-    async with running(tmp_path, late, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, late, now=clock, **SETTINGS) as harness:
         shown = await harness.chat.sees_text("News.")
         assert "_This was due Sat 2026-11-21 08:00, Sun 2026-11-22 08:00, " in shown.text
         assert "Mon 2026-11-23 08:00, and Tue 2026-11-24 08:00._" in shown.text
@@ -204,9 +204,11 @@ async def test_what_was_missed_is_caught_up_once_and_says_so(tmp_path: Path) -> 
 async def test_missed_slots_are_left_out_and_reported(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *", late="skip"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
-    async with running(tmp_path, FakeModel(), now=Clock(2026, 11, 24, 11, 0), **HOUSE) as harness:
+    async with running(
+        tmp_path, FakeModel(), now=Clock(2026, 11, 24, 11, 0), **SETTINGS
+    ) as harness:
         shown = await harness.chat.sees_text("I skipped 4 runs of")
         assert "Next: Wed 2026-11-25 08:00" in shown.text
         assert await states(harness) == ["skipped"] * 4
@@ -234,7 +236,7 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
         ),
         say("Noted the second."),
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await harness.chat.says("first")
         await harness.chat.sees_text("Noted the first.")
@@ -261,7 +263,7 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
 async def test_an_urgent_job_comes_in_quiet_hours(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)
     model = FakeModel(reminder(in_minutes=20, urgent=True), say("Sure."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await harness.chat.says("remind me")
         await harness.chat.sees_text("Sure.")
@@ -275,7 +277,7 @@ async def test_a_failure_is_tried_again_and_told_once_and_so_is_the_recovery(
     clock = Clock(2026, 11, 20, 12, 0)
     broken: list[Play] = [[ModelRejected("no such thing")] for _ in range(6)]
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"), *broken, say("Back."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         clock.move(harness, hours=19)
         for attempt in range(3):
@@ -300,7 +302,7 @@ async def test_a_failure_is_tried_again_and_told_once_and_so_is_the_recovery(
 async def test_a_job_that_always_fails_is_paused_with_a_notice(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         model.plays = [[ModelRejected("no such thing")] for _ in range(9)]
         clock.move(harness, hours=19)
@@ -320,7 +322,7 @@ async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
     clock = Clock(2026, 11, 20, 12, 0)
     other = FakeChat(name="other")
     model = FakeModel(reminder(in_minutes=20), say("Sure."))
-    async with running(tmp_path, model, now=clock, others={"other": other}, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, others={"other": other}, **SETTINGS) as harness:
         await harness.chat.says("remind me")
         await harness.chat.sees_text("Sure.")
         await harness.at_rest()
@@ -344,7 +346,7 @@ async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
 async def test_a_home_is_where_what_comes_by_itself_goes(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *", to=["home"]), say("yes please"), say("News."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
         place = ("fake", '["77",null,true]')
         await harness.gateway.database.write(
@@ -360,7 +362,7 @@ async def test_a_job_that_runs_can_make_no_jobs(tmp_path: Path) -> None:
     model = FakeModel(
         digest(cron="0 8 * * *"), say("yes please"), reminder(in_minutes=5), say("News.")
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
         clock.move(harness, hours=19)
         await harness.chat.sees_text("News.")
@@ -379,7 +381,7 @@ async def test_a_person_has_so_many_jobs_and_no_more(tmp_path: Path) -> None:
         say("Noted the second."),
     )
     limit = {"TALARIA_JOBS__PER_PERSON": "1"}
-    async with running(tmp_path, model, now=clock, **HOUSE, **limit) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS, **limit) as harness:
         await harness.chat.says("a")
         await harness.chat.sees_text("Noted the first.")
         await harness.chat.says("b")
@@ -396,7 +398,7 @@ async def test_a_clock_that_is_put_back_brings_no_silence_and_no_storm(
         schedule(kind="message", title="Daily", text="Good morning.", cron="0 8 * * *"),
         say("yes please"),
     )
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
         clock.move(harness, hours=19, minutes=1)
         await harness.until(lambda: texts(harness).count("Good morning.") == 1)
@@ -427,7 +429,7 @@ async def seen(harness: Harness, clock: Clock) -> None:
 
 async def test_the_gateway_has_jobs_of_its_own(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         own = await harness.read(jobs.list_system)
         assert [job.body for job in own] == ["backup", "curator", "retention"]
         clock.move(harness, hours=40)

@@ -11,7 +11,7 @@ from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted, looked, texts
 from tests.integration.turns.test_finalizer import NoFilesChat
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)
 """Friday, 12:00 in Berlin."""
 FLOOD = "i=0; while [ $i -lt 5000 ]; do echo line number $i of very many; i=$((i+1)); done"
@@ -30,7 +30,7 @@ def sent_files(harness: Harness) -> list[tuple[str, str, str]]:
 
 async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await give_job(harness, FLOOD, "2026-11-20T13:00", kind="script")
         clock.move(harness, hours=1)
@@ -47,7 +47,7 @@ async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: P
 
 async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6,))
@@ -66,7 +66,7 @@ async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) ->
 
 async def test_where_no_files_can_be_sent_a_flood_names_its_file(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), chat=NoFilesChat(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), chat=NoFilesChat(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await give_job(harness, FLOOD, "2026-11-20T13:00", kind="script")
         clock.move(harness, hours=1)
@@ -79,7 +79,7 @@ async def test_what_is_short_comes_without_a_file_and_what_shows_nothing_not_at_
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         nothing = r"printf '\0\342\200\213\n'"
         await give_job(harness, nothing, "2026-11-20T12:30", kind="script")

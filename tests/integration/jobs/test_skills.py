@@ -1,4 +1,4 @@
-"""Skills of the home in a running house: used by jobs, counted, looked over, told of, put away."""
+"""Skills of the home in a running gateway: used by jobs, counted, checked, shown and archived."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def own_job(harness: Harness, name: str) -> Job:
-    """One of the house's own jobs."""
+    """One of the gateway's own jobs."""
     found = await harness.read(jobs.list_system)
     return next(job for job in found if job.body == name)
 

@@ -1,4 +1,4 @@
-"""A house with an external memory: what it is told and shows, and that nobody waits for it."""
+"""A gateway with an external memory: what it is told and shows, and that nobody waits for it."""
 
 import asyncio
 import json

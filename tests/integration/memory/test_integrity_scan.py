@@ -1,4 +1,4 @@
-"""A house that starts knows what was done to the files of memory while it was down."""
+"""A gateway that starts knows what was done to the files of memory while it was down."""
 
 import logging
 from pathlib import Path

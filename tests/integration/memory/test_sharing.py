@@ -28,7 +28,7 @@ class Gate:
 
 @asynccontextmanager
 async def room(home: Path, model: FakeModel, at_once: int = 400) -> AsyncIterator[Harness]:
-    """A house with a room that shares one talk; Cleo owns the house."""
+    """A gateway with a room that shares one talk; Cleo owns the gateway."""
     async with running(home, model, TALARIA_TURNS__AT_ONCE=str(at_once)) as harness:
         await enrol(harness, "ann", "Ann")
         await enrol(harness, "ben", "Ben")

@@ -33,7 +33,7 @@ def plays(*more: Play) -> FakeModel:
 
 
 async def settle_in(here: SharedHarness) -> None:
-    """Ann is a member, Cleo owns the house; both have talked in private."""
+    """Ann is a member, Cleo owns the gateway; both have talked in private."""
     await here.says("ann", "hello")
     await here.says("cleo", "hello")
     await here.make_owner("cleo")

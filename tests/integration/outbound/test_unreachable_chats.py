@@ -20,7 +20,7 @@ async def until_dead(harness: Harness, number: int) -> None:
 
 
 async def enqueue(harness: Harness, body: str) -> None:
-    """Something that the house has to say there."""
+    """Something that the gateway has to say there."""
 
     outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body)
     row = await harness.gateway.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=1))

@@ -13,7 +13,7 @@ from tests.integration.privacy.test_canaries import settled
 from tests.integration.sides import Side, count
 
 NOON = (2026, 11, 20, 12, 0)
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 SLOT = "2026-11-20T14:00"
 FAMILY = "bluefish"
 PLACES = ("message", "prompt", "script", "answer", "kept", "failure", "spoken", "told", "middle")
@@ -52,7 +52,7 @@ async def plant(harness: Harness, clock: Clock) -> None:
 
 async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
         await plant(harness, clock)
         assert await count(harness, "deferred_messages") > 0
     assert {line.split()[0] for line in search(tmp_path, *words())} == words()
@@ -60,7 +60,7 @@ async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
 
 async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
         ana = Side(harness, "1", "Ana")
         await plant(harness, clock)
         await ana.says("/forget bluefish")
@@ -72,7 +72,7 @@ async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
 
 async def test_what_jobs_hold_goes_with_their_person(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
         ana = Side(harness, "1", "Ana")
         await plant(harness, clock)
         await ana.says("/erase me")

@@ -1,4 +1,4 @@
-"""The alarm that rings by itself: nobody wakes the scheduler of these houses."""
+"""The alarm that rings by itself: nobody wakes the scheduler of these gateways."""
 
 import time
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.integration.clock import asleep
 from tests.integration.harness import running
 from tests.integration.jobs_support import give_job, greet, greeted, over
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 MINUTE = 60_000
 LEAD = 800
 """Milliseconds before the minute at which a clock is set to stand now."""
@@ -38,7 +38,7 @@ class Ticking:
 
 async def test_an_alarm_rings_at_its_moment_and_needs_no_heartbeat(tmp_path: Path) -> None:
     clock = Ticking()
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         clock.set_before_minute()
         job = await give_job(harness, "Now.", clock.name_next(), zone="UTC")
@@ -50,12 +50,12 @@ async def test_an_alarm_rings_at_its_moment_and_needs_no_heartbeat(tmp_path: Pat
 
 async def test_an_alarm_rings_though_the_gateway_was_held_up_at_its_moment(tmp_path: Path) -> None:
     clock = Ticking()
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         clock.set_before_minute()
         job = await give_job(harness, "Now.", clock.name_next(), zone="UTC")
         await asleep(harness)
-        time.sleep(LEAD / 1000 + 1.2)  # noqa: ASYNC251 - what holds the house up
+        time.sleep(LEAD / 1000 + 1.2)  # noqa: ASYNC251 - what holds the gateway up
         (run,) = await over(harness, job, 1)
         assert run.started_at is not None
         assert run.started_at - run.slot_at < TOO_LATE

@@ -1,4 +1,4 @@
-"""Runs of jobs in a running house: late, tried again, held, stopped, and each delivered once."""
+"""Runs of jobs in a running gateway: late, tried again, held, stopped, and each delivered once."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tests.integration.jobs_support import (
     texts,
 )
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)
 """Friday, 12:00 in Berlin."""
 BROKEN: Play = [ModelRejected("no such thing")]
@@ -31,7 +31,7 @@ BROKEN: Play = [ModelRejected("no such thing")]
 async def test_a_try_is_not_taken_for_the_one_before_it(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(BROKEN, BROKEN)
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
 
         async def look_again() -> None:
             for _ in range(3):
@@ -55,13 +55,13 @@ async def test_a_missed_moment_comes_at_the_next_start_and_says_that_it_is_late(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await give_job(harness, "The bread is ready.", "2026-11-20T13:00", late="skip")
     for hours in (30, 40):
         later = Clock(*NOON)
         later.pass_unseen(hours=hours)
-        async with running(tmp_path, greeted(), now=later, **HOUSE) as harness:
+        async with running(tmp_path, greeted(), now=later, **SETTINGS) as harness:
             if hours == 30:
                 shown = await harness.chat.sees_text("The bread is ready.")
                 assert "This was due Fri 2026-11-20 13:00" in shown.text
@@ -71,11 +71,11 @@ async def test_a_missed_moment_comes_at_the_next_start_and_says_that_it_is_late(
 
 async def test_all_that_was_missed_comes_if_that_is_wished(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Take the pill.", "0 8 * * *", late="all")
     clock.pass_unseen(days=4)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         found = await over(harness, job, 4)
         await looked(harness)
         assert [run.slot[8:10] for run in found] == ["21", "22", "23", "24"]
@@ -86,12 +86,12 @@ async def test_all_that_was_missed_comes_if_that_is_wished(tmp_path: Path) -> No
 
 async def test_prompts_that_were_all_missed_know_nothing_of_each_other(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Tell me.", "0 8 * * *", kind="prompt", late="all")
     clock.pass_unseen(days=3)
     model = FakeModel(say("One."), say("Two."), say("Three."))
-    async with running(tmp_path, model, now=clock, **HOUSE) as harness:
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         found = await over(harness, job, 3)
         assert {run.state for run in found} == {"done"}
         assert [len(request.messages) for request in model.requests] == [1, 1, 1]
@@ -100,7 +100,7 @@ async def test_prompts_that_were_all_missed_know_nothing_of_each_other(tmp_path:
 
 async def test_a_command_that_says_nothing_sends_nothing(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "cat words 2>&-; true", "0 * * * *", kind="script")
         clock.move(harness, hours=1)
@@ -117,7 +117,7 @@ async def test_a_command_that_fails_is_tried_three_times_and_told_once_until_it_
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "echo . >> tries; cat words", "0 * * * *", kind="script")
         clock.move(harness, minutes=60)
@@ -137,7 +137,7 @@ async def test_a_command_that_fails_is_tried_three_times_and_told_once_until_it_
 
 async def test_a_command_that_goes_on_failing_is_paused_and_told_of_twice(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(
             harness, "exit 3", "0 * * * *", kind="script", options=Options(pause_after=4)
@@ -165,7 +165,7 @@ async def _give_up(harness: Harness, clock: Clock) -> None:
 async def test_jobs_wait_for_their_places_and_all_have_their_turn(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     place = {"TALARIA_JOBS__AT_ONCE": "1"}
-    async with running(tmp_path, greeted(), now=clock, **HOUSE, **place) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS, **place) as harness:
         await greet(harness)
         made = [
             await give_job(
@@ -182,7 +182,7 @@ async def test_jobs_wait_for_their_places_and_all_have_their_turn(tmp_path: Path
 async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     place = {"TALARIA_JOBS__AT_ONCE": "1"}
-    async with running(tmp_path, greeted(), now=clock, **HOUSE, **place) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS, **place) as harness:
         await greet(harness)
         wait = "while ! test -e go; do sleep 0.01; done"
         slow = await give_job(harness, wait, "0 * * * *", kind="script")
@@ -202,7 +202,7 @@ async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path
 
 async def test_a_day_off_holds_all_but_what_is_urgent_and_merges_it(tmp_path: Path) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.gateway.database.write(
             "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
@@ -226,7 +226,7 @@ async def test_a_home_that_cannot_be_reached_gives_way_to_where_its_person_was_s
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         place = ("fake", '["77",null,true]')
 

@@ -1,4 +1,4 @@
-"""The house's own jobs: each says what it did, and the outside memory is looked at every hour."""
+"""The gateway's own jobs: each says what it did, and the outside memory is looked at every hour."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -194,7 +194,7 @@ async def load_no_ids() -> IdAllocator:
 async def alone(
     home: Path, harness: Harness, clock: Clock, work: SystemTask | None
 ) -> tuple[str, str]:
-    """How a run of the backup ends, and why, beside no house, if this is what it comes to.
+    """How a run of the backup ends, and why, beside no gateway, if this is what it comes to.
 
     It is begun, left as a crash leaves it, and taken up again.
     """

@@ -1,4 +1,4 @@
-"""The alarm clock of a running house: each slot once, whatever the clock does."""
+"""The alarm clock of a running gateway: each slot once, whatever the clock does."""
 
 import asyncio
 import sqlite3
@@ -26,7 +26,7 @@ from tests.integration.jobs_support import (
     waits_for,
 )
 
-HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 HOUR = 3_600_000
 BEAT = 15.0
 """Seconds after which a clock that was put, or a night's sleep, is noticed at the latest."""
@@ -53,7 +53,7 @@ async def test_each_slot_around_a_change_of_the_clock_runs_once(
     tmp_path: Path, zone: str, start: tuple[int, ...], text: str, days: int, slots: list[str]
 ) -> None:
     clock = Clock(*start)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Tick.", text, zone=zone)
         for _ in range((days * 24 + 8) * 2):
@@ -73,7 +73,7 @@ async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silen
     tmp_path: Path, jump: dict[str, float]
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Hourly.", "0 * * * *")
         often = await give_job(harness, "Often.", "every 600")
@@ -98,7 +98,7 @@ async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silen
 
 async def test_a_slot_whose_hour_comes_again_is_not_run_again(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Hourly.", "0 * * * *")
         for _ in range(5):
@@ -119,7 +119,7 @@ async def test_what_waits_for_another_try_does_not_wait_for_a_clock_that_was_wro
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         clock.move(harness, days=366)
         await looked(harness)
@@ -133,7 +133,7 @@ async def test_what_waits_for_another_try_does_not_wait_for_a_clock_that_was_wro
 
 async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await harness.at_rest()
@@ -152,7 +152,7 @@ async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: P
 
 async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await harness.at_rest()
@@ -164,7 +164,7 @@ async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_pat
         await harness.chat.sees_text("Held.")
     for hours in (1, 30, -40, 60):
         clock.pass_unseen(hours=hours)
-        async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
             await harness.gateway.scheduling.scheduler.look()
             await looked(harness)
             assert not [text for text in texts(harness) if "Held." in text]
@@ -174,7 +174,7 @@ async def test_a_clock_that_is_put_back_while_the_gateway_is_away_brings_no_sile
     tmp_path: Path,
 ) -> None:
     clock = GoingClock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         clock.move(harness, days=366)
         await looked(harness)
@@ -182,7 +182,7 @@ async def test_a_clock_that_is_put_back_while_the_gateway_is_away_brings_no_sile
         often = await give_job(harness, "Often.", "every 600")
         await waits_for(harness, job, "2027-11-21T14:00")
     clock.pass_unseen(days=-366)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await waits_for(harness, job, "2026-11-20T14:00")
         (_, at) = (await find(harness, often)).next_slot or ("", 0)
         assert 0 < at - clock() <= 600_000
@@ -193,7 +193,7 @@ async def test_a_clock_that_is_put_back_while_the_gateway_is_away_brings_no_sile
 
 async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         work = "mkdir lock || exit 1; while ! test -e go; do sleep 0.01; done; rmdir lock"
         job = await give_job(harness, work, "0 * * * *", kind="script")
@@ -211,12 +211,12 @@ async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> 
 
 async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         work = "mkdir lock || exit 1; sleep 0.05; rmdir lock; echo Done."
         job = await give_job(harness, work, "0 8 * * *", kind="script", late="all")
     clock.pass_unseen(days=4)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         found = await over(harness, job, 4)
         assert [(run.state, run.attempts) for run in found] == [("done", 1)] * 4
         await looked(harness)
@@ -226,13 +226,13 @@ async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: 
 
 async def test_what_was_missed_and_is_held_names_every_time_it_was_due(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
         await harness.at_rest()
         await give_job(harness, "Drink.", "0 23,0,1 * * *", late="all")
     clock.pass_unseen(hours=13)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         while not await harness.read(deferred_messages.find_next_at):
             await asyncio.sleep(0.002)
         clock.move(harness, hours=6)
@@ -243,7 +243,7 @@ async def test_what_was_missed_and_is_held_names_every_time_it_was_due(tmp_path:
 
 async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         with pytest.raises(StoreError):
             await Database.open(tmp_path / "state.db")
@@ -251,7 +251,7 @@ async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
 
 async def test_a_slot_is_taken_once_by_whoever_has_the_store_open(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
-    async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+    async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "Once.", "0 * * * *")
         slot = ("2026-11-20T14:00", clock() + HOUR)
@@ -280,11 +280,11 @@ class Hourglass(asyncio.SelectorEventLoop):
 def test_a_machine_that_slept_is_noticed_at_the_next_beat(tmp_path: Path) -> None:
     async def sleep_and_wake() -> None:
         clock = Clock(2026, 11, 20, 12, 0)
-        async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
             await greet(harness)
             job = await give_job(harness, "Good morning.", "0 8 * * *")
             seen, known = 0, -1
-            while seen != known:  # the house's own work may wake it just then
+            while seen != known:  # the gateway's own work may wake it just then
                 known = seen
                 await asleep(harness)
                 clock.pass_unseen(days=1)
@@ -311,7 +311,7 @@ def test_an_alarm_that_finds_the_store_shut_rings_again(
 ) -> None:
     async def shut_and_open() -> None:
         clock = Clock(2026, 11, 20, 12, 0)
-        async with running(tmp_path, greeted(), now=clock, **HOUSE) as harness:
+        async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
             await greet(harness)
             job = await give_job(harness, "Good morning.", "0 8 * * *")
             write = harness.gateway.database.write

@@ -1,4 +1,4 @@
-"""Limits through the whole house: what reaches one ends with a summary, says so, and goes on."""
+"""Limits through the whole gateway: what reaches one ends with a summary, says so, and goes on."""
 
 from pathlib import Path
 

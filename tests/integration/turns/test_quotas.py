@@ -1,4 +1,4 @@
-"""Ceilings of the day through the whole house, and what `/usage` tells of them."""
+"""Ceilings of the day through the whole gateway, and what `/usage` tells of them."""
 
 import asyncio
 from datetime import UTC, datetime

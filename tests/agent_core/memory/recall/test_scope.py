@@ -123,7 +123,7 @@ def test_a_search_finds_what_the_person_said_and_nothing_else(deployment: Deploy
 
 
 def test_the_order_and_the_count_are_the_same_whatever_others_say(deployment: Deployment) -> None:
-    """A person's search in the full town, and in a town where nobody else ever spoke."""
+    """A person's search in the full town, and in a deployment where nobody else ever spoke."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for line in deployment.connection.execute(
         "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB '*_search_*'"

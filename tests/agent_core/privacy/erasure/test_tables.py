@@ -11,10 +11,10 @@ from agent_core.state.memory import archive, ledger
 NOBODYS = {
     "browser_logins": "times and hashes of logins to the owner's page; no words",
     "read_positions": "numbers of channels, and how far each was read; no words",
-    "meta": "what the house remembers of itself, but for projections and marks of work owed",
+    "meta": "what the gateway remembers of itself, but for projections and marks of work owed",
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",
-    "skills": "names of folders of the house's, and how often jobs used them",
+    "skills": "names of folders of the gateway's, and how often jobs used them",
 }
 HANDLED = {
     *("accounts", "archive", "archive_search", "audit", "block_readers", "blocks"),

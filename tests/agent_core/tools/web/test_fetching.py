@@ -1,4 +1,4 @@
-"""No address leads into the house: what is refused is never connected to."""
+"""No address leads into the gateway: what is refused is never connected to."""
 
 import asyncio
 import gzip
