@@ -50,6 +50,11 @@ class Origin:
     undoes: int | None = None
     sources: tuple[UntrustedSource, ...] = ()
 
+    @property
+    def shown_actor(self) -> str:
+        """The actor as commands print it. Only the database still says `house`."""
+        return "operator" if self.actor == "house" else self.actor
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
@@ -66,9 +71,8 @@ class Projection:
     """The state of a memory file compared with the ledger. Hashes are hex; "" stands for no file.
 
     `current` is the file as it should be. While `previous` is set, the new file may not have
-    reached
-    the disk: the file of that hash, with the ledger's content up to row `base`, may still be
-    there.
+    reached the disk: the file of that hash, with the ledger's content up to row `base`, may still
+    be there.
     """
 
     current: str

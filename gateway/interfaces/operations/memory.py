@@ -262,7 +262,7 @@ def _report(row: LedgerEntry, slug: str) -> dict[str, Any]:
         "person": slug,
         "list": row.target,
         "at": row.origin.now,
-        "actor": row.origin.actor,
+        "actor": row.origin.shown_actor,
         "operation": row.change.operation,
         "before": row.change.before,
         "after": row.change.after,

@@ -242,7 +242,7 @@ def _describe_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, An
         "row": row.id,
         "name": names[row.change.position],
         "at": row.origin.now,
-        "actor": row.origin.actor,
+        "actor": row.origin.shown_actor,
         "before": row.change.before,
         "after": row.change.after,
         "undoes": row.origin.undoes,

@@ -172,7 +172,7 @@ async def test_memory_is_led_back_to_a_moment_for_one_or_for_all(home: Path, how
         await ask("memory.restore", moment=0)
         assert entries(await ask("memory.show")) == {}
         newest = (await ask("memory.log", person="ann", limit=1))["changes"][0]
-        assert (newest["actor"], newest["before"]) == ("house", "Likes tea")
+        assert (newest["actor"], newest["before"]) == ("operator", "Likes tea")
         await ask("memory.undo", row=newest["row"])
         assert entries(await ask("memory.show")) == {"ann user": ["Likes tea"]}
         assert (await ask("memory.restore", person="team", moment=0))["restored"] == []
@@ -199,7 +199,7 @@ async def test_the_archive_is_led_back_too(home: Path) -> None:
     restored = talaria(home, "memory", "restore", "--person", "ann", "--at", "1970-01-01T00:00:08Z")
     assert restored.out == "ann, archive: 1 change led back, 1 entry stands.\n"
     log = talaria(home, "memory", "log", "--person", "ann", "--limit", "1").out
-    assert "archive house" in log
+    assert "archive operator" in log
     assert "- [] kept at 9000" in log
 
 

@@ -141,7 +141,7 @@ async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how
         assert (newest["actor"], newest["before"], newest["after"]) == ("hand", before, after)
         done = await at.ask("undo", row=newest["row"])
         assert (place / SKILL_FILE).read_text() == before
-        assert (done["row"]["actor"], done["row"]["undoes"]) == ("house", newest["row"])
+        assert (done["row"]["actor"], done["row"]["undoes"]) == ("operator", newest["row"])
         assert done["derived"] == []
         said = await refused(at.ask("undo", row=newest["row"]))
         assert said == f"Row {newest['row']} is already undone, by row {done['row']['row']}."
@@ -286,8 +286,8 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert said(home, "pin", "tidy").out == "The skill tidy is pinned.\n"
     logged = said(home, "log", "tidy").out.splitlines()
     assert [line.split(maxsplit=4)[4] for line in logged] == [
-        "house    added (7 lines): restored from tidy",
-        "house    went (7 lines): archived as tidy",
+        "operator added (7 lines): restored from tidy",
+        "operator went (7 lines): archived as tidy",
         "hand     added (7 lines): found so when it was archived",
     ]
     (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
@@ -295,7 +295,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert "hand     changed (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
     assert undone[:2] == ["Taken back:", newest]
-    assert undone[-1].endswith(f"house    changed (+1 -1 lines) (undoes {newest.split()[0]})")
+    assert undone[-1].endswith(f"operator changed (+1 -1 lines) (undoes {newest.split()[0]})")
     assert (place / SKILL_FILE).read_text() == text
     assert said(home, "curate", "--dry-run").out == "There is nothing to do.\n"
     assert said(home, "show", "none").code == 1
