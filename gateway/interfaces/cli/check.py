@@ -47,7 +47,9 @@ def _ask_live(home: Path, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(report))
     else:
-        print("; ".join(report["problems"]) or f"Well, for {report['uptime_seconds']:,.0f} s.")
+        print(
+            "; ".join(report["problems"]) or f"Healthy. Up for {report['uptime_seconds']:,.0f} s."
+        )
     return _DONE if is_well else _FAILED
 
 

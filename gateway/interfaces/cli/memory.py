@@ -111,7 +111,7 @@ def _list_lists(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
 
 
 def _describe_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
-    lines = ["Taken back:", _describe(answer["undone"], zone)]
+    lines = ["Undone:", _describe(answer["undone"], zone)]
     for head, key in (("Removed with it:", "derived"), ("Restored with it:", "revived")):
         others = [row for row in answer[key] if row["row"] != answer["undone"]["row"]]
         lines += [head, *(_describe(row, zone) for row in others)] if others else []
@@ -122,9 +122,9 @@ def _describe_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
 def _describe_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
     lines = [
         f"{one['person']}, {_FILES[one['list']]}: {_count(one['changes'], 'change', 'changes')}"
-        f" led back, {_count(one['entries'], 'entry stands', 'entries stand')}"
+        f" reverted, {_count(one['entries'], 'entry', 'entries')} now"
         + (
-            f"; {one['left_out']} deleted meanwhile, or moved with an account."
+            f"; not restored: {one['left_out']} that were deleted or moved with an account."
             if one["left_out"]
             else "."
         )

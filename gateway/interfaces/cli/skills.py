@@ -155,7 +155,7 @@ def _undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     derived = [_describe_row(row, zone) for row in answer["derived"]]
     lost = ["Only its SKILL.md was restored: its other files were not in the archive."]
     return [
-        "Taken back:",
+        "Undone:",
         _describe_row(answer["undone"], zone),
         *(["Later changes:", *derived] if derived else []),
         "This row records it; `talaria skills undo` reverts it:",
@@ -178,7 +178,7 @@ def _describe_change(before: str | None, after: str | None) -> str:
     if before is None:
         return f"added ({_measure(after or '')})"
     if after is None:
-        return f"went ({_measure(before)})"
+        return f"removed ({_measure(before)})"
     rows = list(unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
     more, less = (sum(row.startswith(sign) for row in rows) for sign in "+-")
     return f"changed (+{more} -{less} lines)"
@@ -198,7 +198,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
 
 
 def _origin(one: Mapping[str, Any]) -> str:
-    return "the home's" if one["origin"] == "home" else "comes along"
+    return "home" if one["origin"] == "home" else "bundled"
 
 
 def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:

@@ -137,7 +137,7 @@ async def test_live_asks_the_gateway_and_the_doctor_sees_it(home: Path) -> None:
         done = await talaria_beside(home, "check", "--live", "--json")
         assert done.code == 0
         assert json.loads(done.out)["status"] == "ok"
-        assert (await talaria_beside(home, "check", "--live")).out.startswith("Well, for ")
+        assert (await talaria_beside(home, "check", "--live")).out.startswith("Healthy. Up for ")
         beside = await talaria_beside(home, "check")
         assert beside.code == 0
         assert "healthy" in beside.out

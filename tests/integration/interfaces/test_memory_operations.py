@@ -1,4 +1,4 @@
-"""`talaria memory`: the ledger shown, taken back and led back, beside a gateway and in one."""
+"""`talaria memory`: show the ledger, undo and restore, with a running gateway and without."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -197,7 +197,7 @@ async def test_the_archive_is_led_back_too(home: Path) -> None:
     await database.write("keep", keep)
     await database.close()
     restored = talaria(home, "memory", "restore", "--person", "ann", "--at", "1970-01-01T00:00:08Z")
-    assert restored.out == "ann, archive: 1 change led back, 1 entry stands.\n"
+    assert restored.out == "ann, archive: 1 change reverted, 1 entry now.\n"
     log = talaria(home, "memory", "log", "--person", "ann", "--limit", "1").out
     assert "archive operator" in log
     assert "- [] kept at 9000" in log
@@ -257,14 +257,14 @@ async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> No
         "     2  Likes tea",
     ]
     undone = talaria(home, "memory", "undo", "1")
-    assert undone.out.splitlines()[0] == "Taken back:"
+    assert undone.out.splitlines()[0] == "Undone:"
     assert "Removed with it:" in undone.out
     again = talaria(home, "memory", "undo", "1")
     assert (again.code, again.out) == (1, "")
     assert again.err == "Row 1 is undone already.\n"
     at = ("--at", "1970-01-01 01:00:04")
     restored = talaria(home, "memory", "restore", "--person", "ann", *at, **zone)
-    assert restored.out == "ann, MEMORY.md: 1 change led back, 1 entry stands.\n"
+    assert restored.out == "ann, MEMORY.md: 1 change reverted, 1 entry now.\n"
     then = talaria(home, "memory", "show", *at, "--person", "ann", **zone)
     assert "     -  X" in then.out
 

@@ -270,12 +270,12 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     listed = said(home)
     assert listed.out == said(home, "list").out
     assert listed.out.splitlines()[1:] == [
-        "tidy    the home's never used  Tidies.",
+        "tidy    home       never used  Tidies.",
         "In the archive: old",
     ]
     assert said(home, "show", "tidy").out.splitlines() == [
         "tidy: Tidies.",
-        "the home's, never used",
+        "home, never used",
         "License: MIT",
         "Not known to Agent Skills: hint",
         "",
@@ -287,14 +287,14 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     logged = said(home, "log", "tidy").out.splitlines()
     assert [line.split(maxsplit=4)[4] for line in logged] == [
         "operator added (7 lines): restored from tidy",
-        "operator went (7 lines): archived as tidy",
+        "operator removed (7 lines): archived as tidy",
         "hand     added (7 lines): found so when it was archived",
     ]
     (place / SKILL_FILE).write_text(text.replace("Sweep", "Dust"))
     (newest,) = said(home, "log", "--limit", "1").out.splitlines()
     assert "hand     changed (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
-    assert undone[:2] == ["Taken back:", newest]
+    assert undone[:2] == ["Undone:", newest]
     assert undone[-1].endswith(f"operator changed (+1 -1 lines) (undoes {newest.split()[0]})")
     assert (place / SKILL_FILE).read_text() == text
     assert said(home, "curate", "--dry-run").out == "There is nothing to do.\n"
