@@ -28,6 +28,8 @@ _LIMITS = SandboxLimits(
 )
 _LOOK = 1.0
 """Seconds between two looks at what a program takes."""
+_LAST_WORDS = 2.0
+"""Seconds within which a program that no longer reads should end and say why."""
 _SHOWN = 300
 
 _Outgoing = MemoryObjectReceiveStream[SessionMessage]
@@ -112,6 +114,9 @@ async def _write(process: ServerProcess, outgoing: _Outgoing, link: Link) -> Non
             line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
             await process.write(line.encode() + b"\n")
     except (OSError, RuntimeError):
+        with suppress(TimeoutError):  # a program that has ended tells `_read` why
+            async with asyncio.timeout(_LAST_WORDS):
+                await link.wait()
         link.close("no longer reads what it is sent")
 
 

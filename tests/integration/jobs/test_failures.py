@@ -100,13 +100,17 @@ async def ended(harness: Harness, job: Job, count: int = 1) -> list[str]:
             await asyncio.sleep(0.002)
 
 
-async def becomes(harness: Harness, job: Job, state: str, attempts: int = 1) -> Run:
-    """The job's only run, once it is so."""
+async def becomes(
+    harness: Harness, job: Job, state: str, attempts: int = 1, *, wakes: bool = False
+) -> Run:
+    """Return the job's only run once it has a state. `wakes`: let the scheduler look each time."""
     async with asyncio.timeout(45):
         while True:
             found = await runs_of(harness, job)
             if found and (found[-1].state, found[-1].attempts) == (state, attempts):
                 return found[-1]
+            if wakes:
+                harness.gateway.scheduling.wake()
             await asyncio.sleep(0.002)
 
 
@@ -555,11 +559,7 @@ async def test_a_conversation_that_is_damaged_is_told_of_once(tmp_path: Path) ->
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         clock.move(harness, days=1)
         for count in range(1, 4):
-            await harness.until(harness.gateway.lanes.is_idle)
-            await becomes(harness, job, "running", count)
-            await harness.until(harness.gateway.lanes.is_idle)
-            harness.gateway.scheduling.wake()
-            await becomes(harness, job, "waiting" if count < 3 else "failed", count)
+            await becomes(harness, job, "waiting" if count < 3 else "failed", count, wakes=True)
             clock.move(harness, minutes=6)
         await harness.chat.sees_text("failed")
         await harness.at_rest()
