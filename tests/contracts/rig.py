@@ -142,7 +142,7 @@ class Rig(Protocol):
     async def cut(self) -> None:
         """From now on nothing gets through, and the adapter can tell."""
 
-    async def mend(self) -> None:
+    async def clear_faults(self) -> None:
         """The end of `cut`; need not wait until the adapter is connected again."""
 
 

@@ -55,7 +55,7 @@ class ConsoleRig:
 
     @asynccontextmanager
     async def looking(self) -> AsyncIterator[None]:
-        await self.mend()
+        await self.clear_faults()
         try:
             yield
         finally:
@@ -124,7 +124,7 @@ class ConsoleRig:
         for _ in range(10):  # the server needs a few turns of the loop to see it
             await asyncio.sleep(0)
 
-    async def mend(self) -> None:
+    async def clear_faults(self) -> None:
         reader, self._writer = await asyncio.open_unix_connection(self._path, limit=2**24)
         self._reading = asyncio.create_task(self._read(reader))
         self._heard = asyncio.Event()

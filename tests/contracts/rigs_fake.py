@@ -47,7 +47,7 @@ class FakeRig:
     @asynccontextmanager
     async def looking(self) -> AsyncIterator[None]:
         await until(lambda: self.adapter.inlet is not None)
-        await self.mend()
+        await self.clear_faults()
         yield
 
     async def says(
@@ -113,7 +113,7 @@ class FakeRig:
         for _ in range(3):
             self.adapter.plan(Unreachable("cut"))
 
-    async def mend(self) -> None:
+    async def clear_faults(self) -> None:
         self.adapter.mishaps.clear()
         while self._unheard:
             text, place = self._unheard.pop(0)

@@ -138,7 +138,7 @@ class SlackRig:
         await self.slack.stop()
         await until(lambda: self.adapter.health().state != "connected")
 
-    async def mend(self) -> None:
+    async def clear_faults(self) -> None:
         await self.slack.start()
 
     def _own(self) -> list[SlackMessage]:

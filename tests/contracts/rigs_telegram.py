@@ -120,7 +120,7 @@ class TelegramRig:
         await self.api.stop()
         await until(lambda: self.adapter.health().state != "connected")
 
-    async def mend(self) -> None:
+    async def clear_faults(self) -> None:
         await self.api.start()
 
 

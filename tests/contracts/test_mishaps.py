@@ -57,7 +57,7 @@ async def test_what_was_written_during_an_outage_comes_once_and_in_order(
     await rig.cut()
     for number in range(5):
         await rig.says_unheard(f"missed {number}")
-    await rig.mend()
+    await rig.clear_faults()
     await connected(rig)
     missed = [f"missed {number}" for number in range(5)]
     assert await texts(rig, inlet, 6) == ["before", *missed]
@@ -249,7 +249,7 @@ async def test_what_surely_did_not_leave_is_told_apart(rig: Rig) -> None:
     with pytest.raises(Unreachable):
         await rig.adapter.send(message(rig, "nobody there"))
     assert rig.shown() == []
-    await rig.mend()
+    await rig.clear_faults()
     await connected(rig)
     await rig.adapter.send(message(rig, "there again"))
     assert rig.shown() == ["there again"]

@@ -342,7 +342,7 @@ class DiscordEmulator:
         """Let the next calls of a route fail; names of routes and details: `discord_faults`."""
         self.rest.mishaps.plan(Fault(kind=Kind(kind), route=route, times=times, **detail))
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         """Forget the faults that have not happened yet."""
         self.rest.mishaps.clear()
         self.gateway.closing_codes.clear()

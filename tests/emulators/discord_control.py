@@ -27,7 +27,16 @@ CALLS = {
         "calls",
     ),
     *("identifies", "resumes", "heartbeats", "live_sessions", "limit_refusals", "synced_commands"),
-    *("fail", "mend", "limits", "kick", "block", "lock", "delete_channel", "without_intents"),
+    *(
+        "fail",
+        "clear_faults",
+        "limits",
+        "kick",
+        "block",
+        "lock",
+        "delete_channel",
+        "without_intents",
+    ),
     *("drop_gateway", "reconnect_gateway", "close_next_with", "lose_session", "mute_gateway"),
     *("user_id", "application_id"),
 }

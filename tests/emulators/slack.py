@@ -411,7 +411,7 @@ class SlackEmulator:
         fault = Fault(kind=FaultKind(kind), **detail)
         self._endpoints.faults.setdefault(method, []).extend([fault] * times)
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         """Forget the faults that have not happened yet."""
         self._endpoints.faults.clear()
 

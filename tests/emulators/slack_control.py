@@ -21,7 +21,7 @@ from tests.emulators.slack_delivery import NobodyListens
 
 _CALLS = frozenset(
     {"archives", "channel", "commands", "deletes", "dm", "drop_sockets", "edits", "ephemerals"}
-    | {"fail", "home", "invites_bot", "mend", "messages", "mute_sockets", "opens_home"}
+    | {"fail", "home", "invites_bot", "clear_faults", "messages", "mute_sockets", "opens_home"}
     | {"post_event", "presses", "presses_home", "reacts", "redeliver", "refuse_sockets"}
     | {"removes_bot", "says", "send_disconnect", "shortcut", "status", "stops_session", "texts"}
     | {"unacked", "user"}

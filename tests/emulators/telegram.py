@@ -203,7 +203,7 @@ class TelegramEmulator:
         """Let the next calls of a method fail, in one chat or in all."""
         self._faults.setdefault(method.lower(), []).extend([(kind, chat_id)] * times)
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         """Forget the faults that have not happened yet."""
         self._faults.clear()
 

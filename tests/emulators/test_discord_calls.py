@@ -396,7 +396,7 @@ async def test_errors_come_as_json_or_as_a_page(
     with pytest.raises(discord.DiscordServerError, match="<h1>503"):
         await anna.send("x")
     api.fail(faults.EDIT, kind=faults.DROP)
-    api.mend()
+    api.clear_faults()
     sent = await anna.send("y")
     await sent.edit(content="z")
     assert api.texts(anna.id) == ["z"]

@@ -45,7 +45,7 @@ async def test_a_fault_can_strike_one_chat_only_and_be_called_off(
     await bot.send_message(BEN, "hello")
     with pytest.raises(Forbidden, match="bot was blocked by the user"):
         await bot.send_message(ANNA, "hello")
-    api.mend()
+    api.clear_faults()
     await bot.send_message(ANNA, "hello")
 
 

@@ -14,7 +14,7 @@ from tests.integration.processes import FORKS
 
 @pytest.fixture(scope="session")
 def spawner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The socket at which gateways are ordered."""
+    """The socket that starts gateways."""
     channel = tmp_path_factory.mktemp("spawner") / "socket"
     ready, listening = FORKS.Pipe(duplex=False)
     process = FORKS.Process(target=serve, args=(str(channel), listening))
@@ -28,7 +28,7 @@ def spawner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 async def deployment(tmp_path: Path, spawner: Path) -> AsyncIterator[Deployment]:
-    """A deployment with a fresh home and Telegram; no gateway runs yet."""
+    """A deployment with a fresh home and Telegram. No gateway runs yet."""
     async with Deployment(tmp_path / "home", spawner) as deployment:
         yield deployment
 
@@ -39,7 +39,7 @@ async def full_deployment(
 ) -> AsyncIterator[Deployment]:
     """A deployment with all platforms.
 
-    Its Slack app is an agent for which no event is kept while it is away, or a classic one.
+    The Slack app is either an agent whose missed events are dropped, or a classic app.
     """
     is_agent = request.param == "agent"
     others = (DiscordDriver(), SlackDriver(is_agent=is_agent, is_forgetful=is_agent))

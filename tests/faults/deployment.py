@@ -16,14 +16,14 @@ from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.telegram_faults import DROP
 from tests.faults.driver_telegram import TelegramDriver
 from tests.faults.drivers import CHATS, Driver
-from tests.faults.findings_log import Findings, list_open, look
+from tests.faults.findings import Findings, list_open, look
 from tests.faults.orders import Order
 from tests.faults.script import Saying, Script, Verb, is_turn, tokens_of
 
 PATIENCE = 45.0
-"""Seconds that a condition may take; much more than it takes on a machine that is not busy."""
+"""Timeout of a condition in seconds, generous enough for a busy machine."""
 _PACE = 0.004
-"""Seconds between the events of an answer that streams; a plain one has but eight."""
+"""Seconds between the events of a streamed answer. A plain answer has only eight."""
 _POLL = 0.005
 _REST_POLL = 0.05
 
@@ -33,7 +33,7 @@ Moment = Literal["before", "after"]
 
 
 class Process:
-    """One process of the gateway."""
+    """One gateway process."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -44,7 +44,7 @@ class Process:
 
     @classmethod
     async def open(cls, spawner: Path, order: Order) -> Self:
-        """Start one. Returns when the process is there."""
+        """Start a process, and return once it exists."""
         reader, writer = await asyncio.open_unix_connection(str(spawner))
         writer.write(order.dump().encode())
         line = (await asyncio.wait_for(reader.readline(), PATIENCE)).decode()
@@ -59,41 +59,41 @@ class Process:
                 if self._heard[-1] == "ready":
                     self._ready.set()
         except ConnectionResetError:
-            pass  # the process died with our order's last bytes unread
+            pass  # the process died before it read the whole order
         finally:
             self._writer.close()
 
     async def ready(self) -> None:
-        """Return when every platform is connected."""
+        """Return once every platform is connected."""
         await asyncio.wait_for(self._ready.wait(), PATIENCE)
 
     @property
     def is_alive(self) -> bool:
-        """False once the process is gone."""
+        """Whether the process still runs."""
         return not self._listening.done()
 
     async def died(self, *, within: float = PATIENCE) -> None:
-        """Return when the process is gone. Raises `TimeoutError`."""
+        """Return once the process is gone. Raises `TimeoutError`."""
         await asyncio.wait_for(asyncio.shield(self._listening), within)
 
     def kill(self) -> None:
-        """End the process as a power cut would."""
+        """Kill the process without warning, like a power cut."""
         if self.is_alive:
             os.kill(self.pid, signal.SIGKILL)
 
     def terminate(self) -> None:
-        """Ask the process to end."""
+        """Ask the process to exit."""
         if self.is_alive:
             os.kill(self.pid, signal.SIGTERM)
 
     @property
-    def last_word(self) -> str:
-        """`ended` or `failed` of a process that came to its own end."""
+    def outcome(self) -> str:
+        """`ended` or `failed`, if the process exited by itself."""
         return self._heard[-1] if self._heard else ""
 
 
 class Deployment:
-    """A home, the servers, and everybody who talks to the bot.
+    """A home, the emulated servers, and the people who write to the bot.
 
     `drivers` are platforms besides Telegram.
     """
@@ -111,7 +111,7 @@ class Deployment:
         self.said: list[Saying] = []
         self.process: Process | None = None
         self.crashes = 0
-        """The processes that ended by themselves under `supervise`."""
+        """How many processes `supervise` saw end."""
         self.speed, self.epoch = 1, 0
         self._spawner = spawner
         self.settings = settings
@@ -147,7 +147,7 @@ class Deployment:
         return environ
 
     async def open_process(self, *kills: str) -> Process:
-        """Start the gateway; it kills itself at the given points."""
+        """Start a gateway that kills itself at the given points."""
         order = Order(
             home=str(self.home),
             environ=dict(self._environ()),
@@ -159,7 +159,7 @@ class Deployment:
         return self.process
 
     async def supervise(self) -> None:
-        """Start the gateway whenever it is gone, until cancelled."""
+        """Restart the gateway whenever it exits, until cancelled."""
         while True:
             process = await self.open_process()
             while process.is_alive:
@@ -167,19 +167,19 @@ class Deployment:
             self.crashes += 1
 
     async def all_begun(self, number: int) -> None:
-        """Return when so many turns are running."""
+        """Return once `number` turns are running."""
         async with asyncio.timeout(PATIENCE):
             while len(self.attempts_of_running()) < number:
                 await asyncio.sleep(_REST_POLL)
 
     async def all_ended(self) -> None:
-        """Return when no turn is running."""
+        """Return once no turn is running."""
         async with asyncio.timeout(PATIENCE):
             while self.attempts_of_running():
                 await asyncio.sleep(_REST_POLL)
 
-    def age_turns(self, *, crashes: int) -> None:
-        """Let the running turns have ended so many processes; no gateway may be alive."""
+    def add_crashes(self, *, crashes: int) -> None:
+        """Add `crashes` to the running turns. No gateway may run."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             rows = connection.execute("SELECT id, attempts FROM turns WHERE state = 'running'")
             records = {str(turn_id): [crashes, attempts] for turn_id, attempts in rows}
@@ -189,15 +189,15 @@ class Deployment:
             )
 
     def attempts_of_running(self) -> list[int]:
-        """How many processes took each running turn up; no gateway may be alive."""
+        """Return how many processes picked up each running turn. No gateway may run."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection:
             rows = connection.execute(
                 "SELECT attempts FROM turns WHERE state = 'running' ORDER BY id"
             ).fetchall()
         return [attempts for (attempts,) in rows]
 
-    def rewind_marks(self) -> None:
-        """Let nothing be known of how far histories were read; no gateway may be alive."""
+    def forget_read_positions(self) -> None:
+        """Forget all read positions. No gateway may run."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             for platform, first in _FIRST_POSITIONS.items():
                 connection.execute(
@@ -205,23 +205,23 @@ class Deployment:
                 )
 
     def stream_slowly(self) -> None:
-        """Let a slow answer take long enough for a live message to open and to be edited."""
+        """Stream answers slowly enough for a live message to open and be edited."""
         self.anthropic.pace = _PACE
 
-    def hurry(self) -> None:
-        """Let nothing be slow, held or deadly any more."""
+    def clear_faults(self) -> None:
+        """Remove every delay, fault and planned kill."""
         self.anthropic.pace = 0.0
         self.anthropic.before = self.anthropic.during = self.anthropic.after = None
         self.telegram.before = self.telegram.after = None
         for driver in self.drivers:
-            driver.mend()
+            driver.clear_faults()
 
     def kill_at_call(
         self, method: str, *, moment: Moment, number: int = 1, is_lost: bool = False
     ) -> None:
-        """Kill the gateway at the number-th call of a method, before or after it is applied.
+        """Kill the gateway before or after the number-th call of a method is applied.
 
-        A call that is lost is never applied: the connection breaks with the process.
+        A lost call is never applied: the connection breaks with the process.
         """
         left = itertools.count(number - 1, -1)
 
@@ -234,9 +234,9 @@ class Deployment:
         setattr(self.telegram, moment, kill)
 
     def kill_at_calls(self, method: str, *, number: int, within: float) -> None:
-        """Kill the gateway once so many calls of a method are applied and not answered yet.
+        """Kill the gateway once `number` calls of a method are applied but unanswered.
 
-        Where the gateway makes fewer at a time, it is killed `within` seconds of the first.
+        If it makes fewer at a time, kill it `within` seconds of the first.
         """
         left = itertools.count(number - 1, -1)
         are_all = asyncio.Event()
@@ -254,7 +254,7 @@ class Deployment:
         self.telegram.after = kill
 
     def kill_at_model(self, moment: Moment | Literal["during"], *, number: int = 1) -> None:
-        """Kill the gateway before, during or after the number-th call of the model."""
+        """Kill the gateway before, during or after the number-th model call."""
         left = itertools.count(number - 1, -1)
 
         async def kill(body: dict[str, Any]) -> None:
@@ -264,13 +264,13 @@ class Deployment:
         setattr(self.anthropic, moment, kill)
 
     async def _kill(self) -> None:
-        """Return when the gateway is dead: what its server does next, it does for nobody."""
+        """Kill the gateway and wait, so that the server's next step reaches nobody."""
         assert self.process is not None
         self.process.kill()
         await self.process.died()
 
     def hold_model(self) -> asyncio.Event:
-        """Let no call of the model be answered until the event is set."""
+        """Hold every model call until the returned event is set."""
         released = asyncio.Event()
 
         async def hold(_: dict[str, Any]) -> None:
@@ -280,17 +280,17 @@ class Deployment:
         return released
 
     async def model_called(self, number: int = 1) -> None:
-        """Return when the model was called so often."""
+        """Return once the model was called `number` times."""
         async with asyncio.timeout(PATIENCE):
             while self.anthropic.calls["POST /v1/messages"] < number:
                 await asyncio.sleep(_POLL)
 
     async def steered(self) -> None:
-        """Return when the gateway has shown on Telegram that a message steers a turn."""
+        """Return once Telegram shows that a message steers a turn."""
         await self.telegram.wait_for(lambda: bool(self.telegram.world.reactions), PATIENCE)
 
     async def says(self, chat: int, verb: Verb = "say") -> Saying:
-        """Somebody writes their next message."""
+        """Send the next message of a chat's person."""
         self._numbers[chat] += 1
         saying = Saying(chat, self._numbers[chat], verb)
         self.said.append(saying)
@@ -298,18 +298,18 @@ class Deployment:
         return saying
 
     def driver_of(self, chat: int) -> Driver:
-        """The platform of a chat."""
+        """Return the platform of a chat."""
         return next(one for one in self.drivers if one.first_chat == chat // CHATS * CHATS)
 
     def shown(self) -> dict[int, Sequence[str]]:
-        """The bot's messages of each chat, as they stand."""
+        """Return the bot's current messages by chat."""
         shown: dict[int, Sequence[str]] = {}
         for driver in self.drivers:
             shown |= driver.shown([c for c in self._numbers if self.driver_of(c) is driver])
         return shown
 
     async def all_seen(self, sayings: Sequence[Saying], *, within: float = PATIENCE) -> None:
-        """Return when every token of these can be seen. Raises `TimeoutError`."""
+        """Return once every token of these messages is visible. Raises `TimeoutError`."""
         expected = {token for saying in sayings for token in saying.tokens}
         async with asyncio.timeout(within):
             while not expected <= {
@@ -317,15 +317,15 @@ class Deployment:
             }:
                 await asyncio.sleep(_REST_POLL)
 
-    async def come_to_rest(self, *, within: float = PATIENCE) -> Findings:
-        """Wait for the answers, end the gateway in order, and look.
+    async def stop_and_inspect(self, *, within: float = PATIENCE) -> Findings:
+        """Wait for all answers, stop the gateway, and inspect the result.
 
-        An answer may be there for all to see and in doubt all the same, for as long as the
-        gateway has not looked for it.
+        An answer can be visible while its delivery status is unknown to the gateway,
+        until the gateway reconciles it.
         """
         process = self.process
         assert process is not None
-        with suppress(TimeoutError):  # what is missing stands in the findings
+        with suppress(TimeoutError):  # the findings list what is missing
             await self.all_seen(self.said, within=within)
             async with asyncio.timeout(within):
                 while await asyncio.to_thread(list_open, self.home):
@@ -335,15 +335,15 @@ class Deployment:
         return self.look()
 
     def look(self) -> Findings:
-        """What is there to be found once no gateway is alive, the last of which ended in order."""
+        """Inspect the result after the last gateway exited normally."""
         assert self.process is not None
         findings = look(self.home, self.said, self.shown(), self.script.asked)
-        if self.process.last_word != "ended":
+        if self.process.outcome != "ended":
             findings.damage.append(f"the last gateway did not end in order: {self.home}/output.log")
         return findings
 
     def look_at(self, driver: Driver) -> Findings:
-        """The same of one platform: what people see there. The rest is all of the gateway's."""
+        """Inspect what people see on one platform."""
         said = [one for one in self.said if self.driver_of(one.chat) is driver]
         shown = {c: x for c, x in self.shown().items() if self.driver_of(c) is driver}
         return look(self.home, said, shown, self.script.asked)

@@ -1,4 +1,4 @@
-"""Discord's quarter: direct talks, a channel of a server, and threads below it."""
+"""Drive Discord: direct chats, one channel of a server, and its threads."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -6,17 +6,17 @@ from typing import Self
 
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
-from tests.faults.drivers import CHATS, PEOPLE, kind_of, share_out
+from tests.faults.drivers import CHATS, PEOPLE, assign_messages, kind_of
 
 _BYSTANDERS = (1, 2, 3)
 _FIRST_PERSON = 10
 _CALLS = (faults.SEND, faults.SEND, faults.EDIT, faults.HISTORY)
-_WEATHER = (faults.LOSE, faults.DROP, faults.ERROR, faults.LIMIT)
-_HUSH = 60.0
+_FAULT_KINDS = (faults.LOSE, faults.DROP, faults.ERROR, faults.LIMIT)
+_HIDDEN_SECONDS = 60.0
 
 
 class DiscordDriver:
-    """People whom chats 1000 and following belong to."""
+    """People who own the chats from 1000 on."""
 
     platform = "discord"
     first_chat = CHATS
@@ -64,18 +64,18 @@ class DiscordDriver:
                 shown[chat] = self.api.texts(self._threads[chat])
         residents = [chat for chat in chats if kind_of(chat) == "room"]
         if residents:
-            shown |= share_out(self.api.texts(self._channel), residents)
+            shown |= assign_messages(self.api.texts(self._channel), residents)
         return shown
 
-    def spoil(self, chance: Random) -> None:
-        kind, call = chance.choice(_WEATHER), chance.choice(_CALLS)
+    def inject_fault(self, chance: Random) -> None:
+        kind, call = chance.choice(_FAULT_KINDS), chance.choice(_CALLS)
         self.api.fail(call, kind=kind, retry_after=1.0)
 
-    def mend(self) -> None:
-        self.api.mend()
+    def clear_faults(self) -> None:
+        self.api.clear_faults()
 
-    async def split(self, chance: Random) -> None:
-        """Broken, closed, asked to go, or broken with the session lost."""
+    async def break_connection(self, chance: Random) -> None:
+        """Break or close the connection, request a reconnect, or also invalidate the session."""
         match chance.choice(("break", "break", "close", "ask", "lose")):
             case "close":
                 await self.api.drop_gateway(4000)
@@ -87,19 +87,19 @@ class DiscordDriver:
             case _:
                 await self.api.drop_gateway()
 
-    async def repeat(self, last: int) -> None:
-        """As a RESUME from an earlier number would."""
+    async def redeliver(self, last: int) -> None:
+        """Redeliver like a RESUME from an earlier sequence number."""
         for line in self.api.gateway.lines:
             if line.session is not None:
                 reported = [one for one in line.session.sent if one["t"] == "MESSAGE_CREATE"]
                 for payload in reported[-last:]:
                     line.send(payload)
 
-    def hush(self) -> None:
-        self.api.fail(faults.HISTORY, kind=faults.SLOW, seconds=_HUSH, times=1000)
+    def hide_history(self) -> None:
+        self.api.fail(faults.HISTORY, kind=faults.SLOW, seconds=_HIDDEN_SECONDS, times=1000)
 
     @property
-    def asked(self) -> int:
+    def history_calls(self) -> int:
         return sum(
             method == "GET" and path.endswith("/messages") for method, path in self.api.calls
         )

@@ -1,4 +1,4 @@
-"""Slack's quarter: direct talks, mentions in a channel, and threads that go on without one."""
+"""Drive Slack: direct chats, mentions in a channel, and replies in threads."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
-from tests.faults.drivers import CHATS, PEOPLE, kind_of, share_out
+from tests.faults.drivers import CHATS, PEOPLE, assign_messages, kind_of
 
 _BYSTANDERS = (1, 2, 3)
 _FIRST_PERSON = 10
@@ -15,15 +15,15 @@ _CALLS = (
     *("chat.postMessage", "chat.postMessage", "chat.update", "chat.startStream"),
     *("chat.appendStream", "chat.stopStream", *_HISTORY),
 )
-_WEATHER = (faults.LOSE, faults.DROP, faults.LIMIT, faults.UNWELL)
-_HUSH = 60.0
+_FAULT_KINDS = (faults.LOSE, faults.DROP, faults.LIMIT, faults.UNWELL)
+_HIDDEN_SECONDS = 60.0
 
 
 class SlackDriver:
-    """People whom chats 2000 and following belong to.
+    """People who own the chats from 2000 on.
 
-    An app that is an agent gets every direct message as a thread and answers by streams; a
-    classic one has neither. Slack is forgetful when it keeps no event for an app that is away.
+    An agent app gets every direct message as a thread and streams its answers; a classic app
+    does neither. A forgetful Slack drops events while the app is away.
     """
 
     platform = "slack"
@@ -54,7 +54,7 @@ class SlackDriver:
         }
 
     async def says(self, chat: int, text: str) -> None:
-        """A mention in the channel begins a thread, and so a talk of its own, each time."""
+        """Write. Each mention in the channel starts a thread, and so a conversation."""
         person, channel = _number(chat), self._channel
         if kind_of(chat) == "direct":
             await self.api.says(person, text)
@@ -64,14 +64,14 @@ class SlackDriver:
             await self.api.says(person, text, channel=channel, thread_ts=self._threads[chat])
 
     def shown(self, chats: Sequence[int]) -> Mapping[int, Sequence[str]]:
-        """By thread, and in it by age: what stands in two threads has no order."""
+        """Sort by thread, then by age: messages of different threads have no order."""
         shown: dict[int, Sequence[str]] = {}
         for chat in chats:
             if kind_of(chat) == "direct":
                 shown[chat] = self._texts(self.api.dm(_number(chat)))
         residents = [chat for chat in chats if kind_of(chat) != "direct"]
         if residents:
-            shown |= share_out(self._texts(self._channel), residents)
+            shown |= assign_messages(self._texts(self._channel), residents)
         return shown
 
     def _texts(self, channel: str) -> list[str]:
@@ -79,33 +79,33 @@ class SlackDriver:
         messages.sort(key=lambda one: (one.thread_ts or "", one.ts))
         return [one.shown for one in messages]
 
-    def spoil(self, chance: Random) -> None:
-        self.api.fail(chance.choice(_CALLS), kind=chance.choice(_WEATHER))
+    def inject_fault(self, chance: Random) -> None:
+        self.api.fail(chance.choice(_CALLS), kind=chance.choice(_FAULT_KINDS))
 
-    def mend(self) -> None:
-        self.api.mend()
+    def clear_faults(self) -> None:
+        self.api.clear_faults()
 
-    async def split(self, chance: Random) -> None:
-        """Broken, or asked to connect anew."""
+    async def break_connection(self, chance: Random) -> None:
+        """Break the connection, or request a reconnect."""
         if chance.random() < 0.5:
             await self.api.drop_sockets()
         else:
             await self.api.send_disconnect(chance.choice(("refresh_requested", "warning")))
 
-    async def repeat(self, last: int) -> None:
-        """Once in the same clothes, and once under a new event id."""
+    async def redeliver(self, last: int) -> None:
+        """Redeliver each event once unchanged, and once under a new event id."""
         known = [parcel for parcel in self.api.delivery.parcels if parcel.kind == "events_api"]
         for parcel in known[-last:]:
             self.api.delivery.again(parcel)
             fresh = parcel.payload | {"event_id": self.api.world.next_id("Ev")}
             self.api.delivery.again(parcel, fresh)
 
-    def hush(self) -> None:
+    def hide_history(self) -> None:
         for method in _HISTORY:
-            self.api.fail(method, kind=faults.SLOW, seconds=_HUSH, times=1000)
+            self.api.fail(method, kind=faults.SLOW, seconds=_HIDDEN_SECONDS, times=1000)
 
     @property
-    def asked(self) -> int:
+    def history_calls(self) -> int:
         return sum(method in _HISTORY for method, _ in self.api.calls)
 
 

@@ -1,4 +1,4 @@
-"""Telegram's quarter: direct talks, a group, and topics of it."""
+"""Drive Telegram: direct chats, a group, and its topics."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -6,17 +6,17 @@ from typing import Self
 
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
-from tests.faults.drivers import PEOPLE, kind_of, share_out
+from tests.faults.drivers import PEOPLE, assign_messages, kind_of
 
 _FIRST_USER = 1000
 _GROUP = -1_001_000_000_777
 _MEMBERS = 50
 _CALLS = ("sendMessage", "editMessageText")
-_WEATHER = (faults.LOSE, faults.DROP, faults.internal(), faults.retry_after(1))
+_FAULT_KINDS = (faults.LOSE, faults.DROP, faults.internal(), faults.retry_after(1))
 
 
 class TelegramDriver:
-    """People whom chats 0 and following belong to."""
+    """People who own the chats from 0 on."""
 
     platform = "telegram"
     first_chat = 0
@@ -65,30 +65,30 @@ class TelegramDriver:
         residents = [chat for chat in chats if kind_of(chat) == "room"]
         if residents:
             said = [m.text for m in self.api.messages(_GROUP) if m.thread_id is None]
-            shown |= share_out(said, residents)
+            shown |= assign_messages(said, residents)
         return shown
 
-    def spoil(self, chance: Random) -> None:
-        self.api.fail(chance.choice(_CALLS), kind=chance.choice(_WEATHER))
+    def inject_fault(self, chance: Random) -> None:
+        self.api.fail(chance.choice(_CALLS), kind=chance.choice(_FAULT_KINDS))
 
-    def mend(self) -> None:
-        self.api.mend()
+    def clear_faults(self) -> None:
+        self.api.clear_faults()
 
-    async def split(self, chance: Random) -> None:
-        """The next fetches of updates break: twice, or once with all that it was to bring."""
+    async def break_connection(self, chance: Random) -> None:
+        """Break the next two fetches of updates, or one that would have brought all of them."""
         kind = chance.choice((faults.LOSE, faults.DROP, faults.http(502)))
         self.api.fail("getUpdates", kind=kind)
 
-    async def repeat(self, last: int) -> None:
-        """With all that waits already: what comes first may not be passed over."""
+    async def redeliver(self, last: int) -> None:
+        """Redeliver with all waiting updates, because updates must stay in order."""
         known = self.api.world.notified
         self.api.world.repeats = known[-max(last, len(self.api.pending)) :]
 
-    def hush(self) -> None:
-        """There is no history to be asked for: what was not fetched waits at the server."""
+    def hide_history(self) -> None:
+        """Do nothing: Telegram has no history, and keeps unfetched updates."""
 
     @property
-    def asked(self) -> int:
+    def history_calls(self) -> int:
         return self.api.calls["getUpdates"]
 
 

@@ -1,8 +1,8 @@
-"""One platform of a deployment: who writes there, what people see, and what goes wrong.
+"""One platform of a deployment: its people, what they see, and its faults.
 
-A chat is one person's talk in one place: alone with the bot, in a room full of people, or in a
-thread. Its number tells the platform, the kind of place and the person: 2107 is the seventh person
-of the third platform in a room.
+A chat is one person in one place: a direct chat, a room or a thread. Its number encodes the
+platform, the kind of place and the person: 2107 is the seventh person of the third platform in a
+room.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,63 +12,63 @@ from typing import Literal, Protocol, Self
 from tests.faults.script import tokens_of
 
 CHATS = 1000
-"""Chats of one platform at most."""
+"""The most chats of one platform."""
 PEOPLE = 100
-"""People of one platform at most."""
+"""The most people of one platform."""
 Kind = Literal["direct", "room", "thread"]
 KINDS: Sequence[Kind] = ("direct", "room", "thread")
 
 
 class Driver(Protocol):
-    """One platform."""
+    """Drive one platform."""
 
     platform: str
     first_chat: int
 
     async def __aenter__(self) -> Self:
-        """Open the platform's doors."""
+        """Start the emulator."""
 
     async def __aexit__(self, *_: object) -> None:
-        """Close them."""
+        """Stop it."""
 
     def environ(self) -> Mapping[str, str]:
-        """What the gateway has to be told."""
+        """Return the gateway's settings for this platform."""
 
     async def says(self, chat: int, text: str) -> None:
-        """The person of a chat writes to the bot, whether it is there or not."""
+        """Write to the bot as the person of a chat, whether the gateway runs or not."""
 
     def shown(self, chats: Sequence[int]) -> Mapping[int, Sequence[str]]:
-        """The bot's messages of each chat, as they stand."""
+        """Return the bot's current messages by chat."""
 
-    def spoil(self, chance: Random) -> None:
-        """Let one of the next calls go wrong: no answer, not applied, unwell, too fast."""
+    def inject_fault(self, chance: Random) -> None:
+        """Make one of the next calls fail: no answer, not applied, server error, rate limit."""
 
-    def mend(self) -> None:
-        """Let nothing go wrong any more."""
+    def clear_faults(self) -> None:
+        """Remove all faults."""
 
-    async def split(self, chance: Random) -> None:
-        """Break off, in some way, what events come by."""
+    async def break_connection(self, chance: Random) -> None:
+        """Break the connection that brings events, in one of the platform's ways."""
 
-    async def repeat(self, last: int) -> None:
-        """Tell the newest events again, in the ways in which the platform does it."""
+    async def redeliver(self, last: int) -> None:
+        """Redeliver the newest events in the platform's ways."""
 
-    def hush(self) -> None:
-        """Let history be asked for and never tell anything, until `mend`."""
+    def hide_history(self) -> None:
+        """Leave requests for history unanswered until `clear_faults`."""
 
     @property
-    def asked(self) -> int:
+    def history_calls(self) -> int:
         """How often the bot asked for history."""
 
 
 def kind_of(chat: int) -> Kind:
-    """What sort of place a chat is in."""
+    """Return the kind of place of a chat."""
     return KINDS[chat % CHATS // PEOPLE]
 
 
-def share_out(texts: Iterable[str], residents: Sequence[int]) -> dict[int, list[str]]:
-    """The messages of a place that several chats share, each to the one it answers.
+def assign_messages(texts: Iterable[str], residents: Sequence[int]) -> dict[int, list[str]]:
+    """Assign each message of a shared place to the chat that it answers.
 
-    What answers nobody who is there is the first one's.
+    Messages that answer nobody go to the first chat.
     """
     shared: dict[int, list[str]] = {chat: [] for chat in residents}
     for text in texts:

@@ -1,4 +1,4 @@
-"""What a gateway is told when it is started: its home, its environment, where to die."""
+"""How a gateway is started: its home, its environment, and where it kills itself."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -23,11 +23,11 @@ class Order:
 
     @property
     def log(self) -> str:
-        """Where the process's output goes."""
+        """The file for the process's output."""
         return str(Path(self.home) / "output.log")
 
     def dump(self) -> str:
-        """As one line of JSON."""
+        """Return it as one line of JSON."""
         return json.dumps(asdict(self)) + "\n"
 
     @classmethod

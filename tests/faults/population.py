@@ -1,14 +1,14 @@
-"""The people of a deployment in every kind of chat, and how the bot gets to know them."""
+"""The people of a deployment in every kind of chat, and their first messages."""
 
 from tests.faults.deployment import Deployment
 from tests.faults.drivers import KINDS, PEOPLE
 
 AT_REST = 180.0
-"""Seconds in which everything has to be answered once nothing goes wrong any more."""
+"""Seconds within which everything is answered after the last fault."""
 
 
 def chats_of(deployment: Deployment, people: int) -> list[int]:
-    """Every person, on every platform, in every kind of place."""
+    """Return a chat for every person, platform and kind of place."""
     return [
         driver.first_chat + kind * PEOPLE + person
         for driver in deployment.drivers
@@ -18,9 +18,9 @@ def chats_of(deployment: Deployment, people: int) -> list[int]:
 
 
 async def meet(deployment: Deployment, chats: list[int]) -> None:
-    """Everybody is heard once, by a gateway that goes on.
+    """Let everybody write once to a gateway that keeps running.
 
-    What is first said somewhere while nobody listens, no platform tells in every case.
+    Not every platform redelivers the first message of a chat after downtime.
     """
     process = await deployment.open_process()
     await process.ready()
@@ -28,7 +28,7 @@ async def meet(deployment: Deployment, chats: list[int]) -> None:
 
 
 async def lose_power(deployment: Deployment) -> None:
-    """The gateway dies at once."""
+    """Kill the gateway at once."""
     assert deployment.process is not None
     deployment.process.kill()
     await deployment.process.died()

@@ -1,4 +1,4 @@
-"""The real gateway, as `talaria run` starts it, with a tool that does harm and points to die at."""
+"""The real gateway, as `talaria run` starts it, with test tools and points to die at."""
 
 import asyncio
 import logging
@@ -25,9 +25,9 @@ from gateway.scheduler import WATCH
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"
-"""One line for each time that the tool took effect: turn, call, what."""
+"""One line for each effect of the tool: turn, call, text."""
 KEPT = {signal.SIGTERM}
-"""Signals that wait until the process listens for them; it is told of before that."""
+"""Signals blocked until the process handles them."""
 _POLL = 0.005
 _NUDGE = 0.02
 
@@ -46,7 +46,7 @@ _COLLAPSE = ToolSpec(
 
 
 class Killer:
-    """Ends its own process, at once and without a word, when a named point is passed."""
+    """Kill its own process when a named point is passed."""
 
     def __init__(self, kills: Sequence[str]) -> None:
         self._left: Counter[str] = Counter()
@@ -54,8 +54,8 @@ class Killer:
             point, _, count = kill.rpartition(":")
             self._left[point] = int(count)
 
-    def pass_by(self, point: str) -> None:
-        """Die if this is the passing that was asked for."""
+    def pass_point(self, point: str) -> None:
+        """Die if this is the requested pass."""
         if point in self._left:
             self._left[point] -= 1
             if self._left[point] == 0:
@@ -64,12 +64,12 @@ class Killer:
     def observe(self, phase: Literal["begin", "committed"], names: tuple[str, ...]) -> None:
         """Watch commits; see `agent_core.state.commit.Observer`."""
         for name in names:
-            self.pass_by(f"{phase}:{name}")
+            self.pass_point(f"{phase}:{name}")
 
 
 @dataclass(frozen=True, slots=True)
 class CollapseTool:
-    """A tool that ends its process each time it runs, and may be repeated."""
+    """A repeatable tool that kills its process each time it runs."""
 
     spec: ToolSpec = _COLLAPSE
     effect: Effect = "idempotent"
@@ -83,7 +83,7 @@ class CollapseTool:
 
 @dataclass(frozen=True, slots=True)
 class RingTool:
-    """A tool with an effect that must not happen twice: it adds a line to a file."""
+    """A tool with an effect that must not happen twice: it appends a line to a file."""
 
     killer: Killer
     effects: Path
@@ -93,10 +93,10 @@ class RingTool:
     declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Ring."""
-        self.killer.pass_by("tool:before")
+        """Append the line."""
+        self.killer.pass_point("tool:before")
         self._ring(f"{context.turn_id} {context.call_id} {arguments['what']}\n")
-        self.killer.pass_by("tool:after")
+        self.killer.pass_point("tool:after")
         return ToolResult(text=f"rang {arguments['what']}")
 
     def _ring(self, line: str) -> None:
@@ -105,7 +105,7 @@ class RingTool:
 
 
 def live(order: Order, publish: Callable[[str], None]) -> None:
-    """Run the gateway until SIGTERM. Tells `ready` once all platforms are connected."""
+    """Run the gateway until SIGTERM. Publishes `ready` once all platforms are connected."""
     logging.basicConfig(level=logging.INFO, format="%(relativeCreated)d %(name)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -124,7 +124,7 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
         publish("ready")
 
     async def nudge(gateway: Gateway) -> None:
-        while order.speed > 1:  # alarms are set by the seconds that really pass
+        while order.speed > 1:  # alarms count real seconds
             gateway.scheduling.wake()
             await asyncio.sleep(_NUDGE)
 

@@ -1,4 +1,4 @@
-"""What a long test counted, as a table by platform; printed, and kept in `results/`."""
+"""Print the counts of a long test as a table by platform, and keep it in `results/`."""
 
 import os
 import random
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.deployment import Deployment
-from tests.faults.findings_log import Findings
+from tests.faults.findings import Findings
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -30,7 +30,7 @@ _OF_THE_PROCESS: Mapping[str, Callable[[Findings], int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What was done to a deployment, by names that stand above the table."""
+    """The figures above the table: what was done to a deployment."""
 
     name: str
     seed: int
@@ -40,7 +40,7 @@ class Trial:
 
 
 def take_seed() -> int:
-    """The seed of a run: `FAULTS_SEED`, or any."""
+    """Return `FAULTS_SEED`, or a random seed."""
     return int(os.environ.get("FAULTS_SEED") or random.SystemRandom().randrange(1_000_000))
 
 

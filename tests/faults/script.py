@@ -1,8 +1,8 @@
-"""How people and the emulated model talk in these tests, so that every answer can be counted.
+"""The messages and answers of these tests, in a form that can be counted.
 
 A person's message is a verb and a mark: `say m3-7` is the seventh message of chat 3. An
-answer holds the mark of every message since the last answer, in tokens that must be seen
-once: the mark itself, or for `long` the mark with each line's number (`m3-7.1`...).
+answer has the mark of every message since the last answer, as tokens that must be seen
+exactly once: the mark itself, or for `long` the mark with each line's number (`m3-7.1`...).
 """
 
 import hashlib
@@ -21,23 +21,23 @@ answer in several parts; a slow one; a plain one that is asked for by command, a
 """
 
 LINES = 170
-"""Of a long answer: some 10,000 characters, which Telegram takes in three messages."""
+"""Lines of a long answer: about 10,000 characters, or three messages on Telegram."""
 PIECES = 300
-"""In which a slow answer arrives. Its mark comes last, so that only the whole shows it."""
+"""Pieces of a slow answer. Its mark comes last, so only the whole answer shows it."""
 FILLER = "let me think"
 SLOW = f"{FILLER}. " * 40 + "It is"
-"""How a slow answer begins, up to its mark."""
+"""The start of a slow answer, up to its mark."""
 
 _SAID = re.compile(r"\b(say|ring|collapse|long|slow) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
 _NOTE = re.compile(r"^.*don.t know whether it took effect: .*$", re.MULTILINE)
-"""What a person is told of a step with an unknown outcome, which quotes the step."""
+"""The notice about a step with an unknown outcome, which quotes the step."""
 _ANSWER_ID = re.compile(r"\bid(\d+)\b")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Token:
-    """Something that has to be seen once, in its chat, in order."""
+    """Text that must be seen exactly once, in its chat and in order."""
 
     chat: int
     number: int
@@ -45,13 +45,13 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens in a text that people see."""
+    """Return the tokens in a visible text."""
     said = _NOTE.sub("", text)
     return [Token(int(c), int(n), int(line or 0)) for c, n, line in _TOKEN.findall(said)]
 
 
 def answer_ids(text: str) -> list[int]:
-    """The answers of the model that stand in a text."""
+    """Return the ids of the model's answers in a text."""
     return [int(number) for number in _ANSWER_ID.findall(text)]
 
 
@@ -65,12 +65,12 @@ class Saying:
 
     @property
     def text(self) -> str:
-        """As it is typed."""
+        """The message as typed."""
         return f"{self.verb} m{self.chat}-{self.number}"
 
     @property
     def tokens(self) -> list[Token]:
-        """What has to be seen."""
+        """The tokens that must be seen."""
         if self.verb == "long":
             return [Token(self.chat, self.number, line) for line in range(1, LINES + 1)]
         return [Token(self.chat, self.number)]
@@ -78,7 +78,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One call of the model: what it was given, as a hash, and which answer it gave."""
+    """One model call: the hash of its input, and its answer."""
 
     key: str
     answer_id: int
@@ -86,19 +86,19 @@ class Asked:
 
 
 def is_turn(body: dict[str, Any]) -> bool:
-    """True for a call that a turn makes, False for one that looks for a title."""
+    """Return whether a turn made this call; False for a title."""
     return any(tool["name"] == "ring" for tool in body.get("tools", ()))
 
 
 class Script:
-    """The emulated model's mind; `answer` is an emulator's hook."""
+    """The emulated model; `answer` is the emulator's hook."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self._ids = itertools.count(1)
 
     def answer(self, body: dict[str, Any]) -> Reply:
-        """The reply to one request; titles are not counted."""
+        """Return the reply to one request. Titles are not counted."""
         if not is_turn(body):
             return text_answer("A talk")
         answer_id = next(self._ids)
@@ -141,7 +141,7 @@ def _rung_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _since_answer(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages after the last answer that called no tool."""
+    """Return the messages after the last answer without tool calls."""
     start = 0
     for place, message in enumerate(messages):
         kinds = {block["type"] for block in _blocks(message)}
@@ -160,7 +160,7 @@ def _words(message: dict[str, Any]) -> str:
 
 
 def _canonical(messages: Sequence[dict[str, Any]]) -> bytes:
-    """The messages without the marks of the cache, which move."""
+    """Return the messages without cache breakpoints, which move."""
     bare = [
         [m["role"], [{k: v for k, v in b.items() if k != "cache_control"} for b in _blocks(m)]]
         for m in messages

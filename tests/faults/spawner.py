@@ -1,8 +1,8 @@
-"""Starts gateways quickly: forks a process for each order.
+"""Start gateways quickly: fork a process for each order.
 
-A connection to the socket is one gateway: the order goes in as one line of JSON; out come
-`born PID`, `ready`, and `ended` or `failed`. The end of the stream is the end of the process,
-whatever killed it: nobody else holds the connection.
+One connection to the socket is one gateway. The order goes in as one line of JSON; out come
+`born PID`, `ready`, and `ended` or `failed`. The stream ends when the process does, whatever
+killed it: no other process holds the connection.
 """
 
 import os
@@ -17,8 +17,8 @@ from tests.faults.orders import Order
 
 
 def serve(path: str, ready: Connection) -> None:
-    """Take orders, one a connection, until killed."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
+    """Take one order per connection, until killed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps children
     with socket.socket(socket.AF_UNIX) as channel:
         channel.bind(path)
         channel.listen(64)
@@ -32,7 +32,7 @@ def serve(path: str, ready: Connection) -> None:
 
 
 def _live(line: socket.socket) -> None:
-    """The life of one child; never returns."""
+    """Run one forked gateway process; never returns."""
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Killed at random moments, over and over, while people go on writing on every platform."""
+"""Kills at random moments while people keep writing on every platform."""
 
 import random
 import time
@@ -16,8 +16,8 @@ WEIGHTS = (70, 15, 5, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Storm:
-    """How bad it gets; `mean_life` is in seconds, `people` are those of one platform."""
+class Plan:
+    """How much to kill. `mean_life` is in seconds, `people` is per platform."""
 
     kills: int
     messages: int
@@ -25,23 +25,23 @@ class Storm:
     mean_life: float
 
 
-async def _rage(
-    deployment: Deployment, storm: Storm, chance: random.Random, chats: list[int]
+async def _kill_at_random(
+    deployment: Deployment, plan: Plan, chance: random.Random, chats: list[int]
 ) -> None:
-    """Start, let people write, let things go wrong, kill."""
+    """Start gateways, send messages, inject faults and kill, over and over."""
     deployment.stream_slowly()
-    each = (storm.messages - len(deployment.said)) / storm.kills
-    for _ in range(storm.kills):
+    each = (plan.messages - len(deployment.said)) / plan.kills
+    for _ in range(plan.kills):
         process = await deployment.open_process()
-        left = storm.messages - len(deployment.said)
+        left = plan.messages - len(deployment.said)
         for _ in range(min(left, round(each * chance.uniform(0, 2)))):
             await deployment.says(chance.choice(chats), chance.choices(VERBS, WEIGHTS)[0])
         for driver in deployment.drivers:
-            driver.spoil(chance)
+            driver.inject_fault(chance)
         if chance.random() < 0.2:
-            await chance.choice(deployment.drivers).split(chance)
+            await chance.choice(deployment.drivers).break_connection(chance)
         try:
-            await process.died(within=chance.expovariate(1 / storm.mean_life))
+            await process.died(within=chance.expovariate(1 / plan.mean_life))
         except TimeoutError:
             process.kill()
             await process.died()
@@ -49,30 +49,30 @@ async def _rage(
             pytest.fail(f"a gateway died by itself: see {deployment.home}/output.log")
 
 
-async def weather(deployment: Deployment, storm: Storm, name: str) -> None:
-    """A storm that has to leave no trace. Prints what was counted, and keeps it in a file."""
+async def run_random_kills(deployment: Deployment, plan: Plan, name: str) -> None:
+    """Run random kills and fail on any loss. Prints the counts and keeps them in a file."""
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
-    chats = chats_of(deployment, storm.people)
+    chats = chats_of(deployment, plan.people)
     print(f"\nseed {seed}, home {deployment.home}")
     await meet(deployment, chats)
     await lose_power(deployment)
-    await _rage(deployment, storm, chance, chats)
-    deployment.hurry()
+    await _kill_at_random(deployment, plan, chance, chats)
+    deployment.clear_faults()
     await deployment.open_process()
-    for _ in range(storm.messages - len(deployment.said)):
+    for _ in range(plan.messages - len(deployment.said)):
         await deployment.says(chance.choice(chats))
-    findings = await deployment.come_to_rest(within=AT_REST)
-    done = {"kills": storm.kills, "messages": len(deployment.said)}
+    findings = await deployment.stop_and_inspect(within=AT_REST)
+    done = {"kills": plan.kills, "messages": len(deployment.said)}
     publish(deployment, Trial(name=name, seed=seed, began=began, done=done), findings)
-    findings.must_be_flawless(strays=storm.kills)
+    findings.assert_flawless(strays=plan.kills)
 
 
 async def test_random_kills_lose_nothing_and_answer_nothing_twice(
     full_deployment: Deployment,
 ) -> None:
-    await weather(
-        full_deployment, Storm(kills=6, messages=32, people=1, mean_life=0.8), "kills-short"
+    await run_random_kills(
+        full_deployment, Plan(kills=6, messages=32, people=1, mean_life=0.8), "kills-short"
     )
 
 
@@ -80,4 +80,6 @@ async def test_random_kills_lose_nothing_and_answer_nothing_twice(
 async def test_three_hundred_random_kills_over_fifteen_hundred_messages(
     full_deployment: Deployment,
 ) -> None:
-    await weather(full_deployment, Storm(kills=150, messages=750, people=6, mean_life=1.5), "kills")
+    await run_random_kills(
+        full_deployment, Plan(kills=150, messages=750, people=6, mean_life=1.5), "kills"
+    )

@@ -1,4 +1,4 @@
-"""Killed while it works: commands and helpers, none of whose effects may happen twice."""
+"""Kills during commands and delegated tasks, whose effects must not happen twice."""
 
 import json
 import random
@@ -22,9 +22,9 @@ from tests.faults.report import RESULTS, take_seed
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 
 ROUNDS = 3
-"""Answers of one turn that call tools."""
+"""Answers with tool calls in one turn."""
 COMMANDS = 2
-"""Commands in one answer, beside a call of two helpers."""
+"""Commands in one answer, besides a delegation to two helpers."""
 EFFECTS = "effects"
 _WORK = re.compile(r"work (\d+)")
 _TASK = re.compile(r"Task: (\d+\.\d+\.h\d)")
@@ -34,13 +34,13 @@ _UNKNOWN = "It is not known whether this call took effect"
 
 
 def _append(mark: str) -> Json:
-    """A call of a command that adds a line, and takes a while before and after that."""
+    """Call a command that adds a line, with a pause before and after."""
     command = f"sleep 0.05; echo {mark} >> {EFFECTS}; sleep 0.05"
     return {"type": "tool_use", "name": "terminal", "input": {"command": command}}
 
 
 def answer(body: dict[str, Any]) -> Reply:
-    """Work in rounds, as a pure function of the request; a helper runs one command."""
+    """Work in rounds, as a pure function of the request. A helper runs one command."""
     if "tools" not in body:
         return text_answer("A talk")
     said = [_text(message) for message in body["messages"]]
@@ -79,7 +79,7 @@ def _text(message: Json) -> str:
 
 @dataclass
 class Count:
-    """What the kills met, and what was found afterwards."""
+    """How much the kills interrupted, and what was found afterwards."""
 
     kills: int = 0
     in_turns: int = 0
@@ -87,8 +87,8 @@ class Count:
     lives: list[float] = field(default_factory=list)
 
 
-async def _rage(deployment: Deployment, kills: int, name: str) -> None:
-    """Let one message after the other be worked on, and kill the gateway up to three times each."""
+async def _kill_at_random(deployment: Deployment, kills: int, name: str) -> None:
+    """Process one message after the other, and kill the gateway up to three times each."""
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
     print(f"\nseed {seed}, home {deployment.home}")
@@ -156,7 +156,7 @@ def _read_effects(home: Path) -> list[str]:
 
 
 def _read_state(home: Path) -> tuple[set[str], list[tuple[object, ...]]]:
-    """The marks of commands with an unknown outcome, and turns and steps that are not over."""
+    """Return the marks of commands with unknown outcome, and open turns and steps."""
     with closing(sqlite3.connect(home / "state.db")) as connection:
         rows = connection.execute(
             "SELECT messages.parts, steps.call_id FROM steps JOIN messages"
@@ -178,9 +178,9 @@ def _read_state(home: Path) -> tuple[set[str], list[tuple[object, ...]]]:
 
 
 async def test_kills_in_turns_full_of_commands_repeat_none(deployment: Deployment) -> None:
-    await _rage(deployment, 5, "tools-short")
+    await _kill_at_random(deployment, 5, "tools-short")
 
 
 @pytest.mark.long
 async def test_a_hundred_kills_in_turns_full_of_commands(deployment: Deployment) -> None:
-    await _rage(deployment, 100, "tools")
+    await _kill_at_random(deployment, 100, "tools")

@@ -1,4 +1,4 @@
-"""A finished message on Slack holds the whole answer, however often the gateway dies meanwhile."""
+"""A finished message on Slack has the whole answer, however often the gateway dies."""
 
 import html
 import json
@@ -16,13 +16,13 @@ from tests.faults.population import AT_REST, chats_of, lose_power, meet
 from tests.faults.report import take_seed
 
 FALLBACK = 4000
-"""Bytes of the text beside the blocks of an edited message."""
+"""Bytes of the fallback text of an edited message."""
 CALLS = ("chat.postMessage", "chat.update", "chat.startStream", "chat.appendStream")
 MISHAPS = (faults.LOSE, faults.LOSE, faults.DROP, faults.LIMIT, faults.UNWELL)
 
 
 def count_incomplete(deployment: Deployment, driver: SlackDriver) -> tuple[int, int]:
-    """Compare every message of the outbox that was sent with what stands on Slack."""
+    """Compare every sent message of the outbox with Slack's copy."""
     with closing(sqlite3.connect(deployment.home / "state.db")) as connection:
         rows = connection.execute(
             "SELECT chat, message_id, body FROM outbox"
@@ -44,13 +44,15 @@ def count_incomplete(deployment: Deployment, driver: SlackDriver) -> tuple[int, 
 
 
 def is_whole(message: SlackMessage, body: str) -> bool:
-    """Return whether a finished message shows a text, and its fallback as much as fits."""
+    """Return whether a finished message shows a whole text, and its fallback what fits."""
     text = html.unescape(message.text)
     has_fallback = not message.blocks or text == body or len(message.text.encode()) > FALLBACK - 4
     return not message.is_streaming and message.shown.strip() == body.strip() and has_fallback
 
 
-async def rage(deployment: Deployment, *, kills: int, messages: int, people: int) -> None:
+async def run_random_kills(
+    deployment: Deployment, *, kills: int, messages: int, people: int
+) -> None:
     driver = deployment.drivers[-1]
     assert isinstance(driver, SlackDriver)
     seed = take_seed()
@@ -74,21 +76,21 @@ async def rage(deployment: Deployment, *, kills: int, messages: int, people: int
         except TimeoutError:
             process.kill()
             await process.died()
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
-    findings = await deployment.come_to_rest(within=AT_REST)
-    findings.must_be_flawless(strays=kills)
+    findings = await deployment.stop_and_inspect(within=AT_REST)
+    findings.assert_flawless(strays=kills)
     count, bad = count_incomplete(deployment, driver)
     print(f"{count} messages on Slack, {bad} incomplete, {kills} kills")
     assert (count > messages / 2, bad) == (True, 0)
 
 
 async def test_every_finished_message_holds_the_whole_answer(full_deployment: Deployment) -> None:
-    await rage(full_deployment, kills=3, messages=15, people=1)
+    await run_random_kills(full_deployment, kills=3, messages=15, people=1)
 
 
 @pytest.mark.long
 async def test_a_thousand_finished_messages_hold_their_whole_answers(
     full_deployment: Deployment,
 ) -> None:
-    await rage(full_deployment, kills=60, messages=600, people=6)
+    await run_random_kills(full_deployment, kills=60, messages=600, people=6)

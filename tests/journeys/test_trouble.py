@@ -100,7 +100,7 @@ async def test_a_second_program_with_the_same_token_is_named_and_the_console_wor
         assert "TELEGRAM_BOT_TOKEN" in detail(harness)
         assert await terminal.ask("hello") == "echo: hello"
         # The other program ends: all goes on by itself.
-        stage.telegram.mend()
+        stage.telegram.clear_faults()
         await harness.until(lambda: harness.state_of("telegram") == "connected")
         assert await harness.ask(ANNA, "hello") == "echo: hello"
 

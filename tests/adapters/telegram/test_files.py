@@ -118,7 +118,7 @@ async def test_a_fetch_that_breaks_has_this_wings_name(
             await adapter.fetch(attached(), most_bytes=MOST)
         assert type(caught.value) is expected
         assert api.token.partition(":")[2] not in str(caught.value)
-        api.mend()
+        api.clear_faults()
         assert await adapter.fetch(attached(), most_bytes=MOST) == b"x"
 
 

@@ -121,7 +121,7 @@ async def test_new_words_do_not_wait_for_ever_and_move_no_mark_then(
         await inlet.receives(3)
         assert said(adapter, inlet) == ["before", "after", "and on"]
         assert [e.position for e in inlet.taken.values()][1:] == ["", ""]
-        api.mend()
+        api.clear_faults()
         await until(lambda: said(adapter, inlet)[-1] == "missed")
         assert [*inlet.taken.values()][-1].position == str(missed).zfill(20)
         await api.says(ANNA, "at last")

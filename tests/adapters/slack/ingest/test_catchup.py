@@ -160,7 +160,7 @@ async def test_a_channel_that_can_not_be_asked_for_now_holds_up_no_other(
     async with running(slack, inlet):
         assert said((await inlet.receives(3))[2:]) == ["missed"]
         await slack.says(ANNA, "after", channel=room, mention=True)
-        slack.mend()
+        slack.clear_faults()
         await inlet.receives(4)
 
 

@@ -1,4 +1,4 @@
-"""People write while the gateway is down, and it is killed again before it has read everything."""
+"""Messages sent while the gateway is down are answered once, despite more kills."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ STORING = ("begin:inbox.store:1", "committed:inbox.store:1", "committed:inbox.st
 POLL = 0.01
 
 
-async def test_what_was_written_in_an_absence_is_answered_once_however_often_it_dies(
+async def test_messages_sent_during_downtime_are_answered_once_despite_kills(
     full_deployment: Deployment,
 ) -> None:
     chats = chats_of(full_deployment, 1)
@@ -23,30 +23,30 @@ async def test_what_was_written_in_an_absence_is_answered_once_however_often_it_
     for chat in chats:
         await full_deployment.says(chat)
     await full_deployment.open_process()
-    (await full_deployment.come_to_rest()).must_be_flawless()
+    (await full_deployment.stop_and_inspect()).assert_flawless()
 
 
-async def test_what_is_said_meanwhile_does_not_hide_what_was_missed(
+async def test_new_messages_do_not_hide_missed_ones(
     full_deployment: Deployment,
 ) -> None:
-    """It dies between taking what is said now and reading what was said before."""
+    """Kill it after it reads new messages and before it reads missed ones."""
     chats = chats_of(full_deployment, 1)
     await meet(full_deployment, chats)
     await lose_power(full_deployment)
     for chat in chats:
         await full_deployment.says(chat)
-    asked = {}
+    history_calls = {}
     for driver in full_deployment.drivers:
-        driver.hush()
-        asked[driver] = driver.asked
+        driver.hide_history()
+        history_calls[driver] = driver.history_calls
     process = await full_deployment.open_process()
     await process.ready()
     for chat in chats:
         await full_deployment.says(chat)
     async with asyncio.timeout(PATIENCE):
-        while any(driver.asked == count for driver, count in asked.items()):
+        while any(driver.history_calls == count for driver, count in history_calls.items()):
             await asyncio.sleep(POLL)
     await lose_power(full_deployment)
-    full_deployment.hurry()
+    full_deployment.clear_faults()
     await full_deployment.open_process()
-    (await full_deployment.come_to_rest()).must_be_flawless()
+    (await full_deployment.stop_and_inspect()).assert_flawless()

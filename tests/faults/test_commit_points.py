@@ -1,4 +1,4 @@
-"""Killed once at each named point of the database: everything is answered once all the same."""
+"""A kill at each named commit of the database: everything is still answered once."""
 
 import asyncio
 from typing import get_args
@@ -19,14 +19,14 @@ PLAIN = (
     "outbox.sent",
 )
 LATER = ("inbox.store:2", "turns.settle:2", "outbox.sent:2")
-"""Where a talk is open a plain turn is begun by the commit that ends it."""
+"""In an open conversation, one commit begins and ends a plain turn."""
 WITH_TOOL = ("turns.answer", "turns.result", "turns.input")
 LIVE = ("turns.begin", "outbox.opening", "outbox.opened", "turns.settle")
 IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
 STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
 _PROMPT = 5.0
-"""Seconds within which turns are answered beside one that ends processes, besides a restart."""
+"""Seconds for answers beside a turn that kills processes, without restarts."""
 
 
 async def _die_and_recover(deployment: Deployment, point: str, verb: Verb) -> None:
@@ -35,12 +35,12 @@ async def _die_and_recover(deployment: Deployment, point: str, verb: Verb) -> No
     await process.died()
     await deployment.says(1)  # while nobody is at home
     await deployment.says(2)
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
 
 
 async def _say_something_first(deployment: Deployment, *kills: str) -> Process:
-    """From then on the talk is open."""
+    """Open the conversation with one answered message."""
     process = await deployment.open_process(*kills)
     await deployment.all_seen([await deployment.says(1)])
     return process
@@ -52,9 +52,9 @@ async def _finish_after_a_kill(deployment: Deployment, verb: Verb) -> None:
     await deployment.says(1, verb)
     await process.died()
     await deployment.says(1)  # while nobody is at home
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -63,12 +63,12 @@ async def test_a_plain_turn_survives_a_kill_at_a_commit(
     deployment: Deployment, phase: str, name: str
 ) -> None:
     await _die_and_recover(deployment, f"{phase}:{name}:1", "say")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("point", LATER)
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_turn_that_is_begun_as_it_ends_survives_a_kill_at_a_commit(
+async def test_a_turn_that_one_commit_begins_and_ends_survives_a_kill(
     deployment: Deployment, phase: str, point: str
 ) -> None:
     await _say_something_first(deployment, f"{phase}:{point}")
@@ -77,7 +77,7 @@ async def test_a_turn_that_is_begun_as_it_ends_survives_a_kill_at_a_commit(
 
 @pytest.mark.parametrize("name", WITH_TOOL)
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_tool_of_a_turn_that_is_begun_with_it_survives_a_kill(
+async def test_a_turn_that_begins_with_its_tool_survives_a_kill(
     deployment: Deployment, phase: str, name: str
 ) -> None:
     await _say_something_first(deployment, f"{phase}:{name}:1")
@@ -85,7 +85,7 @@ async def test_a_tool_of_a_turn_that_is_begun_with_it_survives_a_kill(
 
 
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_turn_that_is_begun_after_a_moment_survives_a_kill(
+async def test_a_turn_with_a_deferred_start_survives_a_kill(
     deployment: Deployment, phase: str
 ) -> None:
     await _say_something_first(deployment, f"{phase}:turns.begin:2")
@@ -94,7 +94,7 @@ async def test_a_turn_that_is_begun_after_a_moment_survives_a_kill(
 
 
 @pytest.mark.parametrize("moment", get_args(Moment))
-async def test_a_call_of_the_model_before_its_turn_is_begun_survives_a_kill(
+async def test_a_model_call_before_its_turn_begins_survives_a_kill(
     deployment: Deployment, moment: Moment
 ) -> None:
     deployment.kill_at_model(moment, number=2)
@@ -102,7 +102,7 @@ async def test_a_call_of_the_model_before_its_turn_is_begun_survives_a_kill(
     await _finish_after_a_kill(deployment, "say")
 
 
-async def test_a_message_that_ends_processes_is_counted_from_the_second_death_on(
+async def test_a_message_that_kills_processes_is_counted_from_the_second_death(
     deployment: Deployment,
 ) -> None:
     process = await _say_something_first(deployment)
@@ -114,10 +114,10 @@ async def test_a_message_that_ends_processes_is_counted_from_the_second_death_on
         deployment.kill_at_model("before")
         process = await deployment.open_process()
     await process.died()
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
     await deployment.all_seen([guilty])
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("name", WITH_TOOL)
@@ -126,7 +126,7 @@ async def test_a_turn_with_an_unsafe_tool_survives_a_kill_at_a_commit(
     deployment: Deployment, phase: str, name: str
 ) -> None:
     await _die_and_recover(deployment, f"{phase}:{name}:1", "ring")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -134,8 +134,8 @@ async def test_an_unsafe_tool_that_was_killed_is_not_run_again(
     deployment: Deployment, moment: str
 ) -> None:
     await _die_and_recover(deployment, f"tool:{moment}:1", "ring")
-    findings = await deployment.come_to_rest()
-    findings.must_be_flawless()
+    findings = await deployment.stop_and_inspect()
+    findings.assert_flawless()
     assert findings.rung == (0 if moment == "before" else 1)
 
 
@@ -146,21 +146,21 @@ async def test_a_live_message_survives_a_kill_at_a_commit(
 ) -> None:
     deployment.stream_slowly()
     await _die_and_recover(deployment, f"{phase}:{name}:1", "slow")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("name", IN_PARTS)
 @pytest.mark.parametrize("phase", PHASES)
-async def test_an_answer_in_parts_survives_a_kill_between_them(
+async def test_an_answer_in_parts_survives_a_kill_between_parts(
     deployment: Deployment, phase: str, name: str
 ) -> None:
     await _die_and_recover(deployment, f"{phase}:{name}", "long")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("name", STEERED)
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_steer_that_was_taken_survives_a_kill(
+async def test_an_accepted_steer_survives_a_kill(
     deployment: Deployment, phase: str, name: str
 ) -> None:
     released = deployment.hold_model()
@@ -171,33 +171,31 @@ async def test_a_steer_that_was_taken_survives_a_kill(
     await deployment.steered()
     released.set()
     await process.died()
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize("phase", PHASES)
-async def test_a_command_that_keeps_a_message_survives_a_kill(
-    deployment: Deployment, phase: str
-) -> None:
+async def test_a_queue_command_survives_a_kill(deployment: Deployment, phase: str) -> None:
     deployment.hold_model()
     process = await deployment.open_process(f"{phase}:commands.apply:1")
     await deployment.says(1)
     await deployment.model_called()
     await deployment.says(1, "/queue say")
     await process.died()
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
     await deployment.all_seen(deployment.said)
-    findings = await deployment.come_to_rest()
-    if QUEUED() in findings.strange:  # told before the kill; the restart tells it to nobody
+    findings = await deployment.stop_and_inspect()
+    if QUEUED() in findings.strange:  # sent before the kill, and not again after the restart
         findings.strange.remove(QUEUED())
-    findings.must_be_flawless()
+    findings.assert_flawless()
 
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("name", ["outbox.doubt", "turns.attempt", "turns.settle"])
-async def test_a_kill_while_recovering_from_a_kill_loses_nothing(
+async def test_a_kill_during_recovery_loses_nothing(
     deployment: Deployment, phase: str, name: str
 ) -> None:
     deployment.kill_at_model("during")
@@ -207,46 +205,46 @@ async def test_a_kill_while_recovering_from_a_kill_loses_nothing(
     process = await deployment.open_process(f"{phase}:{name}:1")
     await process.died()
     await deployment.open_process()
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
-async def test_a_turn_over_which_six_processes_died_is_set_aside_and_says_so(
+async def test_a_turn_that_crashed_six_times_is_given_up_with_a_notice(
     deployment: Deployment,
 ) -> None:
     deployment.kill_at_model("during")
     process = await deployment.open_process()
     guilty = await deployment.says(1)
     await process.died()
-    deployment.age_turns(crashes=6)
-    deployment.hurry()
+    deployment.add_crashes(crashes=6)
+    deployment.clear_faults()
     await deployment.open_process()
     innocent = await deployment.says(2)
     await deployment.all_seen([innocent])
-    findings = await deployment.come_to_rest(within=0)
+    findings = await deployment.stop_and_inspect(within=0)
     assert findings.lost == guilty.tokens
     assert len(findings.strange) == 1
     assert "interrupted" in findings.strange[0]
     assert not findings.twice
 
 
-async def test_a_suspected_turn_keeps_nobody_else_waiting(deployment: Deployment) -> None:
+async def test_a_turn_in_crash_backoff_delays_nobody_else(deployment: Deployment) -> None:
     deployment.kill_at_model("during")
     process = await deployment.open_process()
     await deployment.says(1)
     await process.died()
-    deployment.age_turns(crashes=5)
-    deployment.hurry()
+    deployment.add_crashes(crashes=5)
+    deployment.clear_faults()
     process = await deployment.open_process()
     await deployment.all_seen([await deployment.says(2)])
     process.terminate()
     await process.died(within=5)
-    assert process.last_word == "ended"
-    deployment.age_turns(crashes=2)
+    assert process.outcome == "ended"
+    deployment.add_crashes(crashes=2)
     await deployment.open_process()
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
-async def test_a_turn_whose_tool_ends_the_process_takes_no_other_turn_down(
+async def test_a_turn_that_kills_the_process_harms_no_other_turn(
     deployment: Deployment,
 ) -> None:
     deployment.stream_slowly()
@@ -264,20 +262,20 @@ async def test_a_turn_whose_tool_ends_the_process_takes_no_other_turn_down(
         supervisor = group.create_task(deployment.supervise())
         async with asyncio.timeout(prompt):
             await deployment.all_seen(innocent)
-        for chat in (2, 8):  # in processes that the turn ends again
+        for chat in (2, 8):  # the turn kills these processes, too
             async with asyncio.timeout(prompt):
                 await deployment.all_seen([await deployment.says(chat)])
         await deployment.all_ended()
         crashes = 1 + deployment.crashes
         supervisor.cancel()
-    findings = await deployment.come_to_rest(within=0)
+    findings = await deployment.stop_and_inspect(within=0)
     assert crashes == 6
     assert findings.lost == guilty.tokens
     assert "interrupted" in "".join(findings.strange)
     assert not findings.twice
 
 
-async def test_turns_that_were_killed_from_outside_are_answered_soon(
+async def test_turns_killed_from_outside_are_answered_soon(
     deployment: Deployment,
 ) -> None:
     deployment.hold_model()
@@ -287,10 +285,10 @@ async def test_turns_that_were_killed_from_outside_are_answered_soon(
     await deployment.all_begun(len(said))
     process.kill()
     await process.died()
-    deployment.age_turns(crashes=3)
-    deployment.hurry()
+    deployment.add_crashes(crashes=3)
+    deployment.clear_faults()
     process = await deployment.open_process()
     await process.ready()
     async with asyncio.timeout(CRASH_WAIT + _PROMPT):
         await deployment.all_seen(said)
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()

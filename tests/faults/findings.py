@@ -1,4 +1,4 @@
-"""Counts what people saw and reads what the database says, once a gateway is at rest."""
+"""Count what people saw and inspect the database after the gateway stopped."""
 
 import sqlite3
 from collections import Counter, defaultdict
@@ -33,30 +33,30 @@ _FAULTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What was found. What stands in `_FAULTS` has to be empty."""
+    """The findings. Every field named in `_FAULTS` must be empty."""
 
     lost: list[Token]
     twice: list[Token]
     foreign: list[Token]
     disordered: list[int]
-    """Chats in which answers stand in another order than what was said."""
+    """Chats in which answers have another order than the messages."""
     strange: list[str]
-    """Messages that answer nothing: notices of failure, for instance."""
+    """Messages that answer nothing, such as notices of failure."""
     rung_twice: list[str]
     asked_again: list[str]
     """Model calls that were made although their answer was recorded."""
     open_rows: list[str]
     damage: list[str]
-    """What SQLite finds wrong with its file, and a gateway that failed to end in order."""
+    """Errors of SQLite's integrity check, and a gateway that failed to stop normally."""
     strays: int
-    """Openings of live messages that stand unfinished."""
+    """Live messages that were left unfinished."""
     repeats: int
     """Model calls made again because a crash came before their answer was recorded."""
     rung: int
     """How often the unsafe tool took effect."""
 
-    def must_be_flawless(self, *, strays: int = 0) -> None:
-        """Fail the test with all that is amiss; so many stray openings are forgiven."""
+    def assert_flawless(self, *, strays: int = 0) -> None:
+        """Fail the test if anything is wrong; tolerate `strays` unfinished live messages."""
         found = {name: getattr(self, name) for name in _FAULTS}
         assert not any(found.values()), "\n".join(
             f"{name}: {len(items)} ({', '.join(map(str, items[:5]))})"
@@ -67,7 +67,7 @@ class Findings:
 
 
 def list_open(home: Path) -> list[str]:
-    """What the database still has to do; also while a gateway is alive."""
+    """Return unfinished rows of the database. A gateway may be running."""
     with closing(sqlite3.connect(home / "state.db")) as connection:
         return [
             f"{table} {row}" for table, query in _OPEN.items() for row in connection.execute(query)
@@ -80,7 +80,7 @@ def look(
     shown: Mapping[int, Sequence[str]],
     asked: Sequence[Asked],
 ) -> Findings:
-    """`shown` are the bot's messages of each chat, in the order in which they stand there."""
+    """Compare messages with answers. `shown` has the bot's messages by chat, in order."""
     seen = {
         chat: [token for text in texts for token in tokens_of(text)]
         for chat, texts in shown.items()
@@ -111,9 +111,9 @@ def look(
 
 
 def _find_strays(texts: Sequence[str]) -> list[str]:
-    """Beginnings of slow answers that the next message does not go on with.
+    """Return unfinished starts of slow answers that no next message continues.
 
-    A further message during an answer ends what is on show, and a new message has the rest.
+    A further message during an answer finishes the live message, and a new one shows the rest.
     """
     return [
         text
@@ -123,7 +123,7 @@ def _find_strays(texts: Sequence[str]) -> list[str]:
 
 
 def _squeeze(text: str) -> str:
-    """The text without spaces, which fall away where one message ends and the next begins."""
+    """Remove spaces, which are lost where an answer is split into messages."""
     return "".join(text.split())
 
 
@@ -133,7 +133,7 @@ def _count_rings(effects: Path) -> Counter[str]:
 
 
 def _find_asked_again(asked: Sequence[Asked], recorded: set[int]) -> list[str]:
-    """Of calls with the same input only the last may have had its answer recorded."""
+    """Return calls that were repeated although their answer was recorded."""
     by_key: defaultdict[str, list[Asked]] = defaultdict(list)
     for call in asked:
         by_key[call.key].append(call)

@@ -1,4 +1,4 @@
-"""Events that start jobs while gateways are killed: messages, requests, files, ends of jobs."""
+"""Trigger jobs by events during kills: messages, web requests, files, ended jobs."""
 
 import asyncio
 import itertools
@@ -31,8 +31,8 @@ _RETRY = 0.05
 _COUNT = "SELECT COUNT(*) FROM job_runs WHERE job_id = ? AND state <> 'skipped'"
 
 
-class Happenings:
-    """Jobs that events start, and what has happened. Each mark has to be seen once."""
+class EventJobs:
+    """Jobs that events start. Each mark must be seen exactly once."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -44,7 +44,7 @@ class Happenings:
         self._jobs: dict[str, JobId] = {}
 
     def enter(self, followed: int) -> None:
-        """Make the jobs while no gateway runs; `followed` one-time jobs have a job after them."""
+        """Create the jobs; `followed` one-time jobs get a follow-up job. No gateway may run."""
         port = free_port()
         self._deployment.settings |= {"TALARIA_HTTP__PORT": str(port)}
         with closing(sqlite3.connect(self._deployment.home / "state.db")) as connection, connection:
@@ -65,12 +65,12 @@ class Happenings:
         self._address = f"http://127.0.0.1:{port}/hooks/{secret}"
 
     def answer(self, body: dict[str, Any]) -> Reply | None:
-        """What the model says to a web request; None if it was asked something else."""
+        """Answer a web request as the model; None for anything else."""
         found = _CALLED.search(str(body["messages"][-1]))
         return text_answer(f"called {found[1]}") if found else None
 
-    async def happen(self) -> None:
-        """Let one more event happen, of each kind in turn."""
+    async def trigger(self) -> None:
+        """Trigger one more event, of each kind in turn."""
         number = next(self._numbers)
         match number % 3:
             case 0:
@@ -84,7 +84,7 @@ class Happenings:
                 self._posts.put_nowait(f"hook{number}")
 
     async def post(self) -> None:
-        """Send each web request until a gateway has accepted it; runs until cancelled."""
+        """Send each web request until a gateway accepts it. Runs until cancelled."""
         async with aiohttp.ClientSession() as session:
             while True:
                 name = await self._posts.get()
@@ -101,7 +101,7 @@ class Happenings:
             return False  # the gateway is dead, or died before it answered
 
     def list_open(self, connection: sqlite3.Connection) -> list[str]:
-        """The jobs that events have not started as often as they happened."""
+        """Return the jobs that were started less often than their events."""
         return [
             f"job {job_id}: {expected} events"
             for job_id, expected in self._expected.items()

@@ -1,4 +1,4 @@
-"""Killed in the middle of a request to the world outside, or while it ends in order."""
+"""Kills during a call to the model or a platform, and during a normal shutdown."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.faults.drivers import PEOPLE
 from tests.faults.script import Verb
 
 TOPICS = range(2 * PEOPLE, 2 * PEOPLE + 6)
-"""People of the group, each in a topic of their own."""
+"""Chats in the group, each in its own topic."""
 
 
 async def _die_and_recover(deployment: Deployment, verb: Verb) -> None:
@@ -16,7 +16,7 @@ async def _die_and_recover(deployment: Deployment, verb: Verb) -> None:
     await process.died()
     await deployment.says(1)
     await deployment.says(2)
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
 
 
@@ -27,18 +27,18 @@ async def test_a_kill_in_a_model_call_loses_nothing(
 ) -> None:
     deployment.kill_at_model(moment)
     await _die_and_recover(deployment, verb)
-    findings = await deployment.come_to_rest()
-    findings.must_be_flawless()
+    findings = await deployment.stop_and_inspect()
+    findings.assert_flawless()
     assert findings.repeats <= 1
 
 
 @pytest.mark.parametrize("number", [1, 2])
-async def test_a_kill_after_the_tool_asks_for_nothing_again(
+async def test_a_kill_after_the_tool_repeats_no_model_call(
     deployment: Deployment, number: int
 ) -> None:
     deployment.kill_at_model("before", number=number)
     await _die_and_recover(deployment, "ring")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_a_kill_in_a_send_shows_nothing_twice(
 ) -> None:
     deployment.kill_at_call("sendMessage", moment=moment, number=number, is_lost=is_lost)
     await _die_and_recover(deployment, "long")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ async def test_a_kill_in_a_live_message_shows_nothing_twice(
     deployment.stream_slowly()
     deployment.kill_at_call(method, moment=moment, number=number, is_lost=is_lost)
     await _die_and_recover(deployment, "slow")
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
-async def test_a_kill_while_many_topics_are_answered_mixes_nothing_up(
+async def test_a_kill_while_topics_are_answered_confuses_none(
     deployment: Deployment,
 ) -> None:
-    """They share the group's count: what is in doubt in one could be taken for the other's."""
+    """Topics share the group's message numbers, so one could be taken for another's."""
     await deployment.open_process()
     first = [await deployment.says(chat) for chat in TOPICS]
     await deployment.all_seen(first)
@@ -80,12 +80,12 @@ async def test_a_kill_while_many_topics_are_answered_mixes_nothing_up(
         await deployment.says(chat)
     assert deployment.process is not None
     await deployment.process.died()
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()
 
 
-async def test_sigterm_lets_a_turn_end_and_be_delivered(deployment: Deployment) -> None:
+async def test_sigterm_lets_a_turn_finish_and_deliver(deployment: Deployment) -> None:
     released = deployment.hold_model()
     process = await deployment.open_process()
     await deployment.says(1)
@@ -93,10 +93,10 @@ async def test_sigterm_lets_a_turn_end_and_be_delivered(deployment: Deployment) 
     process.terminate()
     released.set()
     await process.died()
-    deployment.look().must_be_flawless()
+    deployment.look().assert_flawless()
 
 
-async def test_sigterm_keeps_what_has_more_steps_for_the_next_start(deployment: Deployment) -> None:
+async def test_sigterm_leaves_further_steps_to_the_next_start(deployment: Deployment) -> None:
     released = deployment.hold_model()
     process = await deployment.open_process()
     await deployment.says(1, "ring")
@@ -104,16 +104,16 @@ async def test_sigterm_keeps_what_has_more_steps_for_the_next_start(deployment: 
     process.terminate()
     released.set()
     await process.died()
-    assert process.last_word == "ended"
-    deployment.hurry()
+    assert process.outcome == "ended"
+    deployment.clear_faults()
     await deployment.open_process()
-    findings = await deployment.come_to_rest()
-    findings.must_be_flawless()
+    findings = await deployment.stop_and_inspect()
+    findings.assert_flawless()
     assert findings.repeats == 0
     assert findings.rung == 1
 
 
-async def test_a_kill_while_it_drains_loses_nothing(deployment: Deployment) -> None:
+async def test_a_kill_during_shutdown_loses_nothing(deployment: Deployment) -> None:
     deployment.hold_model()
     process = await deployment.open_process()
     await deployment.says(1)
@@ -122,6 +122,6 @@ async def test_a_kill_while_it_drains_loses_nothing(deployment: Deployment) -> N
     await deployment.says(2)
     process.kill()
     await process.died()
-    deployment.hurry()
+    deployment.clear_faults()
     await deployment.open_process()
-    (await deployment.come_to_rest()).must_be_flawless()
+    (await deployment.stop_and_inspect()).assert_flawless()

@@ -1,4 +1,4 @@
-"""A person's jobs, of every kind, and what became of them after kills."""
+"""The jobs of one person, and checks of what they delivered despite kills."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
 from tests.emulators.streaming import Reply, text_answer
 from tests.faults.deployment import Deployment
-from tests.faults.happenings import MARK, Happenings
+from tests.faults.event_jobs import MARK, EventJobs
 from tests.faults.script import is_turn
 
 MINUTE = 60_000
@@ -39,25 +39,25 @@ _GIVEN_UP = (
     "SELECT jobs.body FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
     " WHERE job_runs.state = 'failed' AND jobs.kind = 'script'"
 )
-"""A command over which three gateways died is run no more, and that is told."""
+"""Commands that Talaria gave up on after three gateways died while they ran."""
 _DELIVERED = "SELECT COUNT(*) FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
 
 
 @dataclass
-class Calendar:
-    """The jobs. Each mark that a run makes has to be seen once."""
+class JobChecks:
+    """The jobs. Each mark that a run produces must be seen exactly once."""
 
     deployment: Deployment
-    happenings: Happenings
+    event_jobs: EventJobs
     marks: list[str] = field(default_factory=list)
     ticking: list[Job] = field(default_factory=list)
     thinking: list[Job] = field(default_factory=list)
     interrupted: int = 0
-    """Runs that were under way, or whose words were not out yet, when a gateway died."""
+    """How many kills hit a run that was running or not delivered yet."""
 
     def answer(self, body: dict[str, Any]) -> Reply:
-        """What the model says: which run it was asked for."""
-        if is_turn(body) and (called := self.happenings.answer(body)):
+        """Answer as the model: with the mark of the job run that asked."""
+        if is_turn(body) and (called := self.event_jobs.answer(body)):
             return called
         found = _SCHEDULED.findall(json.dumps(body["messages"])) if is_turn(body) else ()
         return (
@@ -67,7 +67,7 @@ class Calendar:
         )
 
     def enter(self, *, ticking: int, thinking: int, once: int, minutes: int) -> None:
-        """Make jobs while no gateway is there: some each minute, and some once in these minutes."""
+        """Create jobs: some run each minute, others once within `minutes`. No gateway may run."""
         now = time.time_ns() // 1_000_000
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             (person,) = connection.execute("SELECT person_id FROM accounts LIMIT 1").fetchone()
@@ -86,16 +86,16 @@ class Calendar:
                 _add(connection, person, kind, words, read_once(f"{at:%Y-%m-%dT%H:%M}"))
                 self.marks.append(mark)
 
-    def keep_quiet(self, *, minutes: int) -> None:
-        """Nobody wants to be disturbed for so many minutes; no gateway may be alive."""
+    def start_quiet_hours(self, *, minutes: int) -> None:
+        """Start quiet hours that end in `minutes`. No gateway may run."""
         now = datetime.now(UTC)
         end = now + timedelta(minutes=minutes)
         quiet = [at.hour * 60 + at.minute for at in (now - timedelta(hours=1), end)]
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             connection.execute("UPDATE people SET quiet_from = ?, quiet_until = ?", quiet)
 
-    def note_death(self) -> None:
-        """Count what a death came in between of; no gateway may be alive."""
+    def count_interruption(self) -> None:
+        """Count a kill that interrupted a run or a delivery. No gateway may run."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             (runs,) = connection.execute(
                 "SELECT COUNT(*) FROM job_runs WHERE state IN ('running', 'waiting')"
@@ -106,37 +106,37 @@ class Calendar:
         self.interrupted += bool(runs or queued)
 
     def stop(self) -> None:
-        """What goes on for ever is to be done no more; no gateway may be alive."""
+        """End all recurring jobs. No gateway may run."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection, connection:
             for job in (*self.ticking, *self.thinking):
                 jobs.await_slot(connection, job_id=job.id, slot=None, is_over=True)
 
     def list_open(self) -> list[str]:
-        """What is still to be done, or did not work."""
+        """Return rows that are not done, or that failed."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             found = [str(row) for query in _OPEN for row in connection.execute(query)]
-            return found + self.happenings.list_open(connection)
+            return found + self.event_jobs.list_open(connection)
 
     def count_runs(self) -> int:
-        """Slots of people's jobs that were taken."""
+        """Return how many slots of people's jobs were taken."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             query = f"{_DELIVERED} WHERE jobs.kind <> 'system'"
             return int(connection.execute(query).fetchone()[0])
 
     def count_given_up(self) -> int:
-        """Commands over which so many gateways died that they were run no more."""
+        """Return how many commands were given up because gateways died while they ran."""
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             return len(connection.execute(_GIVEN_UP).fetchall())
 
     def compare(self) -> tuple[list[str], list[str]]:
-        """The marks that nobody saw, and those that somebody saw too often."""
+        """Return the marks that nobody saw, and those that were seen too often."""
         texts = [text for shown in self.deployment.shown().values() for text in shown]
         seen = sum((_count_marks(text) for text in texts), Counter[str]())
         wanted = self._expect()
         return sorted((wanted - seen).elements()), sorted((seen - wanted).elements())
 
     def _expect(self) -> Counter[str]:
-        wanted = Counter(self.marks) + self.happenings.marks
+        wanted = Counter(self.marks) + self.event_jobs.marks
         with closing(sqlite3.connect(self.deployment.home / "state.db")) as connection:
             for (body,) in connection.execute(_GIVEN_UP):
                 del wanted[json.loads(body)[-1]]
@@ -149,7 +149,7 @@ class Calendar:
 
 
 def _count_marks(text: str) -> Counter[str]:
-    """The marks of a message, each as often as it was due: late repeats share one message."""
+    """Count the marks of a message. One message may stand for several late repeats."""
     found = Counter[str]()
     marks = list(_MARK.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
@@ -185,7 +185,7 @@ def _add(
 
 
 def _list_slots(connection: sqlite3.Connection, job: Job) -> range:
-    """The slots of a job that comes each minute: all up to the last that was taken."""
+    """Return the slots of a job that runs each minute, up to the last one taken."""
     assert job.next_slot
     (last,) = connection.execute(
         "SELECT COALESCE(MAX(slot_at), 0) FROM job_runs WHERE job_id = ?", (job.id,)
