@@ -3,8 +3,10 @@
 import asyncio
 import sys
 
+import pytest
+
 from agent_core.ids import JobId
-from agent_core.state.jobs import job_runs
+from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from tests.emulators.sources import Sources
 from tests.emulators.telegram_cast import ANNA
@@ -40,16 +42,20 @@ async def make_job(harness: Harness, anna: Account, gate: str) -> None:
 
 
 async def over(harness: Harness, clock: Clock, count: int) -> Run:
-    """Let an hour pass; the newest run, once so many are over."""
+    """Let an hour pass; return the newest run once that many are over."""
     clock.move(harness, hours=1)
-    while True:
-        found = await harness.gateway.database.read(
-            lambda c: job_runs.list_of_job(c, job_id=JOB, limit=10)
-        )
-        if len(found) == count and found[0].ended_at is not None:
-            await harness.at_rest()
-            return found[0]
-        await asyncio.sleep(0.01)
+    found: list[Run] = []
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while len(found) != count or found[0].ended_at is None:
+                found = await harness.gateway.database.read(
+                    lambda c: job_runs.list_of_job(c, job_id=JOB, limit=10)
+                )
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        pytest.fail(f"not {count} runs over: {found}")
+    await harness.at_rest()
+    return found[0]
 
 
 async def failed(harness: Harness, attempt: int) -> None:
@@ -152,6 +158,11 @@ async def test_only_the_command_line_sets_a_command_as_a_gate(stage: Stage) -> N
     assert made.code == 0, made.err
     assert "Only if this command ends with status 0" in made.out
     async with stage.open() as harness:
+        # The command planned the first run by the real clock; the scheduler plans it by this one.
+        async with asyncio.timeout(PATIENCE):
+            next_at = jobs.find_next_personal_at
+            while (await harness.gateway.database.read(next_at) or 0) > clock() + 3_600_000:
+                await asyncio.sleep(0.002)
         assert (await over(harness, clock, 1)).reason == job_runs.GATED
         flag.touch()
         stage.plan("Gone.")
