@@ -1,1 +1,1 @@
-"""Stories that a person would live: the real gateway and the real SDKs between emulated servers."""
+"""Whole user journeys: the real gateway and the real SDKs against emulated servers."""

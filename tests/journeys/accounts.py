@@ -1,4 +1,4 @@
-"""People's accounts on the three platforms, moved and looked at in the same words."""
+"""People's accounts on the three platforms, behind one interface."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_media import document, photo, voice
 
 _QUIET_FLAG = 1 << 12
-"""Discord's mark of messages that do not ring."""
+"""Discord's flag of silent messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +24,10 @@ class Seen:
     text: str
     labels: tuple[str, ...] = ()
     history: tuple[str, ...] = ()
-    """Every text that it ever had."""
+    """Every text it has had."""
     thread: str | None = None
     answers: str | None = None
-    """The message that it is shown as a reply to."""
+    """The message that it replies to."""
     rings: bool = True
     file: tuple[str, bytes] | None = None
 
@@ -36,19 +36,19 @@ Press = Callable[[], Awaitable[object]]
 
 
 class Account(Protocol):
-    """One account of one person. Places are named by their ids; None is the direct talk."""
+    """One account of one person. Rooms are ids; None is the direct chat."""
 
     @property
     def platform(self) -> str:
-        """Its platform's name."""
+        """The platform's name."""
 
     @property
     def number(self) -> int:
-        """The small number by which the emulators know this person."""
+        """The person's number in the emulators."""
 
     @property
     def user_id(self) -> str:
-        """What the platform calls this person."""
+        """The platform's id of this person."""
 
     async def says(
         self,
@@ -60,40 +60,40 @@ class Account(Protocol):
         files: Sequence[OutboundFile] = (),
         mentions: bool = True,
     ) -> str:
-        """Write; in a room the bot is mentioned unless told otherwise. Gives the message's id."""
+        """Write; in a room, mention the bot unless told otherwise. Returns the message's id."""
 
     async def edits(self, message: str, text: str) -> None:
-        """Change the words of a message in the direct talk."""
+        """Edit a message in the direct chat."""
 
     def seen(self, room: str | None = None) -> list[Seen]:
-        """What the bot's messages there say now, oldest first."""
+        """Return the bot's current messages, oldest first."""
 
     def indicators(self, message: str, room: str | None = None) -> list[str]:
         """The bot's reactions to a message."""
 
     def typed(self, room: str | None = None) -> bool:
-        """Whether the bot was seen at work there."""
+        """Whether the bot was shown as typing there."""
 
     def holds(self, label: str, room: str | None = None) -> Press:
-        """The newest button of this label, to be pressed now or by a screen that is out of date.
+        """Return the newest button with this label, to be pressed now or when it is stale.
 
         Raises `LookupError` if there is none.
         """
 
 
 def texts(account: Account, room: str | None = None) -> list[str]:
-    """What the bot says there."""
+    """Return the texts of the bot's messages."""
     return [one.text for one in account.seen(room)]
 
 
 def asked(account: Account, room: str | None = None) -> Seen:
-    """The newest message with buttons."""
+    """Return the newest message with buttons."""
     return [one for one in account.seen(room) if one.labels][-1]
 
 
 @dataclass(frozen=True, slots=True)
 class TelegramAccount:
-    """Somebody on Telegram."""
+    """A person's account on Telegram."""
 
     api: TelegramEmulator
     number: int
@@ -173,7 +173,7 @@ class TelegramAccount:
 
 @dataclass(frozen=True, slots=True)
 class DiscordAccount:
-    """Somebody on Discord."""
+    """A person's account on Discord."""
 
     api: DiscordEmulator
     number: int
@@ -209,7 +209,7 @@ class DiscordAccount:
         await self.api.edits(int(message), text)
 
     async def commands(self, name: str, text: str = "", *, room: str | None = None) -> None:
-        """Choose a slash command from the menu, with words behind it."""
+        """Use a slash command of the menu, with arguments."""
         await self.api.commands(
             self.number,
             name,
@@ -222,7 +222,7 @@ class DiscordAccount:
         return [self._see(one) for one in found if not one.is_loading]
 
     def whispered(self) -> list[str]:
-        """What the bot said to this person alone, in reply to commands outside of their chat."""
+        """Return the bot's ephemeral replies to this person's commands."""
         return [one.content for one in self.api.ephemerals(self.number)]
 
     def _see(self, one: Message) -> Seen:
@@ -267,7 +267,7 @@ class DiscordAccount:
 
 @dataclass(frozen=True, slots=True)
 class SlackAccount:
-    """Somebody on Slack."""
+    """A person's account on Slack."""
 
     api: SlackEmulator
     number: int
@@ -308,7 +308,7 @@ class SlackAccount:
         await self.api.edits(self.api.dm(self.number), message, text)
 
     async def commands(self, text: str, *, room: str | None = None) -> None:
-        """Type `/talaria` and words."""
+        """Type `/talaria` and arguments."""
         await self.api.commands(self.number, text, channel=room)
 
     def seen(self, room: str | None = None) -> list[Seen]:
@@ -316,7 +316,7 @@ class SlackAccount:
         return [self._see(one) for one in found if one.bot is not None]
 
     def _see(self, one: SlackMessage) -> Seen:
-        """Commands are read as the other platforms spell them."""
+        """Read a message, with commands spelled as on the other platforms."""
         contents = self.api.world.contents
         files = [(file["name"], contents[file["id"]]) for file in one.files]
         return Seen(

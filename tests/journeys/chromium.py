@@ -1,4 +1,4 @@
-"""A real browser: Chromium without a window, over its DevTools protocol."""
+"""Control a real, headless Chromium over its DevTools protocol."""
 
 import asyncio
 import base64
@@ -33,7 +33,7 @@ _FLAGS = (
     "--disable-background-networking",
     "--no-first-run",
     "--hide-scrollbars",
-    # A mouse, which a machine without a screen does not have.
+    # Pretend to have a mouse, which a machine without a screen lacks.
     f"--blink-settings={_MOUSE}",
     "--remote-debugging-port=0",
 )
@@ -54,7 +54,7 @@ class Tab:
         await self.call("Page.navigate", url=address)
 
     async def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         done = await self.call(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
         )
@@ -72,7 +72,7 @@ class Tab:
             raise AssertionError(f"{script} never came true; the page shows:\n{text}") from None
 
     async def write(self, text: str) -> None:
-        """Type into what has the focus."""
+        """Type into the focused element."""
         await self.call("Input.insertText", text=text)
 
     async def press(self, key: str) -> None:
@@ -92,7 +92,7 @@ class Tab:
         )
 
     async def look(self, *, width: int, height: int, is_dark: bool = False) -> None:
-        """Set the size of the page and its colours."""
+        """Set the page's size and colour scheme."""
         await self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -110,7 +110,7 @@ class Tab:
 
 
 class Browser:
-    """A running browser, reached over its web socket."""
+    """A running browser, controlled over its web socket."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
@@ -137,7 +137,7 @@ class Browser:
         return dict(answer["result"])
 
     async def open_tab(self, language: str = "en") -> Tab:
-        """Open a tab in a window of its own: a hidden one would paint nothing."""
+        """Open a tab in its own window, because a hidden tab does not paint."""
         made = await self.call("Target.createTarget", {"url": "about:blank", "newWindow": True})
         attached = await self.call(
             "Target.attachToTarget", {"targetId": made["targetId"], "flatten": True}
@@ -151,7 +151,7 @@ class Browser:
 
 @asynccontextmanager
 async def chromium(profile: Path) -> AsyncIterator[Browser]:
-    """Start the browser with an empty profile in a folder."""
+    """Start the browser with an empty profile."""
     assert CHROMIUM
     process = await asyncio.create_subprocess_exec(
         CHROMIUM,

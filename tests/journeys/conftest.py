@@ -1,4 +1,4 @@
-"""The stage that every journey plays on."""
+"""The deployments of the journeys."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,6 +16,6 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 async def deployment(tmp_path: Path) -> AsyncIterator[Stage]:
-    """The stage with all three platforms on it."""
+    """A stage with all three platforms."""
     async with Stage(tmp_path / "home", ("telegram", "discord", "slack")) as made:
         yield made

@@ -1,4 +1,4 @@
-"""A home between emulated platforms and an emulated model, and people who talk to the gateway."""
+"""A gateway's home, emulated platforms, an emulated model, and people who write to the bot."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ from tests.emulators.telegram_world import BotMessage
 from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, TelegramAccount, asked
 
 PATIENCE = 45.0
-"""Seconds that a condition may take; much more than it takes on a machine that is not busy."""
+"""Timeout of a condition in seconds, generous enough for a busy machine."""
 _POLL = 0.002
 
 EVERYBODY = "*"
@@ -37,22 +37,22 @@ T = TypeVar("T")
 
 
 def call(name: str, **arguments: object) -> Json:
-    """A block in which the model calls a tool."""
+    """A model block that calls a tool."""
     return {"type": "tool_use", "name": name, "input": arguments}
 
 
 def calls(*blocks: Json) -> Answer:
-    """An answer that asks for tools."""
+    """A model answer with tool calls."""
     return Answer(blocks=blocks, stop="tool_use")
 
 
 def system_of(body: Json) -> str:
-    """The frozen text of a request."""
+    """Return the system prompt of a request."""
     return "\n".join(block["text"] for block in body["system"])
 
 
 def heard(body: Json) -> list[str]:
-    """The words of people in a request, without facts and results of tools."""
+    """Return people's texts in a request, without facts and tool results."""
     return [
         block["text"]
         for message in body["messages"]
@@ -63,7 +63,7 @@ def heard(body: Json) -> list[str]:
 
 
 def facts(body: Json) -> str:
-    """The facts in the last message of a request."""
+    """Return the facts in the last message of a request."""
     return "\n".join(
         block["text"]
         for block in body["messages"][-1]["content"]
@@ -72,11 +72,11 @@ def facts(body: Json) -> str:
 
 
 class Stage:
-    """The servers and the home. Gateways are opened on it, one after the other.
+    """The emulated servers and the home. Gateways are opened on it one after another.
 
-    `plan` is for turns; what the gateway asks the model for besides (a title) is answered aside.
-    `endpoints` are the platforms that are there. Slack's app is a classic one, whose direct talks
-    are one stream, unless a journey declares it to be an agent before it opens a gateway.
+    `plan` answers turns; other model calls, such as titles, are answered separately.
+    `endpoints` are the platforms in use. Slack's app is a classic one with one direct chat,
+    unless a journey declares it to be an agent before it opens a gateway.
     """
 
     def __init__(self, home: Path, endpoints: tuple[str, ...] = ("telegram",)) -> None:
@@ -89,7 +89,7 @@ class Stage:
         self.model = AnthropicEmulator()
         self.model.answer = self._answer
         self.now: Callable[[], int] = now
-        """The clock of gateways that are opened from now on."""
+        """The clock of gateways opened from now on."""
         self._plan: deque[Reply] = deque()
 
     async def __aenter__(self) -> Self:
@@ -111,11 +111,11 @@ class Stage:
 
     @property
     def servers(self) -> dict[str, TelegramEmulator | DiscordEmulator | SlackEmulator]:
-        """The emulators of all platforms, also of those that are not there."""
+        """The emulators of all platforms, whether in use or not."""
         return {"telegram": self.telegram, "discord": self.discord, "slack": self.slack}
 
     def account(self, platform: str, number: int) -> Account:
-        """Somebody's account on a platform."""
+        """Return a person's account on a platform."""
         if platform == "discord":
             return DiscordAccount(self.discord, number)
         if platform == "slack":
@@ -123,7 +123,7 @@ class Stage:
         return TelegramAccount(self.telegram, number)
 
     def accounts(self, number: int) -> tuple[Account, Account, Account]:
-        """Somebody's accounts on Telegram, Discord and Slack."""
+        """Return a person's accounts on Telegram, Discord and Slack."""
         return (
             self.account("telegram", number),
             self.account("discord", number),
@@ -131,11 +131,11 @@ class Stage:
         )
 
     def plan(self, *replies: Reply | str) -> None:
-        """What the model says in the next calls of turns; afterwards it echoes again."""
+        """Plan the answers to the next model calls of turns. Later calls are echoed."""
         self._plan.extend(text_answer(one) if isinstance(one, str) else one for one in replies)
 
     def hold(self) -> asyncio.Event:
-        """Let no call of the model be answered until the event is set."""
+        """Hold every model call until the returned event is set."""
         released = asyncio.Event()
 
         async def wait(_: Json) -> None:
@@ -147,7 +147,7 @@ class Stage:
 
     @property
     def turns(self) -> list[Json]:
-        """The requests that turns made, oldest first."""
+        """The requests of turns, oldest first."""
         return [body for body in self.model.requests if is_turn(body)]
 
     def _answer(self, body: Json) -> Reply:
@@ -156,7 +156,7 @@ class Stage:
         return self._plan.popleft() if self._plan else anthropic.echo(body)
 
     def environ(self, allow: str = EVERYBODY, **settings: str) -> dict[str, str]:
-        """The settings of a gateway on this stage. `allow` is the list of who may talk unasked."""
+        """Return a gateway's settings. `allow` lists who may talk to the bot unasked."""
         given = {
             "TALARIA_HOME": str(self.home),
             "ANTHROPIC_API_KEY": "key",
@@ -172,7 +172,7 @@ class Stage:
         return given | settings
 
     def _keys(self, endpoint: str) -> dict[str, str]:
-        """What a gateway needs to know to use a platform here, without its pauses."""
+        """Return the settings of one platform, without rate limits."""
         pace = {f"TALARIA_{endpoint.upper()}__MESSAGES_PER_SECOND": "0"}
         if endpoint == "discord":
             return pace | {
@@ -204,9 +204,9 @@ class Stage:
         timings: Timings | None = None,
         **settings: str,
     ) -> AsyncIterator["Harness"]:
-        """Open the gateway, wait until the awaited platforms are connected, end it in order.
+        """Open the gateway, wait until the awaited platforms are connected, and stop it normally.
 
-        Unless told otherwise all doors are awaited.
+        All platforms are awaited by default.
         """
         wanted = ("console", *self.endpoints) if awaited is None else awaited
         stop = asyncio.Event()
@@ -240,29 +240,29 @@ class Stage:
 
 
 def is_turn(body: Json) -> bool:
-    """True for a call of a turn: a title is asked for without tools."""
+    """Return whether a turn made this call; a title is asked for without tools."""
     return "tools" in body
 
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """A gateway that is open."""
+    """An open gateway."""
 
     stage: Stage
     gateway: Gateway
 
     def state_of(self, platform: str) -> str:
-        """How a platform fares, in one word."""
+        """Return a platform's health in one word."""
         return self.gateway.platforms.health()[platform].state
 
     async def until(self, is_so: Callable[[], object], timeout: float = PATIENCE) -> None:
-        """Return when it is so. Raises `TimeoutError`."""
+        """Return once the condition holds. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while not is_so():
                 await asyncio.sleep(_POLL)
 
     async def at_rest(self) -> None:
-        """Return when all that was said is answered and delivered, or waits for its next try."""
+        """Return once everything is answered and delivered, or waits for a retry."""
         gateway = self.gateway
         await self.until(
             lambda: (
@@ -276,13 +276,13 @@ class Harness:
     async def ask(
         self, user: int, text: str | None, *, chat: int | None = None, **fields: Any
     ) -> str:
-        """A person writes; what the bot says to it in that chat, its messages line by line."""
+        """Write as a person; return the bot's reply in that chat, its messages joined by lines."""
         return "\n".join(m.text for m in await self.messages_to(user, text, chat=chat, **fields))
 
     async def messages_to(
         self, user: int, text: str | None, *, chat: int | None = None, **fields: Any
     ) -> list[BotMessage]:
-        """A person writes; the messages that the bot sends in that chat until it is at rest."""
+        """Write as a person; return the bot's messages in that chat until it is at rest."""
         place = user if chat is None else chat
         before = len(self.stage.telegram.messages(place))
         await self.stage.telegram.says(user, text, chat=chat, **fields)
@@ -290,12 +290,12 @@ class Harness:
         return self.stage.telegram.messages(place)[before:]
 
     async def takes(self, deed: Awaitable[object]) -> None:
-        """Somebody does something; return when it is on disk and all that follows is done."""
+        """Perform an action; return once it is stored and everything that follows is done."""
         await self.notes(deed)
         await self.at_rest()
 
     async def notes(self, deed: Awaitable[T]) -> T:
-        """Somebody does something; what that gives, once it is on disk."""
+        """Perform an action; return its result once it is stored."""
         before = await self._count_events()
         done = await deed
         async with asyncio.timeout(PATIENCE):
@@ -304,9 +304,9 @@ class Harness:
         return done
 
     async def _count_events(self) -> int:
-        """How many events were taken in; asked as a write, behind which nothing is half done.
+        """Count the stored inbound events, in a write that waits for unfinished ones.
 
-        Bare read positions, which nobody caused, are not counted.
+        Events that only move a read position are not counted.
         """
 
         def look(connection: Connection) -> int:
@@ -316,7 +316,7 @@ class Harness:
         return await self.gateway.database.write("test.look", look)
 
     async def hears(self, account: Account, text: str, **place: Any) -> str:
-        """A person writes; what reads anew there once the gateway is at rest, line by line."""
+        """Write as a person; return the bot's new messages there once it is at rest."""
         room = place.get("room")
         before = {one.id: one.text for one in account.seen(room)}
         await self.takes(account.says(text, **place))
@@ -324,11 +324,11 @@ class Harness:
         return "\n".join(one.text for one in now if before.get(one.id) != one.text)
 
     async def press(self, account: Account, label: str, room: str | None = None) -> None:
-        """A person presses the newest button of this label, and all that follows is done."""
+        """Press the newest button with this label, and wait for everything that follows."""
         await self.takes(account.holds(label, room)())
 
     async def asks(self, account: Account, label: str, room: str | None = None) -> None:
-        """Return once a person is shown a button of this label."""
+        """Return once a person sees a button with this label."""
         await self.until(
             lambda: (
                 any(label in one.labels for one in account.seen(room))
@@ -337,7 +337,7 @@ class Harness:
         )
 
     async def sees(self, chat: int, words: str) -> BotMessage:
-        """The first message of the bot in a chat that holds these words, once there is one."""
+        """Return the bot's first message with these words in a chat, once there is one."""
 
         def find() -> BotMessage | None:
             messages = self.stage.telegram.messages(chat)
@@ -349,7 +349,7 @@ class Harness:
         return found
 
     async def count(self, table: str, condition: str) -> int:
-        """How many rows of a table are so."""
+        """Return how many rows of a table match."""
 
         def look(connection: Connection) -> int:
             row = connection.execute(f"SELECT COUNT(*) FROM {table} WHERE {condition}").fetchone()
@@ -359,7 +359,7 @@ class Harness:
 
     @asynccontextmanager
     async def terminal(self) -> AsyncIterator["Terminal"]:
-        """Somebody opens `talaria chat`."""
+        """Open `talaria chat`."""
         terminal = Terminal(self)
         link = ConsoleLink(self.stage.home / CONSOLE_SOCKET, terminal.hear)
         terminal.link = link
@@ -373,19 +373,19 @@ class Harness:
 
 @dataclass
 class Terminal:
-    """One client of the console. `shown` is what stands on the screen, by message."""
+    """One client of the console. `shown` is its screen, by message."""
 
     harness: Harness
     shown: dict[str, str] = field(default_factory=dict)
     link: ConsoleLink | None = None
 
     async def hear(self, news: News) -> None:
-        """Show it."""
+        """Show an event."""
         if isinstance(news, Shown):
             self.shown[news.id] = news.text
 
     async def ask(self, text: str) -> str:
-        """Say something; what is shown in answer to it."""
+        """Write, and return the answer shown."""
         assert self.link
         before = len(self.shown)
         await self.link.say(text)
@@ -395,7 +395,7 @@ class Terminal:
 
 
 def results(body: Json) -> list[str]:
-    """The results of tools in the last message of a request, in order."""
+    """Return the tool results in the last message of a request, in order."""
     return [
         block["content"] if isinstance(block["content"], str) else json.dumps(block["content"])
         for block in body["messages"][-1]["content"]

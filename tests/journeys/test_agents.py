@@ -1,4 +1,4 @@
-"""Named agents: they answer in chats, write to each other, and stay apart for each person."""
+"""Named agents answer in chats, write to each other, and stay separate per person."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.journeys.test_interruptions import AT_ONCE
 
 
 def write_agent(home: Path, name: str, table: str = "", soul: str = "") -> None:
-    """An agent's two files."""
+    """Write an agent's two files."""
     place = home / "agents" / name
     place.mkdir(parents=True)
     place.joinpath("agent.toml").write_text(table)
@@ -28,7 +28,7 @@ def message_agent(**arguments: object) -> Json:
 
 
 def is_of(body: Json, name: str) -> bool:
-    """True for a call of an agent."""
+    """Return whether an agent made this call."""
     return f"You are {name}, an agent." in system_of(body)
 
 
@@ -37,7 +37,7 @@ def names(body: Json) -> set[str]:
 
 
 async def make_owner(harness: Harness, name: str) -> None:
-    """Give a known person the rights of an owner."""
+    """Make a known person an owner."""
 
     def work(connection: Connection) -> None:
         connection.execute("UPDATE people SET role = 'owner' WHERE name = :name", {"name": name})
@@ -47,12 +47,12 @@ async def make_owner(harness: Harness, name: str) -> None:
 
 
 def let_coder_say(stage: Stage, text: str) -> None:
-    """Answer the agent `coder` with a text, and all others as planned."""
+    """Answer the agent `coder` with a text, and all other calls as planned."""
     planned = stage.model.answer
     stage.model.answer = lambda body: text_answer(text) if is_of(body, "coder") else planned(body)
 
 
-async def test_a_bound_chat_is_answered_by_the_agent_in_a_conversation_of_its_own(
+async def test_an_agent_answers_its_chat_in_its_own_conversation(
     stage: Stage,
 ) -> None:
     write_agent(stage.home, "coder", 'description = "Writes code"\ntools = ["recall", "memory"]')
@@ -83,7 +83,7 @@ async def test_a_bound_chat_is_answered_by_the_agent_in_a_conversation_of_its_ow
         assert heard(stage.turns[-1]) == ["my cat is Tom", "what is my cat called?"]
 
 
-async def test_two_people_share_an_agent_and_never_its_conversation(stage: Stage) -> None:
+async def test_two_people_share_an_agent_but_not_its_conversation(stage: Stage) -> None:
     write_agent(stage.home, "coder")
     async with stage.open() as harness:
         for person in (ANNA, BEN):
@@ -110,7 +110,7 @@ async def test_an_agent_answers_in_a_group_once_an_owner_binds_it(stage: Stage) 
         assert not is_of(stage.turns[-1], "coder")
 
 
-async def test_an_agent_whose_files_break_answers_nothing_and_says_why(stage: Stage) -> None:
+async def test_an_agent_with_broken_files_says_why_it_cannot_answer(stage: Stage) -> None:
     write_agent(stage.home, "coder")
     async with stage.open() as harness:
         await harness.ask(ANNA, "/agents use coder")
@@ -121,7 +121,7 @@ async def test_an_agent_whose_files_break_answers_nothing_and_says_why(stage: St
         assert await harness.ask(BEN, "hello") == "echo: hello"
 
 
-async def test_agents_are_asked_by_name_and_by_tag_and_circles_are_refused(stage: Stage) -> None:
+async def test_agents_are_asked_by_name_or_tag_and_loops_are_refused(stage: Stage) -> None:
     write_agent(stage.home, "coder", 'tags = ["work"]')
     write_agent(stage.home, "writer", 'tags = ["work"]')
     async with stage.open() as harness:
@@ -153,7 +153,7 @@ async def test_agents_are_asked_by_name_and_by_tag_and_circles_are_refused(stage
         assert heard(stage.turns[-1]) == ["we write in red", "well?"]
 
 
-async def test_a_told_agent_answers_the_person_later_in_its_own_conversation(stage: Stage) -> None:
+async def test_an_agent_answers_a_message_later_in_its_own_conversation(stage: Stage) -> None:
     write_agent(stage.home, "coder")
     async with stage.open() as harness:
         stage.plan(calls(message_agent(mode="tell", to="coder", text="Tidy up the shed")))
@@ -169,7 +169,7 @@ async def test_a_told_agent_answers_the_person_later_in_its_own_conversation(sta
         assert "The shed is tidy." in str(stage.turns[-1]["messages"])
 
 
-async def test_a_restart_continues_what_an_agent_was_asked_and_told(stage: Stage) -> None:
+async def test_a_restart_continues_messages_between_agents(stage: Stage) -> None:
     write_agent(stage.home, "coder")
     released = asyncio.Event()
 
@@ -200,7 +200,7 @@ async def test_a_restart_continues_what_an_agent_was_asked_and_told(stage: Stage
     assert sorted(texts) == ["From coder:\n\nI have it.", "The coder is done."]
 
 
-async def test_a_group_is_told_by_an_agent_where_it_was_asked(stage: Stage) -> None:
+async def test_an_agent_answers_a_group_where_it_was_asked(stage: Stage) -> None:
     write_agent(stage.home, "coder")
     async with stage.open() as harness:
         await harness.ask(ANNA, "my secret is plum")

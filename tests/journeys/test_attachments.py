@@ -1,4 +1,4 @@
-"""What comes along: pictures, documents, voice notes, and files that the model makes."""
+"""Attachments: pictures, documents, voice notes, and files that the model makes."""
 
 import base64
 
@@ -20,7 +20,7 @@ ARCHIVE = OutboundFile(name="all.zip", media_type="application/zip", data=b"PK\x
 
 
 def pictures(body: Json) -> list[bytes]:
-    """What the model is shown in a request."""
+    """Return the pictures in a request."""
     return [
         base64.b64decode(block["source"]["data"])
         for message in body["messages"]
@@ -43,7 +43,7 @@ async def test_a_picture_reaches_the_model_as_a_picture_and_stays_in_the_convers
 
 
 @everywhere
-async def test_a_picture_without_words_is_a_message_too(deployment: Stage, platform: str) -> None:
+async def test_a_picture_without_text_is_a_message(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         deployment.plan("A cat.")
@@ -65,7 +65,7 @@ async def test_a_pdf_and_a_text_file_reach_the_model_as_text(
 
 
 @everywhere
-async def test_a_voice_note_is_heard_as_words(deployment: Stage, platform: str) -> None:
+async def test_a_voice_note_reaches_the_model_as_text(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with OpenAIEmulator() as ears:
         ears.transcripts.append("Remind me of the milk")
@@ -82,7 +82,7 @@ async def test_a_voice_note_is_heard_as_words(deployment: Stage, platform: str) 
 
 
 @everywhere
-async def test_without_anybody_who_listens_a_voice_note_gets_a_clear_sentence(
+async def test_without_transcription_a_voice_note_gets_a_clear_notice(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -93,7 +93,7 @@ async def test_without_anybody_who_listens_a_voice_note_gets_a_clear_sentence(
 
 
 @everywhere
-async def test_what_is_not_opened_or_too_long_is_said(deployment: Stage, platform: str) -> None:
+async def test_unreadable_and_too_long_files_are_reported(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open(TALARIA_MEDIA__DOCUMENT_CHARACTERS="1000") as harness:
         deployment.plan("Sure.")
@@ -166,7 +166,7 @@ async def test_only_a_file_of_the_workspace_that_chats_take_is_sent(stage: Stage
         assert not [one for one in anna.seen() if one.file]
 
 
-async def test_a_picture_reaches_a_model_of_the_other_protocol_as_well(deployment: Stage) -> None:
+async def test_a_picture_reaches_an_openai_model(deployment: Stage) -> None:
     anna = deployment.account("discord", ANNA)
     async with OpenAIEmulator() as model:
         picture = OutboundFile(name="a.png", media_type="image/png", data=make_png())

@@ -1,4 +1,4 @@
-"""Buttons on each platform: after a restart, words instead of a press, settings, quiet hours."""
+"""Buttons on each platform: after a restart, text instead of a press, settings, quiet hours."""
 
 import pytest
 
@@ -13,7 +13,7 @@ everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"
 
 
 @everywhere
-async def test_a_button_pressed_after_a_restart_answers_the_question_that_was_asked_before(
+async def test_a_button_pressed_after_a_restart_answers_the_earlier_question(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -31,7 +31,7 @@ async def test_a_button_pressed_after_a_restart_answers_the_question_that_was_as
         assert not any(one.labels for one in anna.seen())
 
 
-async def test_a_button_of_telegram_that_was_pressed_while_nobody_listened_counts(
+async def test_a_telegram_button_pressed_during_downtime_counts(
     deployment: Stage,
 ) -> None:
     anna = deployment.account("telegram", ANNA)
@@ -46,9 +46,7 @@ async def test_a_button_of_telegram_that_was_pressed_while_nobody_listened_count
 
 
 @everywhere
-async def test_words_answer_a_question_as_well_as_its_buttons(
-    deployment: Stage, platform: str
-) -> None:
+async def test_text_answers_a_question_like_its_buttons(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         for words in ("blue", "2", "Blue."):
@@ -67,7 +65,7 @@ async def test_words_answer_a_question_as_well_as_its_buttons(
 
 
 @everywhere
-async def test_stop_and_new_take_an_open_question_away(deployment: Stage, platform: str) -> None:
+async def test_stop_and_new_close_an_open_question(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         for command in ("/stop", "/new"):
@@ -102,7 +100,7 @@ async def test_settings_are_changed_by_buttons_and_stay_changed(
 
 
 @everywhere
-async def test_nothing_rings_in_quiet_hours_not_even_an_answer(
+async def test_nothing_notifies_in_quiet_hours_not_even_an_answer(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -116,9 +114,7 @@ async def test_nothing_rings_in_quiet_hours_not_even_an_answer(
 
 
 @everywhere
-async def test_the_model_sets_what_it_is_told_and_is_asked_to_ask_once(
-    deployment: Stage, platform: str
-) -> None:
+async def test_the_model_changes_settings_and_asks_once(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         deployment.plan("Hi! Where do you live, by the way?")
@@ -136,7 +132,7 @@ async def test_the_model_sets_what_it_is_told_and_is_asked_to_ask_once(
         assert "Sprache: de" in shown
 
 
-async def test_who_is_one_person_is_asked_once_on_all_platforms(deployment: Stage) -> None:
+async def test_a_person_with_several_accounts_is_asked_once(deployment: Stage) -> None:
     async with deployment.open() as harness:
         telegram, discord, _ = deployment.accounts(ANNA)
         await harness.hears(telegram, "hello")

@@ -1,4 +1,4 @@
-"""What a talk costs: little to begin with, and next to nothing from the second turn on."""
+"""The cost of a conversation: a small first prompt, then almost everything from the cache."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls
 
 MOST_HELLO_TOKENS = 2_550
-"""The budget of the prompt with the tools of a plain installation."""
+"""The prompt's budget with the tools of a plain installation."""
 MOST_WITH_EVERYTHING = 3_000
 """The same with a workspace and MCP servers."""
 LEAST_CACHED = 0.90
@@ -21,7 +21,7 @@ def total(usage: dict[str, Any]) -> int:
     )
 
 
-async def test_a_conversation_is_cheap_to_begin_and_read_from_the_cache_afterwards(
+async def test_a_conversation_starts_small_and_then_uses_the_cache(
     stage: Stage,
 ) -> None:
     async with stage.open() as harness:
@@ -42,7 +42,7 @@ async def test_a_conversation_is_cheap_to_begin_and_read_from_the_cache_afterwar
     assert min(shares) >= LEAST_CACHED
 
 
-async def test_a_restart_and_another_conversation_do_not_lose_the_cache(stage: Stage) -> None:
+async def test_a_restart_and_a_new_conversation_keep_the_cache(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "hello")
     async with stage.open() as harness:
@@ -51,11 +51,11 @@ async def test_a_restart_and_another_conversation_do_not_lose_the_cache(stage: S
         await harness.ask(ANNA, "a fresh talk")
     _, after_restart, after_new = stage.model.usages
     assert after_restart["cache_read_input_tokens"] / total(after_restart) >= LEAST_CACHED
-    # Tools and frozen prompt are the same text, so even a fresh talk reads them.
+    # Tools and system prompt are the same text, so even a new conversation reads them.
     assert after_new["cache_read_input_tokens"] / total(after_new) >= LEAST_CACHED
 
 
-async def test_the_status_tells_what_was_read_from_the_cache(stage: Stage) -> None:
+async def test_the_status_shows_what_was_read_from_the_cache(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "hello")
         await harness.ask(ANNA, "hello again")
@@ -65,7 +65,7 @@ async def test_the_status_tells_what_was_read_from_the_cache(stage: Stage) -> No
     assert "$0.0" in reported
 
 
-async def test_what_others_add_to_shared_memory_does_not_lose_the_cache(stage: Stage) -> None:
+async def test_changes_of_shared_memory_keep_the_cache(stage: Stage) -> None:
     path = stage.home / "memories" / "team" / "MEMORY.md"
     path.parent.mkdir(parents=True)
     notes = ["Rent is due on Monday"]

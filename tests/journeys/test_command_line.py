@@ -1,4 +1,4 @@
-"""The command line beside the chat: what the owner reads there of what people saw."""
+"""The command line beside the chat: what an owner can read about turns."""
 
 import asyncio
 

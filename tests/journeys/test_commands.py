@@ -1,4 +1,4 @@
-"""The commands: each one typed as text, and all of them in Telegram's menu."""
+"""The commands: each typed as text, and all in Telegram's menu."""
 
 import asyncio
 
@@ -16,14 +16,14 @@ MENU = [
 ]
 
 
-async def test_the_menu_of_telegram_lists_what_everybody_may_type(stage: Stage) -> None:
+async def test_the_telegram_menu_lists_the_commands_for_everybody(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.until(lambda: stage.telegram.commands)
         assert [entry["command"] for entry in stage.telegram.commands] == MENU
         assert all(len(entry["description"]) > 10 for entry in stage.telegram.commands)
 
 
-async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> None:
+async def test_help_lists_allowed_commands_and_start_greets(stage: Stage) -> None:
     async with stage.open(allow=f"telegram:{BEN}") as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         for_owner, for_member = (
@@ -39,7 +39,7 @@ async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> 
         assert stage.turns == []
 
 
-async def test_stop_ends_the_answer_and_says_what_was_done(stage: Stage) -> None:
+async def test_stop_ends_the_answer_and_reports_what_was_done(stage: Stage) -> None:
     never = asyncio.Event()
 
     async def hold(body: Json) -> None:
@@ -77,7 +77,7 @@ async def test_stop_keeps_what_was_shown_of_the_answer(stage: Stage) -> None:
         assert stage.model.disconnects == 1, "the model is not left writing for nobody"
 
 
-async def test_a_queued_message_waits_and_gets_a_turn_of_its_own(stage: Stage) -> None:
+async def test_a_queued_message_waits_for_its_own_turn(stage: Stage) -> None:
     async with stage.open() as harness:
         release = stage.hold()
         await stage.telegram.says(ANNA, "first")
@@ -95,7 +95,7 @@ async def test_a_queued_message_waits_and_gets_a_turn_of_its_own(stage: Stage) -
         assert "No message is waiting" in await harness.ask(ANNA, "/queue")
 
 
-async def test_new_starts_afresh_and_forgets_nothing(stage: Stage) -> None:
+async def test_new_starts_a_session_and_keeps_memory(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "my boat is called Pelikan")
         assert "I've started a new conversation" in await harness.ask(ANNA, "/new")
@@ -117,7 +117,7 @@ async def test_new_while_an_answer_is_written_ends_it(stage: Stage) -> None:
         assert heard(stage.turns[-1]) == ["hello"]
 
 
-async def test_status_whoami_and_retry_tell_how_things_are(stage: Stage) -> None:
+async def test_status_whoami_and_retry_reply(stage: Stage) -> None:
     async with stage.open() as harness:
         assert "There's nothing to retry" in await harness.ask(ANNA, "/retry")
         await harness.ask(ANNA, "hello")
@@ -142,7 +142,7 @@ async def test_retry_while_an_answer_is_written_says_so(stage: Stage) -> None:
         assert stage.telegram.texts(ANNA)[-1] == "echo: first"
 
 
-async def test_commands_of_a_room_are_about_the_room(stage: Stage) -> None:
+async def test_commands_in_a_room_are_about_the_room(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "private words")
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)

@@ -1,4 +1,4 @@
-"""The console page in a real browser: the conversation on every tab, files, copies, commands."""
+"""The console page in a real browser: one conversation on every tab, files, copies, commands."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -61,11 +61,11 @@ async def write(tab: Tab, text: str) -> None:
 
 
 async def shows(tab: Tab, *texts: str) -> None:
-    """Wait until the messages of the tab are these, in this order."""
+    """Wait until the tab shows exactly these messages, in this order."""
     await tab.wait_for(f"JSON.stringify({TEXTS}) === JSON.stringify({list(texts)!r})")
 
 
-async def test_every_tab_shows_the_whole_conversation_and_goes_on_with_it(
+async def test_every_tab_shows_and_continues_the_whole_conversation(
     stage: Stage, page: Page
 ) -> None:
     first, second = await page.open_tab(), await page.open_tab()
@@ -102,7 +102,7 @@ async def test_a_button_links_the_owners_telegram_until_it_is_linked(
     assert await tab.run("document.querySelector('#links').hidden")
 
 
-async def test_what_is_said_on_telegram_appears_on_the_open_page(stage: Stage, page: Page) -> None:
+async def test_messages_from_telegram_appear_on_the_open_page(stage: Stage, page: Page) -> None:
     tab = await page.open_tab()
     stage.plan("Hello!", "A boat.")
     await write(tab, "hi")
@@ -167,7 +167,7 @@ async def test_a_slash_opens_the_menu_of_commands(page: Page) -> None:
     await tab.wait_for(f"{TEXTS}.length === 2 && {TEXTS}[0] === '/memory'")
 
 
-async def test_the_page_and_the_answers_to_it_are_in_the_language_of_the_browser(
+async def test_the_page_and_its_answers_use_the_browsers_language(
     page: Page,
 ) -> None:
     tab = await page.open_tab("de-AT")
@@ -179,7 +179,7 @@ async def test_the_page_and_the_answers_to_it_are_in_the_language_of_the_browser
     await shows(tab, "/stop", answer)
 
 
-async def test_the_reader_of_older_messages_is_not_moved(stage: Stage, page: Page) -> None:
+async def test_new_messages_do_not_scroll_a_reader_of_older_ones(stage: Stage, page: Page) -> None:
     tab = await page.open_tab()
     submit = "document.querySelector('#words').value = '/stop'; form.requestSubmit()"
     await tab.run(f"for (let sent = 0; sent < 35; sent += 1) {{ {submit} }}")
@@ -199,7 +199,7 @@ async def test_the_reader_of_older_messages_is_not_moved(stage: Stage, page: Pag
     assert await fresh.run(top) == before
 
 
-async def test_a_forgotten_upload_is_gone_with_its_bytes(
+async def test_a_forgotten_upload_is_deleted_with_its_bytes(
     stage: Stage, page: Page, tmp_path: Path
 ) -> None:
     tab = await page.open_tab()

@@ -1,4 +1,4 @@
-"""Work that falls into parts: helpers do it, and a stop or a restart reaches them."""
+"""Delegated tasks: helpers do them, and a stop or a restart reaches the helpers."""
 
 import asyncio
 
@@ -20,12 +20,12 @@ SHOWN = Timings(display=PresenterTimings(first_status=0.05))
 
 
 def is_helper(body: Json) -> bool:
-    """True for a call of a helper."""
+    """Return whether a helper made this call."""
     return "You are a helper" in str(body["messages"][0])
 
 
 def hold_helpers(stage: Stage, messages: int) -> asyncio.Event:
-    """Let no helper get an answer to so many messages until the event is set."""
+    """Hold helpers' calls with this many messages until the event is set."""
     released = asyncio.Event()
 
     async def wait(body: Json) -> None:
@@ -37,7 +37,7 @@ def hold_helpers(stage: Stage, messages: int) -> asyncio.Event:
     return released
 
 
-async def test_helpers_work_in_the_workspace_and_the_chat_shows_how_far_they_are(
+async def test_helpers_work_in_the_workspace_and_the_chat_shows_their_progress(
     stage: Stage,
 ) -> None:
     count = calls(call("terminal", command="echo one >> counted"))
@@ -90,7 +90,7 @@ async def test_a_restart_continues_helpers_and_repeats_no_command(stage: Stage) 
     assert [m.text for m in stage.telegram.messages(ANNA)] == ["It has counted."]
 
 
-async def test_a_task_in_the_background_wakes_the_conversation_when_it_has_ended(
+async def test_a_background_task_wakes_the_conversation_when_it_ends(
     stage: Stage,
 ) -> None:
     later = calls(call("delegate_task", tasks=[{"goal": "Count to one"}], background=True))

@@ -1,4 +1,4 @@
-"""A digest as it arrives: its own first line first, its chart as a picture with a caption."""
+"""A digest's message: its own first line, and its chart as a picture with a caption."""
 
 import pytest
 
@@ -27,7 +27,7 @@ async def make_digest(harness: Harness, anna: Account) -> None:
 
 
 @everywhere
-async def test_the_first_line_is_the_digests_own_and_the_chart_has_a_caption(
+async def test_a_digest_has_its_own_first_line_and_a_chart_with_a_caption(
     deployment: Stage, platform: str
 ) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*FRIDAY)
@@ -49,7 +49,7 @@ async def test_the_first_line_is_the_digests_own_and_the_chart_has_a_caption(
         assert deployment.telegram.calls["sendPhoto"] == 1
 
 
-async def test_a_digest_is_previewed_before_its_first_run_and_with_all_its_files(
+async def test_a_digest_preview_has_all_its_files(
     stage: Stage,
 ) -> None:
     anna, clock = stage.account("telegram", ANNA), Clock(*FRIDAY)

@@ -1,4 +1,4 @@
-"""Code that calls tools: one step of the model, and a step on disk for each call."""
+"""Code that calls tools: one model step, and a stored step for each call."""
 
 import pytest
 
@@ -68,7 +68,7 @@ async def test_a_crash_repeats_neither_code_nor_its_calls(stage: Stage) -> None:
     assert "1 had ended, and it is not known whether 1 more happened" in found
 
 
-async def test_stop_ends_code_and_the_call_that_it_waits_for(stage: Stage) -> None:
+async def test_stop_ends_code_and_its_running_call(stage: Stage) -> None:
     counted = stage.home / "workspaces" / "anna" / "counted"
     async with stage.open(**ON) as harness:
         stage.plan(calls(call("execute_code", code=WAIT)))

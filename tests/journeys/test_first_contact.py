@@ -1,4 +1,4 @@
-"""The first hour with somebody new: one greeting that says what the bot can do."""
+"""First contact: one greeting that says what the bot can do."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, facts
 from tests.journeys.test_people import code_in
-from tests.journeys.test_servers_and_channels import make_room
+from tests.journeys.test_room_platforms import make_room
 from tools.first_hour import count_to_useful, describe, play
 
 EVERYWHERE = ("telegram", "discord", "slack")
@@ -52,7 +52,7 @@ async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
         ("Vienna, 22-7", "(Vienna time), quiet 22:00-07:00"),
     ],
 )
-async def test_bare_words_after_the_greeting_are_understood(
+async def test_plain_text_after_the_greeting_is_understood(
     stage: Stage, words: str, said: str
 ) -> None:
     async with stage.open() as harness:
@@ -65,7 +65,7 @@ async def test_bare_words_after_the_greeting_are_understood(
         assert await harness.ask(ANNA, "Paris") == "It rains in Paris."
 
 
-async def test_the_app_of_a_newcomer_tells_language_and_time_zone(stage: Stage) -> None:
+async def test_a_newcomers_app_provides_language_and_time_zone(stage: Stage) -> None:
     stage.telegram.user(BEN, "Ben", language="de")
     async with stage.open() as harness:
         greeting = await harness.ask(BEN, "/start")
@@ -74,7 +74,7 @@ async def test_the_app_of_a_newcomer_tells_language_and_time_zone(stage: Stage) 
         assert "Welche Stadt" not in greeting
 
 
-async def test_somebody_let_in_is_greeted_in_the_language_of_their_app(stage: Stage) -> None:
+async def test_an_approved_person_is_greeted_in_their_apps_language(stage: Stage) -> None:
     stage.telegram.user(BEN, "Ben", language="de")
     async with stage.open(allow="") as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
@@ -85,7 +85,7 @@ async def test_somebody_let_in_is_greeted_in_the_language_of_their_app(stage: St
         assert "Zeit von Berlin" in greeting.text
 
 
-async def test_somebody_let_in_is_greeted_by_name(stage: Stage) -> None:
+async def test_an_approved_person_is_greeted_by_name(stage: Stage) -> None:
     async with stage.open(allow="") as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         code = code_in(await harness.ask(BEN, "hello"))
@@ -96,7 +96,7 @@ async def test_somebody_let_in_is_greeted_by_name(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("platform", EVERYWHERE)
-async def test_somebody_on_the_list_is_greeted_once_before_their_first_answer(
+async def test_a_person_on_the_allowlist_is_greeted_once_before_their_first_answer(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -109,7 +109,10 @@ async def test_somebody_on_the_list_is_greeted_once_before_their_first_answer(
         assert greeting.text.startswith("Hi ")
         assert "feed the dog" in greeting.text
         assert answer.text == "echo: What is a llama?"
-        assert (greeting.rings, answer.rings) == (platform == "slack", True)  # which rings always
+        assert (greeting.rings, answer.rings) == (
+            platform == "slack",
+            True,
+        )  # which always notifies
         assert "Not known of them" not in facts(deployment.turns[-1])
         assert "a greeting that asks for" in facts(deployment.turns[-1])
         if platform != "slack":  # it knows where people live
@@ -119,7 +122,7 @@ async def test_somebody_on_the_list_is_greeted_once_before_their_first_answer(
         assert len(anna.seen()) == 3
 
 
-async def test_the_profile_tells_the_time_zone_when_the_first_message_is_a_command(
+async def test_the_profile_provides_the_time_zone_if_the_first_message_is_a_command(
     deployment: Stage,
 ) -> None:
     anna = deployment.account("slack", ANNA)
@@ -173,7 +176,7 @@ async def test_the_stand_in_keeps_the_reminders_that_it_offers(stage: Stage) -> 
         assert "check the mail" in jobs
 
 
-async def test_the_stand_in_answers_in_the_language_of_its_person(stage: Stage) -> None:
+async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> None:
     stage.telegram.user(BEN, "Ben", language="de")
     settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
     async with stage.open(**settings) as harness:
@@ -201,7 +204,7 @@ async def test_the_first_useful_answer_takes_at_most_three_messages(
     assert f"first-hour-{platform}.png" in page
 
 
-async def test_a_new_city_asks_whether_jobs_move_along(stage: Stage) -> None:
+async def test_a_new_city_asks_whether_to_move_jobs(stage: Stage) -> None:
     daily = call("schedule", action="create", kind="message", text="Stretch", cron="0 8 * * *")
     anna = stage.account("telegram", ANNA)
     async with stage.open() as harness:

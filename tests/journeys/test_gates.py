@@ -1,4 +1,4 @@
-"""A cheap gate runs before a prompt job, and decides whether the model is called at all."""
+"""A cheap gate runs before a prompt job and decides whether to call the model."""
 
 import asyncio
 import sys
@@ -27,7 +27,7 @@ def feed(*titles: str) -> str:
 
 
 def calendar(day: str) -> str:
-    """A calendar with one event that lasts this whole day."""
+    """Return a calendar with one event that lasts all day."""
     lines = ("VERSION:2.0", "PRODID:x", "BEGIN:VEVENT", "UID:1", "DTSTAMP:20261101T000000Z")
     event = (f"DTSTART;VALUE=DATE:{day}", "SUMMARY:Bins", "END:VEVENT")
     return "\r\n".join(("BEGIN:VCALENDAR", *lines, *event, "END:VCALENDAR", ""))
@@ -41,8 +41,8 @@ async def make_job(harness: Harness, anna: Account, gate: str) -> None:
     await harness.press(anna, "Yes, do that")
 
 
-async def over(harness: Harness, clock: Clock, count: int) -> Run:
-    """Let an hour pass; return the newest run once that many are over."""
+async def advance_hour(harness: Harness, clock: Clock, count: int) -> Run:
+    """Advance one hour; return the newest run once `count` runs have ended."""
     clock.move(harness, hours=1)
     found: list[Run] = []
     try:
@@ -59,7 +59,7 @@ async def over(harness: Harness, clock: Clock, count: int) -> Run:
 
 
 async def failed(harness: Harness, attempt: int) -> None:
-    """Return once so many attempts of the newest run have failed, and it waits for the next."""
+    """Return once `attempt` tries of the newest run have failed and it waits for the next."""
     async with asyncio.timeout(PATIENCE):
         while True:
             found = await harness.gateway.database.read(
@@ -80,16 +80,16 @@ async def test_a_feed_without_news_calls_no_model(stage: Stage) -> None:
         assert f"Only if there is something new: {address}" in shown
         calls_before = len(stage.model.requests)
         stage.plan("News: One.")
-        assert (await over(harness, clock, 1)).state == "done"
+        assert (await advance_hour(harness, clock, 1)).state == "done"
         assert "News: One." in texts(anna)[-1]
         calls_after = len(stage.model.requests)
         assert calls_after > calls_before
-        run = await over(harness, clock, 2)
+        run = await advance_hour(harness, clock, 2)
         assert (run.state, run.reason) == ("skipped", job_runs.GATED)
         assert len(stage.model.requests) == calls_after
         web.serve("/feed", feed("Two", "One"), "application/rss+xml")
         stage.plan("News: Two.")
-        assert (await over(harness, clock, 3)).state == "done"
+        assert (await advance_hour(harness, clock, 3)).state == "done"
         assert "News: Two." in texts(anna)[-1]
         assert "skipped (the gate was closed)" in await harness.hears(anna, "/jobs 4")
 
@@ -100,10 +100,10 @@ async def test_a_condition_on_a_page_opens_the_gate(stage: Stage) -> None:
     async with Sources() as web, stage.open(**REACHED) as harness:
         address = web.serve("/price", '{"item": 7, "price": 120.5}', "application/json")
         await make_job(harness, anna, f"page {address} below 100 after price")
-        assert (await over(harness, clock, 1)).reason == job_runs.GATED
+        assert (await advance_hour(harness, clock, 1)).reason == job_runs.GATED
         web.serve("/price", '{"item": 7, "price": 99}', "application/json")
         stage.plan("It is cheap now.")
-        assert (await over(harness, clock, 2)).state == "done"
+        assert (await advance_hour(harness, clock, 2)).state == "done"
         assert "It is cheap now." in texts(anna)[-1]
 
 
@@ -116,11 +116,11 @@ async def test_a_calendar_opens_the_gate_on_days_with_an_event_only(stage: Stage
         shown = next(text for text in texts(anna) if "shall I" in text)
         assert f"Only on days with an event: {address}" in shown
         asked = len(stage.model.requests)
-        assert (await over(harness, clock, 1)).reason == job_runs.GATED
+        assert (await advance_hour(harness, clock, 1)).reason == job_runs.GATED
         assert len(stage.model.requests) == asked
         web.serve("/bins.ics", calendar("20261120"), "text/calendar")
         stage.plan("The bins go out today.")
-        assert (await over(harness, clock, 2)).state == "done"
+        assert (await advance_hour(harness, clock, 2)).state == "done"
         assert "The bins go out today." in texts(anna)[-1]
         web.serve("/bins.ics", "not a calendar", "text/calendar")
         turns = len(stage.turns)
@@ -129,7 +129,7 @@ async def test_a_calendar_opens_the_gate_on_days_with_an_event_only(stage: Stage
         assert len(stage.turns) == turns
 
 
-async def test_a_page_that_is_away_is_a_failure_and_not_an_answer(stage: Stage) -> None:
+async def test_an_unreachable_page_is_a_failure(stage: Stage) -> None:
     anna, clock = stage.account("telegram", ANNA), Clock(*FRIDAY)
     stage.now = clock
     async with Sources() as web, stage.open(**REACHED) as harness:
@@ -163,8 +163,8 @@ async def test_only_the_command_line_sets_a_command_as_a_gate(stage: Stage) -> N
             next_at = jobs.find_next_personal_at
             while (await harness.gateway.database.read(next_at) or 0) > clock() + 3_600_000:
                 await asyncio.sleep(0.002)
-        assert (await over(harness, clock, 1)).reason == job_runs.GATED
+        assert (await advance_hour(harness, clock, 1)).reason == job_runs.GATED
         flag.touch()
         stage.plan("Gone.")
-        assert (await over(harness, clock, 2)).state == "done"
+        assert (await advance_hour(harness, clock, 2)).state == "done"
         assert "Gone." in texts(anna)[-1]

@@ -1,4 +1,4 @@
-"""What is shown while the gateway works: eyes, typing, one silent line; and what rings."""
+"""Indicators while a turn runs: eyes, typing, one silent status line; and what notifies."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ OVERLOADED = Fault(status=529, error="overloaded_error")
 
 @dataclass
 class Oven:
-    """A tool that takes as long as the test wants."""
+    """A tool that runs as long as the test wants."""
 
     done: asyncio.Event = field(default_factory=asyncio.Event)
     spec = ToolSpec(
@@ -30,14 +30,14 @@ class Oven:
     declaration = Declaration()
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Bake it."""
+        """Wait for the test."""
         async with asyncio.timeout(PATIENCE):
             await self.done.wait()
         return ToolResult(text="Baked.")
 
 
 @everywhere
-async def test_eyes_and_typing_come_at_once_and_the_answer_takes_them_away(
+async def test_eyes_and_typing_appear_at_once_and_end_with_the_answer(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -46,7 +46,7 @@ async def test_eyes_and_typing_come_at_once_and_the_answer_takes_them_away(
         released = deployment.hold()
         said = await anna.says("hello")
         await harness.until(lambda: anna.indicators(said))
-        if platform != "slack":  # which shows signs in threads only
+        if platform != "slack":  # which shows indicators in threads only
             await harness.until(anna.typed, timeout=2)
         assert not anna.seen()
         released.set()
@@ -65,10 +65,10 @@ async def test_a_quick_answer_has_neither_eyes_nor_edits(deployment: Stage, plat
 
 
 @everywhere
-async def test_after_a_crash_the_end_of_the_turn_takes_away_the_eyes_of_all_it_read(
+async def test_after_a_crash_the_turn_removes_the_eyes_of_all_its_messages(
     deployment: Stage, platform: str
 ) -> None:
-    """Of the first message, of one that the turn has read, and of one that still waited."""
+    """The first message, one that steered the turn, and one that still waited."""
     anna = deployment.account(platform, ANNA)
     deployment.slack.is_assistant = True
     settings = deployment.environ()
@@ -100,7 +100,7 @@ async def _until(is_so: Callable[[], object]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_after_five_seconds_one_silent_line_tells_what_is_done_and_goes_with_the_answer(
+async def test_after_five_seconds_a_silent_status_line_shows_until_the_answer(
     deployment: Stage,
 ) -> None:
     accounts = deployment.accounts(ANNA)
@@ -150,7 +150,7 @@ async def test_verbose_shows_each_step_and_its_end(deployment: Stage, platform: 
         assert set(anna.seen()[-1].history) == {"Cake."}
 
 
-async def test_who_wants_answers_only_is_shown_nothing_else(deployment: Stage) -> None:
+async def test_answers_only_shows_nothing_else(deployment: Stage) -> None:
     oven = Oven()
     anna = deployment.account("discord", ANNA)
     async with deployment.open(tools=(oven,)) as harness:
@@ -165,7 +165,7 @@ async def test_who_wants_answers_only_is_shown_nothing_else(deployment: Stage) -
 
 
 @everywhere
-async def test_what_goes_wrong_is_one_calm_sentence_with_the_number_of_the_turn(
+async def test_a_failure_is_one_calm_sentence_with_the_turns_number(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)

@@ -1,27 +1,27 @@
-"""What comes in between: a restart while an answer is written, second thoughts, steering."""
+"""Interruptions: a restart during an answer, edits of queued messages, steering."""
 
 from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Stage, call, calls, heard, results
 from tests.journeys.test_buttons import QUESTION, everywhere
-from tests.journeys.test_going_on_elsewhere import TALE
+from tests.journeys.test_here import TALE
 from tests.journeys.test_indicators import Oven
-from tests.journeys.test_one_person import join, make_code
+from tests.journeys.test_linking import join, make_code
 from tests.journeys.test_people import claim
-from tests.journeys.test_servers_and_channels import both, make_room
+from tests.journeys.test_room_platforms import both, make_room
 
 AT_ONCE = "0"
 BAKING = "Let me bake. " + "It takes a while, because the dough has to rest before it goes in. " * 2
 
 
 def count(account: Account, words: str, room: str | None = None) -> int:
-    """How many messages there hold these words."""
+    """Count the messages there with these words."""
     return sum(words in text for text in texts(account, room))
 
 
 @everywhere
-async def test_an_answer_that_was_cut_off_by_a_restart_is_there_once(
+async def test_an_answer_interrupted_by_a_restart_appears_once(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -39,7 +39,7 @@ async def test_an_answer_that_was_cut_off_by_a_restart_is_there_once(
 
 
 @both
-async def test_an_answer_in_a_room_that_was_cut_off_by_a_restart_is_there_once(
+async def test_a_room_answer_interrupted_by_a_restart_appears_once(
     deployment: Stage, platform: str
 ) -> None:
     room, oven = make_room(deployment, platform), Oven()
@@ -55,7 +55,7 @@ async def test_an_answer_in_a_room_that_was_cut_off_by_a_restart_is_there_once(
         assert len(texts(room.anna, room.id)) == 1
 
 
-async def test_an_answer_that_was_moved_goes_on_in_its_new_place_after_a_restart(
+async def test_a_moved_answer_continues_in_its_new_place_after_a_restart(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
@@ -74,7 +74,7 @@ async def test_an_answer_that_was_moved_goes_on_in_its_new_place_after_a_restart
 
 
 @everywhere
-async def test_second_thoughts_about_a_message_that_waits_are_what_the_model_reads(
+async def test_the_model_reads_the_edited_text_of_a_queued_message(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -91,7 +91,7 @@ async def test_second_thoughts_about_a_message_that_waits_are_what_the_model_rea
 
 
 @everywhere
-async def test_what_is_said_meanwhile_steers_and_what_is_queued_waits(
+async def test_a_message_during_a_turn_steers_and_a_queued_one_waits(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -110,7 +110,7 @@ async def test_what_is_said_meanwhile_steers_and_what_is_queued_waits(
         assert texts(anna)[-1] == "echo: and coffee"
 
 
-async def test_nobody_is_joined_in_the_middle_of_a_turn(deployment: Stage) -> None:
+async def test_accounts_are_not_linked_during_a_turn(deployment: Stage) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         code = await make_code(harness, telegram)
@@ -128,7 +128,7 @@ async def test_nobody_is_joined_in_the_middle_of_a_turn(deployment: Stage) -> No
 
 
 @both
-async def test_strangers_get_silence_in_rooms_and_one_sentence_when_they_write_alone(
+async def test_strangers_get_silence_in_rooms_and_one_sentence_in_direct_chats(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)

@@ -1,4 +1,4 @@
-"""Jobs that start when something happens, made in a conversation and on the command line."""
+"""Jobs that events start, made in a conversation or on the command line."""
 
 import re
 
@@ -14,7 +14,7 @@ everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"
 
 
 async def make_job(harness: Harness, anna: Account, said: str, **asked: str) -> str:
-    """Anna asks for a job and confirms it; the question as she read it."""
+    """Have Anna make and confirm a job; return the question that she read."""
     harness.stage.plan(calls(call("schedule", action="create", **asked)), "Made.")
     await harness.notes(anna.says(said))
     await harness.asks(anna, "Yes, do that")
@@ -50,7 +50,7 @@ async def test_a_message_starts_a_job_and_is_answered(deployment: Stage, platfor
 
 
 @everywhere
-async def test_a_job_comes_after_another_and_reads_its_result(
+async def test_a_job_runs_after_another_and_reads_its_result(
     deployment: Stage, platform: str
 ) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*FRIDAY)

@@ -1,4 +1,4 @@
-"""A job that fails is paused after as many failures as wished, with buttons below the notice."""
+"""A failing job is paused after its limit of failures, with buttons below the notice."""
 
 import shutil
 
@@ -18,7 +18,7 @@ everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"
 
 
 async def make_failing_job(harness: Harness, anna: Account, **options: object) -> None:
-    """Have Anna make a job whose skill is gone by its first run."""
+    """Have Anna make a job whose skill is deleted before its first run."""
     skill = harness.stage.home / "skills" / "tidy"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text(SKILL)
@@ -32,7 +32,7 @@ async def make_failing_job(harness: Harness, anna: Account, **options: object) -
 
 
 async def failed(harness: Harness, count: int) -> None:
-    """Return once the job has failed so often."""
+    """Return once the job has failed `count` times."""
     job = None
     while job is None or job.failures < count:
         job = await harness.gateway.database.read(lambda c: jobs.find(c, job_id=JobId(4)))
@@ -52,7 +52,7 @@ async def test_the_notice_of_a_pause_has_buttons(deployment: Stage, platform: st
         assert "is active again" in texts(anna)[-1]
 
 
-async def test_the_notice_keeps_its_buttons_through_quiet_hours(stage: Stage) -> None:
+async def test_a_deferred_notice_keeps_its_buttons(stage: Stage) -> None:
     anna, clock = stage.account("telegram", ANNA), Clock(*FRIDAY)
     stage.now = clock
     async with stage.open() as harness:

@@ -1,4 +1,4 @@
-"""A talk that grows and grows: nobody notices, and the provider gets no more than it takes."""
+"""Long conversations: nobody notices a compaction, and no call exceeds the context window."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ COUNT = "POST /v1/messages/count_tokens"
 
 
 def sizes(stage: Stage) -> list[int]:
-    """Tokens of the calls that turns made, as the provider counts them."""
+    """Return the tokens of turns' calls, as the provider counts them."""
     return [measure(body).tokens for body in stage.turns]
 
 
@@ -22,7 +22,7 @@ def summaries(stage: Stage) -> int:
     return sum("Sum it up" in str(body.get("system")) for body in stage.model.requests)
 
 
-async def test_a_provider_that_reads_less_than_is_known_is_given_less(stage: Stage) -> None:
+async def test_a_smaller_context_window_than_known_is_respected(stage: Stage) -> None:
     stage.model.window = 7_000
     async with stage.open() as harness:
         for number in range(14):
@@ -33,7 +33,7 @@ async def test_a_provider_that_reads_less_than_is_known_is_given_less(stage: Sta
     assert reported[-1] <= stage.model.window
 
 
-async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are_compacted(
+async def test_a_turns_thinking_and_calls_stay_whole_when_older_steps_are_compacted(
     stage: Stage,
 ) -> None:
     async def look(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -59,7 +59,7 @@ async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are
     assert all("look everywhere" in str(body["messages"]) for body in stage.turns)
 
 
-async def test_the_provider_is_asked_to_count_where_it_is_close_and_not_all_the_time(
+async def test_the_provider_counts_tokens_only_near_the_limit(
     stage: Stage,
 ) -> None:
     async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as harness:
@@ -73,7 +73,7 @@ async def test_the_provider_is_asked_to_count_where_it_is_close_and_not_all_the_
     assert 0 < counted <= 8
 
 
-async def test_usage_names_what_the_summaries_cost(stage: Stage) -> None:
+async def test_usage_shows_the_cost_of_summaries(stage: Stage) -> None:
     async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="8000") as harness:
         for number in range(8):
             await harness.ask(ANNA, f"part {number}: {WORDS}")

@@ -1,4 +1,4 @@
-"""An owner adds an MCP server at the command line, and accepts its tools in a chat."""
+"""An owner adds an MCP server on the command line and accepts its tools in a chat."""
 
 import asyncio
 import sys
@@ -53,7 +53,7 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
 
 async def test_the_assistant_finds_and_uses_an_accepted_tool(stage: Stage) -> None:
     async with stage.open():
-        pass  # makes the database
+        pass  # creates the database
     added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
     assert added.code == 0, added.err
     async with stage.open() as harness:
@@ -75,7 +75,7 @@ async def test_the_assistant_finds_and_uses_an_accepted_tool(stage: Stage) -> No
     assert used == ["5"]
 
 
-async def test_nobody_else_manages_servers(stage: Stage) -> None:
+async def test_only_owners_manage_servers(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         assert "MCP" not in await harness.ask(BEN, "/mcp")
@@ -83,7 +83,7 @@ async def test_nobody_else_manages_servers(stage: Stage) -> None:
 
 async def test_the_command_line_adds_tests_and_removes(stage: Stage) -> None:
     async with stage.open():
-        pass  # makes the database
+        pass  # creates the database
     first = await run(stage.home, "add", "first", *READABLE, "--", *SERVER)
     assert "first speaks MCP 2026-07-28" in first.out, first.err
     assert "Not accepted" in first.out

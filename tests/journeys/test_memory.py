@@ -1,4 +1,4 @@
-"""What is remembered: the talk itself, the two files, and what was said weeks ago."""
+"""Memory: the conversation itself, the two files, and messages from weeks ago."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ HOUR = 3_600_000
 
 
 def move_clock(stage: Stage, milliseconds: int) -> None:
-    """Gateways that are opened from now on live so much earlier or later."""
+    """Move the clock of gateways opened from now on."""
     stage.now = lambda: now() + milliseconds
 
 
@@ -20,7 +20,7 @@ def file_of(stage: Stage, name: str, person: str = "anna") -> Path:
     return stage.home / "memories" / "people" / person / name
 
 
-async def test_a_conversation_goes_on_after_a_restart_as_if_nothing_had_been(stage: Stage) -> None:
+async def test_a_conversation_continues_after_a_restart(stage: Stage) -> None:
     stage.plan("A fine name.")
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "my boat is called Pelikan") == "A fine name."
@@ -33,7 +33,7 @@ async def test_a_conversation_goes_on_after_a_restart_as_if_nothing_had_been(sta
     assert before["tools"] == after["tools"]
 
 
-async def test_what_the_model_keeps_stands_in_the_files_and_in_the_next_prompt(
+async def test_memories_are_in_the_files_and_in_the_next_prompt(
     stage: Stage,
 ) -> None:
     async with stage.open() as harness:
@@ -75,7 +75,7 @@ async def test_what_the_model_keeps_stands_in_the_files_and_in_the_next_prompt(
         assert await harness.count("ledger", "target <> 'soul'") == 4
 
 
-async def test_a_full_memory_says_so_and_shows_what_it_holds(stage: Stage) -> None:
+async def test_a_full_memory_is_reported_with_its_entries(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(
             calls(call("memory", action="add", target="user", text="Collects stamps")),
@@ -90,7 +90,7 @@ async def test_a_full_memory_says_so_and_shows_what_it_holds(stage: Stage) -> No
         assert "xxx" not in file_of(stage, "USER.md").read_text()
 
 
-async def test_a_file_that_was_changed_by_hand_shows_up_in_the_next_session(stage: Stage) -> None:
+async def test_a_file_edited_by_hand_is_in_the_next_session(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(calls(call("memory", action="add", target="memory", text="The cat is Mitzi")))
         await harness.ask(ANNA, "the cat is Mitzi")
@@ -104,7 +104,7 @@ async def test_a_file_that_was_changed_by_hand_shows_up_in_the_next_session(stag
         assert await harness.count("ledger", "actor = 'hand'") > 0
 
 
-async def test_the_prompt_is_taken_afresh_once_the_cache_has_gone_cold(stage: Stage) -> None:
+async def test_the_prompt_is_rebuilt_once_the_cache_has_expired(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(calls(call("memory", action="add", target="memory", text="The cat is Mitzi")))
         await harness.ask(ANNA, "the cat is Mitzi")
@@ -115,7 +115,7 @@ async def test_the_prompt_is_taken_afresh_once_the_cache_has_gone_cold(stage: St
     assert heard(stage.turns[-1]) == ["the cat is Mitzi", "hello again"]
 
 
-async def test_what_was_said_weeks_ago_is_found_by_its_own_person_only(stage: Stage) -> None:
+async def test_old_messages_are_found_by_their_own_person_only(stage: Stage) -> None:
     move_clock(stage, -3 * WEEK)
     async with stage.open() as harness:
         stage.plan("I hope they hold.")
@@ -134,9 +134,7 @@ async def test_what_was_said_weeks_ago_is_found_by_its_own_person_only(stage: St
         assert "Okonkwo" not in str(heard(stage.turns[-1]))
 
 
-async def test_the_soul_and_the_files_of_the_working_folder_join_the_prompt(
-    stage: Stage, tmp_path: Path
-) -> None:
+async def test_the_soul_and_context_files_are_in_the_prompt(stage: Stage, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "AGENTS.md").write_text("Answer in rhymes.")

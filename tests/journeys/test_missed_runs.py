@@ -1,4 +1,4 @@
-"""Missed and held repeats: one message with all due times, and a line for each gap in /jobs."""
+"""Missed and deferred repeats: one message with all due times, each gap listed in /jobs."""
 
 import pytest
 
@@ -14,7 +14,7 @@ everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"
 
 
 async def make_job(harness: Harness, anna: Account, **when: object) -> None:
-    """Have Anna make a reminder with the title Water, held in her quiet times."""
+    """Have Anna make a reminder titled Water that quiet hours defer."""
     asked = {"action": "create", "kind": "message", "title": "Water", "text": "Drink water."}
     harness.stage.plan(calls(call("schedule", urgent=False, **asked, **when)), "Made.")
     await harness.notes(anna.says("please remind me to drink water"))
@@ -23,7 +23,7 @@ async def make_job(harness: Harness, anna: Account, **when: object) -> None:
 
 
 @everywhere
-async def test_held_repeats_come_as_one_message_with_their_due_times(
+async def test_deferred_repeats_come_as_one_message_with_their_due_times(
     deployment: Stage, platform: str
 ) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*FRIDAY)
@@ -44,7 +44,7 @@ async def test_held_repeats_come_as_one_message_with_their_due_times(
             assert moment in shown
 
 
-async def test_each_missed_time_is_kept_and_jobs_shows_the_gap(stage: Stage) -> None:
+async def test_each_missed_time_is_stored_and_jobs_shows_the_gap(stage: Stage) -> None:
     anna, clock = stage.account("telegram", ANNA), Clock(*FRIDAY)
     stage.now = clock
     async with stage.open() as harness:

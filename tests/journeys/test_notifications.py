@@ -1,4 +1,4 @@
-"""What rings and what only changes: questions, second messages, drafts, short texts, notes."""
+"""Which messages notify and which only change: questions, drafts, short texts, notes."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ def ringing(account: Account) -> list[str]:
 
 
 @everywhere
-async def test_a_further_message_gets_eyes_and_an_answer_that_rings(
+async def test_a_further_message_gets_eyes_and_an_answer_that_notifies(
     deployment: Stage, platform: str
 ) -> None:
     anna, oven = deployment.account(platform, ANNA), Oven()
@@ -52,7 +52,7 @@ async def test_the_answer_to_a_further_message_does_not_repeat_the_first(
 
 
 @everywhere
-async def test_nobody_seems_to_work_while_a_question_waits_for_the_person(
+async def test_no_indicators_are_shown_while_a_question_is_open(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -73,7 +73,7 @@ async def test_nobody_seems_to_work_while_a_question_waits_for_the_person(
 
 
 @everywhere
-async def test_a_short_text_grows_out_of_sight(deployment: Stage, platform: str) -> None:
+async def test_a_short_answer_shows_no_edits(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         deployment.model.pace, deployment.model.deltas = 0.2, 8
@@ -84,9 +84,7 @@ async def test_a_short_text_grows_out_of_sight(deployment: Stage, platform: str)
 
 
 @everywhere
-async def test_no_message_is_edited_into_what_it_says_already(
-    deployment: Stage, platform: str
-) -> None:
+async def test_no_message_is_edited_without_a_change(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     deployment.slack.can_stream = False
     async with deployment.open() as harness:

@@ -1,4 +1,4 @@
-"""Answers go out as fast as the platform takes them: a burst first, then its average."""
+"""Answers are sent at each platform's rate: a burst first, then its average."""
 
 import time
 from typing import Any
@@ -11,11 +11,11 @@ from tests.journeys.stage import Stage
 
 PARTS = 7
 ANSWER = "\n\n".join(f"part {number} " + "word " * 790 for number in range(PARTS))
-"""Each part fills a message of Telegram's."""
+"""Each part fills a Telegram message."""
 
 
 async def sends(deployment: Stage, limit: ChatLimit) -> tuple[list[float], list[str]]:
-    """Let the bot answer at length; when each message was taken, and their texts."""
+    """Have the bot send a long answer; return when each message was accepted, and their texts."""
     moments: list[float] = []
 
     async def note(method: str, _: Any) -> None:
@@ -41,9 +41,7 @@ async def test_a_quiet_chat_takes_five_messages_at_once(deployment: Stage) -> No
 
 
 @pytest.mark.parametrize("burst", [1, 3])
-async def test_where_telegram_takes_fewer_its_own_pause_decides(
-    deployment: Stage, burst: int
-) -> None:
+async def test_a_stricter_limit_of_telegram_is_obeyed(deployment: Stage, burst: int) -> None:
     limit = ChatLimit(burst=burst)
     moments, texts = await sends(deployment, limit)
     assert [text.split()[1] for text in texts] == [str(number) for number in range(PARTS)]

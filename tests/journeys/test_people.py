@@ -1,4 +1,4 @@
-"""Who may talk: the owner claims the gateway, strangers ask, the owner lets them in."""
+"""Access: the owner claims the gateway, strangers ask, the owner lets them in."""
 
 import re
 
@@ -20,7 +20,7 @@ def code_in(text: str) -> str:
     return found[0]
 
 
-async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_own(
+async def test_an_approved_stranger_has_their_own_memory(
     stage: Stage,
 ) -> None:
     async with stage.open(allow="") as harness:
@@ -51,7 +51,7 @@ async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_
         assert [heard(body) for body in stage.turns[-2:]] == [["what do I drink?"]] * 2
 
 
-async def test_a_stranger_is_told_once_and_never_reaches_the_model(stage: Stage) -> None:
+async def test_a_stranger_gets_one_notice_and_never_reaches_the_model(stage: Stage) -> None:
     async with stage.open(allow="") as harness:
         await claim(harness)
         assert "I don't know you yet" in await harness.ask(BEN, "hello")
@@ -60,7 +60,7 @@ async def test_a_stranger_is_told_once_and_never_reaches_the_model(stage: Stage)
         assert stage.turns == []
 
 
-async def test_who_asked_before_there_was_an_owner_gets_a_code_afterwards(stage: Stage) -> None:
+async def test_a_stranger_who_wrote_before_the_claim_gets_a_code_afterwards(stage: Stage) -> None:
     async with stage.open(allow="") as harness:
         assert "I don't have an owner yet" in await harness.ask(BEN, "hello")
         await claim(harness)
@@ -92,14 +92,14 @@ async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
         assert "(member)" in await harness.ask(BEN, "/whoami")
 
 
-async def test_a_claim_where_others_read_it_makes_no_owner(stage: Stage) -> None:
+async def test_a_claim_in_a_room_makes_no_owner(stage: Stage) -> None:
     async with stage.open(allow="") as harness:
         code = harness.gateway.claim_code
         assert await harness.ask(ANNA, f"/claim@talaria_bot {code}", chat=SUPERGROUP)
         assert "I don't have an owner yet" in await harness.ask(ANNA, "/whoami")
 
 
-async def test_the_allow_list_lets_in_by_number_and_its_end_lets_out(stage: Stage) -> None:
+async def test_the_allowlist_admits_by_number_until_it_changes(stage: Stage) -> None:
     async with stage.open(allow=f"telegram:{BEN}") as harness:
         await claim(harness)
         assert "echo: hello" in await harness.ask(BEN, "hello")

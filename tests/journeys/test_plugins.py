@@ -1,4 +1,4 @@
-"""Plug-ins of others: the example is built and installed with pip, and a gateway runs with it."""
+"""Plug-ins of others: the example is built and installed with pip, and a gateway uses it."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ OPTIONS = "talaria-example.sides=20,talaria-example.folder=$LETTERS"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example, built and installed into a folder as pip does it; no network is needed."""
+    """The example, built and installed into a folder with pip, without network."""
     folder = tmp_path_factory.mktemp("example")
     source = shutil.copytree(EXAMPLE, folder / "source")
     done = subprocess.run(
@@ -46,7 +46,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
-    """No test finds what the one before imported."""
+    """Forget the modules that an earlier test imported."""
     path = list(sys.path)
     yield
     sys.path[:] = path
@@ -57,7 +57,7 @@ def forgotten() -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Path:
-    """A home with the example in its folder of plug-ins."""
+    """A home with the example in its plug-in folder."""
     home = tmp_path_factory.mktemp("h")
     shutil.copytree(installed, home / "plugins")
     return home
@@ -73,7 +73,7 @@ def environ(home: Path, **variables: str) -> dict[str, str]:
 
 
 def write_plugin(home: Path, name: str, points: str, code: str) -> None:
-    """A package in the home, as pip leaves it there."""
+    """Write a package to the home, as pip installs it."""
     folder = home / "plugins"
     module = name.replace("-", "_")
     folder.joinpath(f"{module}.py").write_text(textwrap.dedent(code))
@@ -134,7 +134,7 @@ def test_nothing_is_imported_that_is_not_enabled(home: Path) -> None:
     assert str(home / "plugins") not in sys.path
 
 
-def test_the_list_shows_what_is_on(home: Path) -> None:
+def test_the_list_shows_what_is_enabled(home: Path) -> None:
     done = talaria(home, "plugins", "list", **environ(home, **ENABLED))
     assert done.code == 0, done.out + done.err
     assert "talaria-example 1.0.0 (in the home): on" in done.out
@@ -142,7 +142,7 @@ def test_the_list_shows_what_is_on(home: Path) -> None:
     assert "talaria-example 1.0.0" in checked.out
 
 
-def test_no_plugin_at_all_is_told(tmp_path: Path) -> None:
+def test_an_empty_list_says_so(tmp_path: Path) -> None:
     done = talaria(tmp_path / "home", "plugins", "list")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("No plug-in is installed")
@@ -173,7 +173,7 @@ TOOL = "[talaria.tools]\nx = broken_one:create\n"
         ("[talaria.platforms]\nslack = broken_one:create\n", HALF, "Talaria itself has slack"),
     ],
 )
-def test_a_broken_plugin_is_told_in_a_sentence(
+def test_a_broken_plugin_is_reported_in_a_sentence(
     home: Path, points: str, code: str, reason: str
 ) -> None:
     write_plugin(home, "broken-one", points, code)
@@ -213,7 +213,7 @@ def test_a_tool_with_the_name_of_another_is_refused(home: Path) -> None:
         ExternalPlugins(load(given)).load_tools()
 
 
-def test_names_and_options_that_lead_nowhere_are_told(home: Path) -> None:
+def test_unknown_names_and_options_are_reported(home: Path) -> None:
     with pytest.raises(StartError, match=r"talaria-exmaple.*did you mean talaria-example\?"):
         ExternalPlugins(load(environ(home, TALARIA_PLUGINS__ENABLED="talaria-exmaple")))
     given = environ(home, **ENABLED, TALARIA_PLUGINS__OPTIONS="sides=20")

@@ -1,4 +1,4 @@
-"""`talaria run` as its own process: from the printed code to SIGTERM, and starts that go wrong."""
+"""`talaria run` as its own process: from the printed code to SIGTERM, and failed starts."""
 
 import asyncio
 import re
@@ -16,16 +16,16 @@ from tests.journeys.stage import PATIENCE, Stage, heard
 
 WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"
 LEEWAY = 5.0
-"""Seconds that a busy machine may take for what needs none."""
+"""Timeout in seconds for something instant, for a busy machine."""
 
 
 def live(stage: Stage, **settings: str) -> AbstractAsyncContextManager[Running]:
-    """`talaria run` on this stage, once it is ready. Nobody is on the list."""
+    """Run `talaria run` with an empty allowlist, once it is ready."""
     return running(stage.home, **without_home(stage, **settings))
 
 
 async def fail(stage: Stage, home: Path, **settings: str) -> Done:
-    """`talaria run` on this stage, to its end."""
+    """Run `talaria run` until it exits."""
     return await talaria_beside(home, "run", **without_home(stage, **settings))
 
 
@@ -47,7 +47,7 @@ async def until_answered(stage: Stage, user: int, text: str, words: str) -> None
 
 
 async def test_the_first_day_of_a_gateway(stage: Stage) -> None:
-    """Started, claimed with the code that it printed, a friend let in, stopped by Ctrl-C."""
+    """Start, claim with the printed code, approve a friend, stop with Ctrl-C."""
     async with live(stage) as harness:
         found = re.search(r"/claim [A-Z2-9]{4}-[A-Z2-9]{4}", harness.banner)
         assert found, harness.banner
@@ -62,7 +62,7 @@ async def test_the_first_day_of_a_gateway(stage: Stage) -> None:
         assert await harness.stop(signal.SIGINT) == 0
 
 
-async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_each_once(
+async def test_sigterm_stops_it_in_time_and_the_next_start_answers_each_once(
     stage: Stage,
 ) -> None:
     tale = " ".join(f"Sentence {number}." for number in range(100))
@@ -103,7 +103,7 @@ async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_
     assert stage.telegram.texts(BEN) == ["echo: and me?"]
 
 
-async def test_a_wrong_token_ends_the_start_and_the_right_one_loses_nothing(stage: Stage) -> None:
+async def test_a_wrong_token_fails_the_start_and_loses_nothing(stage: Stage) -> None:
     await stage.telegram.says(ANNA, "is anybody there?")
     done = await fail(stage, stage.home, TELEGRAM_BOT_TOKEN=WRONG_TOKEN)
     assert done.code == 2
@@ -116,7 +116,7 @@ async def test_a_wrong_token_ends_the_start_and_the_right_one_loses_nothing(stag
         assert await harness.stop() == 0
 
 
-async def test_a_model_that_does_not_exist_ends_the_start_in_one_sentence(stage: Stage) -> None:
+async def test_an_unknown_model_fails_the_start_in_one_sentence(stage: Stage) -> None:
     starts = {
         "claude-nonesuch": {"TALARIA_MODEL__NAME": "claude-nonesuch"},
         "claude-neverwas": {"TALARIA_MODEL__FALLBACKS": "claude-neverwas"},

@@ -15,7 +15,7 @@ TEA = "I like green tea"
 
 
 def think(said: str, found: list[str], system: str, *, stop: str) -> Reply:
-    """What a model would do that knows the tools; the same mind for each provider."""
+    """Decide as a model that knows the tools, alike for each provider."""
     if found:
         return text_answer(f"Done: {found[-1]}")
     if said.startswith("remember that "):
@@ -70,7 +70,7 @@ def written_of_anna(home: Path) -> str:
     return "".join(path.read_text() for path in sorted(memory.glob("*.md")))
 
 
-async def test_what_is_told_is_remembered_and_found_again(stage: Stage, settings: Json) -> None:
+async def test_facts_are_remembered_and_found_again(stage: Stage, settings: Json) -> None:
     async with stage.open(**settings) as harness:
         assert await harness.ask(ANNA, f"remember that {TEA}")
     assert TEA in written_of_anna(stage.home)
@@ -90,7 +90,7 @@ async def test_the_stand_in_says_what_it_is(stage: Stage) -> None:
     assert stage.turns == []
 
 
-async def test_an_openai_server_gets_calls_and_results_as_it_wants_them(
+async def test_an_openai_server_gets_calls_and_results_in_its_format(
     stage: Stage, openai: OpenAIEmulator
 ) -> None:
     both = [call("recall", query="tea"), call("recall", query="coffee")]

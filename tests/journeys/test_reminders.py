@@ -1,4 +1,4 @@
-"""Reminders: exact moments in quiet times, a question where that is unclear, and what is held."""
+"""Reminders: exact times in quiet hours, a question where unclear, and deferred ones."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def remind(**when: object) -> object:
 
 
 @everywhere
-async def test_a_moment_that_is_named_counts_on_a_day_off_and_in_quiet_hours(
+async def test_an_exact_time_counts_on_days_off_and_in_quiet_hours(
     deployment: Stage, platform: str
 ) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
@@ -33,9 +33,7 @@ async def test_a_moment_that_is_named_counts_on_a_day_off_and_in_quiet_hours(
 
 
 @everywhere
-async def test_where_the_moment_is_unclear_the_person_is_asked(
-    deployment: Stage, platform: str
-) -> None:
+async def test_an_unclear_time_is_asked_about(deployment: Stage, platform: str) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
     deployment.now = clock
     async with deployment.open() as harness:
@@ -50,7 +48,7 @@ async def test_where_the_moment_is_unclear_the_person_is_asked(
         await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
 
 
-async def test_a_reminder_that_is_held_says_until_when(stage: Stage) -> None:
+async def test_a_deferred_reminder_says_until_when(stage: Stage) -> None:
     anna, clock = stage.account("telegram", ANNA), Clock(*SUNDAY)
     stage.now = clock
     async with stage.open() as harness:

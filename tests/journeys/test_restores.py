@@ -1,4 +1,4 @@
-"""A restored or a new home answers on chats that saw answers of another database before."""
+"""A restored or new home answers in chats with answers from another database."""
 
 import shutil
 from pathlib import Path
@@ -30,11 +30,11 @@ async def test_answers_after_a_restore_arrive(
 
     async with deployment.open() as harness:
         for word in ("five", "six", "seven", "eight"):
-            # Some platforms hand over once more what was said since the backup.
+            # Some platforms redeliver messages from after the backup.
             assert (await harness.hears(anna, word)).endswith(word)
 
 
-async def test_a_terminal_shows_answers_after_a_restore_below_the_earlier_ones(
+async def test_a_terminal_shows_answers_after_a_restore_below_earlier_ones(
     stage: Stage, tmp_path: Path
 ) -> None:
     async with stage.open() as harness:
@@ -48,7 +48,7 @@ async def test_a_terminal_shows_answers_after_a_restore_below_the_earlier_ones(
     assert not earlier.keys() & terminal.shown.keys()
 
 
-async def test_a_queued_answer_of_the_backup_is_no_second_message(
+async def test_a_queued_answer_of_the_backup_is_not_sent_twice(
     deployment: Stage, tmp_path: Path
 ) -> None:
     anna = deployment.account("discord", ANNA)

@@ -1,4 +1,4 @@
-"""In rooms: only who is allowed is answered, only when addressed, and in the topic."""
+"""Rooms: only allowed people are answered, only when they address the bot, in their topic."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.journeys.stage import Stage, call, calls, facts, heard, results, syst
 ONLY_ANNA = f"telegram:{ANNA}"
 
 
-async def test_a_room_is_answered_where_the_bot_is_mentioned_answered_or_commanded(
+async def test_a_room_is_answered_after_mentions_replies_and_commands(
     stage: Stage,
 ) -> None:
     async with stage.open(ONLY_ANNA) as harness:
@@ -42,7 +42,7 @@ async def test_an_answer_in_a_room_shows_which_message_it_answers(stage: Stage) 
         assert direct.reply_to is None
 
 
-async def test_who_is_not_allowed_gets_silence_in_a_room(stage: Stage) -> None:
+async def test_a_stranger_gets_silence_in_a_room(stage: Stage) -> None:
     async with stage.open(ONLY_ANNA) as harness:
         (answer,) = await harness.messages_to(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
         for text in ("@talaria_bot hello", "/status", "/stop"):
@@ -51,7 +51,7 @@ async def test_who_is_not_allowed_gets_silence_in_a_room(stage: Stage) -> None:
         assert len(stage.turns) == 1
 
 
-async def test_each_topic_is_a_conversation_of_its_own_and_is_answered_in_it(stage: Stage) -> None:
+async def test_each_topic_is_its_own_conversation(stage: Stage) -> None:
     holidays = stage.telegram.topic(FORUM, ANNA, "Holidays")
     garden = stage.telegram.topic(FORUM, ANNA, "Garden")
     async with stage.open(ONLY_ANNA) as harness:
@@ -68,11 +68,11 @@ async def test_each_topic_is_a_conversation_of_its_own_and_is_answered_in_it(sta
             (garden, "echo: which roses?"),
             (None, "echo: in general?"),
         ]
-        # What merely stands in a topic "answers" its opening, and is not for us.
+        # Every message in a topic formally replies to its start, and is not for the bot.
         assert await harness.ask(ANNA, "hm", chat=FORUM, thread=garden) == ""
 
 
-async def test_what_is_private_does_not_enter_a_room(stage: Stage) -> None:
+async def test_private_memory_does_not_enter_a_room(stage: Stage) -> None:
     async with stage.open(ONLY_ANNA) as harness:
         stage.plan(calls(call("memory", action="add", target="user", text="Is to be promoted")))
         stage.plan("I keep that to myself.")
@@ -91,7 +91,7 @@ async def test_what_is_private_does_not_enter_a_room(stage: Stage) -> None:
         assert "promot" not in str(asked["messages"])
 
 
-async def test_a_group_of_one_person_and_the_bot_is_their_own_until_another_comes(
+async def test_a_group_of_one_person_and_the_bot_is_private_until_another_joins(
     stage: Stage,
 ) -> None:
     mine = stage.telegram.group(-77, "Mine")
@@ -110,7 +110,7 @@ async def test_a_group_of_one_person_and_the_bot_is_their_own_until_another_come
 
 
 @pytest.mark.parametrize("kind", ["group", "supergroup"])
-async def test_the_bot_that_is_thrown_out_goes_quietly(stage: Stage, kind: str) -> None:
+async def test_a_removed_bot_stays_quiet(stage: Stage, kind: str) -> None:
     place = SUPERGROUP if kind == "supergroup" else stage.telegram.group(-88, "Small")
     async with stage.open(ONLY_ANNA) as harness:
         await harness.ask(ANNA, "@talaria_bot hello", chat=place)

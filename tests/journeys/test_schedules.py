@@ -1,4 +1,4 @@
-"""Schedules in words: what the person is shown before they count, and when they then come."""
+"""Schedules in words: what the person confirms, and when jobs then run."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -75,7 +75,7 @@ def make_calendar(*days: str) -> str:
 
 
 @everywhere
-async def test_days_of_an_own_calendar_are_left_out_and_read_again_each_day(
+async def test_days_of_an_own_calendar_are_skipped_and_read_daily(
     deployment: Stage, platform: str
 ) -> None:
     anna, clock = deployment.account(platform, ANNA), Clock(*SUNDAY)
@@ -132,7 +132,7 @@ async def test_a_restart_without_the_calendar_changes_no_slot(stage: Stage) -> N
         assert texts(anna).count("Call Ada.") == 1
 
 
-async def test_a_calendar_that_cannot_be_read_is_said_when_the_job_is_made(stage: Stage) -> None:
+async def test_an_unreadable_calendar_is_reported_when_the_job_is_made(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     stage.now = Clock(*SUNDAY)
     own = stage.home / "sources" / "people" / "anna"
@@ -187,7 +187,7 @@ async def test_the_command_line_takes_rules_and_own_calendars(stage: Stage) -> N
     assert "The calendar can't be read: there is no such file" in refused.err
 
 
-async def test_what_cannot_be_expressed_is_refused_with_the_nearest(stage: Stage) -> None:
+async def test_an_inexpressible_rule_is_refused_with_the_nearest(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     stage.now = Clock(*SUNDAY)
     async with stage.open() as harness:
@@ -198,7 +198,7 @@ async def test_what_cannot_be_expressed_is_refused_with_the_nearest(stage: Stage
         assert "You have no jobs" in await harness.hears(anna, "/jobs")
 
 
-async def test_cron_with_a_day_and_a_weekday_is_shown_as_the_or_that_it_is(stage: Stage) -> None:
+async def test_cron_with_a_day_and_a_weekday_is_shown_as_either(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     stage.now = Clock(*SUNDAY)
     async with stage.open() as harness:

@@ -1,4 +1,4 @@
-"""An owner's secret: a command uses it after a yes, and it stays out of everything else."""
+"""An owner's secret: a command may use it after a yes, and nothing else contains it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Messages to other chats: to the person's own at once, to a group after a yes, and once."""
+"""Messages to other chats: to the person's own at once, to a group after a yes, each once."""
 
 import pytest
 

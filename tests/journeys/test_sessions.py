@@ -1,4 +1,4 @@
-"""Going back: earlier conversations, their titles, copies, and words beside a running answer."""
+"""Sessions: earlier conversations, titles, branches, and side questions during an answer."""
 
 import asyncio
 
@@ -8,11 +8,11 @@ from tests.integration.processes import talaria
 from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, asked, texts
 from tests.journeys.stage import Harness, Stage, facts, heard
 from tests.journeys.test_buttons import everywhere
-from tests.journeys.test_one_person import join
+from tests.journeys.test_linking import join
 
 
-async def talk_twice(harness: Harness, anna: Account) -> None:
-    """Two conversations, the second one open."""
+async def make_two_sessions(harness: Harness, anna: Account) -> None:
+    """Make two sessions; the second is open."""
     assert await harness.hears(anna, "the boat is called Pelikan") == (
         "echo: the boat is called Pelikan"
     )
@@ -28,7 +28,7 @@ async def test_sessions_are_listed_and_resumed_on_every_platform(
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         assert "no conversation here yet" in await harness.hears(anna, "/sessions")
-        await talk_twice(harness, anna)
+        await make_two_sessions(harness, anna)
         listed = await harness.hears(anna, "/sessions")
         assert "2. bake bread with rye: 2 messages" in listed
         assert "(this one)" in listed.splitlines()[1]
@@ -47,9 +47,7 @@ async def test_sessions_are_listed_and_resumed_on_every_platform(
 
 
 @everywhere
-async def test_a_branch_goes_its_own_way_and_the_original_stays(
-    deployment: Stage, platform: str
-) -> None:
+async def test_a_branch_leaves_the_original_unchanged(deployment: Stage, platform: str) -> None:
     anna = deployment.account(platform, ANNA)
     async with deployment.open() as harness:
         assert "nothing to copy" in await harness.hears(anna, "/branch")
@@ -84,7 +82,7 @@ async def test_a_title_is_shown_and_changed(deployment: Stage, platform: str) ->
 
 
 @everywhere
-async def test_a_side_question_is_answered_meanwhile_and_leaves_no_trace(
+async def test_a_side_question_is_answered_during_a_turn_and_not_kept(
     deployment: Stage, platform: str
 ) -> None:
     anna, released = deployment.account(platform, ANNA), asyncio.Event()
@@ -138,7 +136,7 @@ async def test_steer_reaches_the_running_answer(deployment: Stage, platform: str
         assert await harness.hears(anna, "/steer alone") == "echo: alone"
 
 
-async def test_steer_reaches_an_answer_that_was_asked_for_on_another_platform(
+async def test_steer_reaches_an_answer_on_another_platform(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
@@ -168,7 +166,7 @@ async def test_a_mistyped_command_offers_the_nearest(deployment: Stage) -> None:
             assert "approve" not in await harness.hears(account, "/aprove 12345")
 
 
-async def test_sessions_of_a_group_are_the_groups(stage: Stage) -> None:
+async def test_a_groups_sessions_belong_to_the_group(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "a private word")
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
@@ -209,7 +207,7 @@ async def test_a_side_question_works_as_a_slash_command(deployment: Stage) -> No
         shown = [one.content for one in deployment.discord.messages(deployment.discord.dm(ANNA))]
         assert "echo: what is one?" in shown
         adapter = harness.gateway.platforms.adapters["slack"]
-        await harness.until(lambda: adapter._pipeline.commands)  # else it knows no command yet
+        await harness.until(lambda: adapter._pipeline.commands)  # until then it knows no commands
         await harness.takes(slack.commands("btw what is two?"))
         await harness.until(lambda: len(deployment.turns) == 2)
         await harness.at_rest()

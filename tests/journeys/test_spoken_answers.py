@@ -1,4 +1,4 @@
-"""Answers that are spoken, too: as a voice message or an audio file behind the text."""
+"""Spoken answers: a voice message or an audio file after the text."""
 
 import asyncio
 import signal
@@ -64,7 +64,7 @@ else:
 
 
 def speech(stage: Stage, kind: str, **more: str) -> dict[str, str]:
-    """The settings of a program that speaks in one way."""
+    """Return the settings of a program that speaks in a given way."""
     script = stage.home.parent / "speak.py"
     script.write_text(SPEAKER)
     words = [sys.executable, "-I", str(script), kind, str(log_of(stage)), "{language}"]
@@ -72,7 +72,7 @@ def speech(stage: Stage, kind: str, **more: str) -> dict[str, str]:
 
 
 def log_of(stage: Stage) -> Path:
-    """What the program was given to speak."""
+    """Return the texts that the program had to speak."""
     return stage.home.parent / "spoken.log"
 
 
@@ -81,7 +81,7 @@ def files(account: Account) -> list[Seen]:
 
 
 async def hear_files(harness: Harness, account: Account, number: int) -> list[Seen]:
-    """Return the audio messages once there are so many and all is delivered."""
+    """Return the audio messages once there are `number` and all is delivered."""
     await harness.until(lambda: len(files(account)) >= number)
     await harness.at_rest()
     await done(harness)
@@ -89,7 +89,7 @@ async def hear_files(harness: Harness, account: Account, number: int) -> list[Se
 
 
 async def done(harness: Harness) -> None:
-    """Wait until no answer is left to be spoken."""
+    """Wait until no answer is left to speak."""
     async with asyncio.timeout(PATIENCE):
         while await harness.count("tasks", "kind = 'speech' AND state IN ('owed', 'running')"):
             await asyncio.sleep(0.01)
@@ -118,7 +118,7 @@ async def test_an_answer_is_followed_by_its_audio_which_notifies_nobody(
         assert "rm -rf" in text.text
         assert last.id == audio.id
         assert not audio.text
-        if platform != "slack":  # which has no silent messages
+        if platform != "slack":  # it has no silent messages
             assert text.rings
             assert not audio.rings
         assert len(deployment.turns) == 1
@@ -214,7 +214,7 @@ async def test_a_program_that_fails_loses_nothing_and_the_owner_is_told_once_a_d
             assert not files(ben)
 
 
-async def test_a_person_who_takes_no_voice_messages_gets_a_file(stage: Stage) -> None:
+async def test_a_person_who_blocks_voice_messages_gets_a_file(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     stage.telegram.deeds.deaf.add(ANNA)
     async with stage.open(**speech(stage, "opus")) as harness:
@@ -236,7 +236,7 @@ async def test_an_answer_that_takes_long_to_speak_delays_no_other_work(stage: St
         assert await harness.count("tasks", "kind = 'speech' AND state = 'running'") == 1
 
 
-async def test_forgotten_words_are_not_kept_as_audio(stage: Stage) -> None:
+async def test_forgotten_messages_are_not_kept_as_audio(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     async with stage.open(**speech(stage, "opus")) as harness:
         await harness.hears(anna, "/settings spoken_answers always")
@@ -259,7 +259,7 @@ async def test_an_answer_in_a_group_is_not_spoken(stage: Stage) -> None:
         assert await harness.count("tasks", "kind = 'speech'") == 0
 
 
-async def test_audio_of_which_nobody_knows_whether_it_arrived_is_not_doubled(
+async def test_audio_with_unknown_delivery_is_not_sent_twice(
     stage: Stage,
 ) -> None:
     anna = stage.account("telegram", ANNA)
@@ -274,7 +274,7 @@ async def test_audio_of_which_nobody_knows_whether_it_arrived_is_not_doubled(
     assert stage.telegram.calls["sendVoice"] == 2
 
 
-async def test_a_kill_while_an_answer_is_spoken_loses_and_doubles_nothing(stage: Stage) -> None:
+async def test_a_kill_while_an_answer_is_spoken_loses_and_repeats_nothing(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     settings = stage.environ(**speech(stage, "once"))
     del settings["TALARIA_HOME"]

@@ -1,4 +1,4 @@
-"""How an answer looks: typing, one message that grows, parts, entities."""
+"""How answers look: typing, one growing message, parts, entities."""
 
 import itertools
 import time
@@ -21,7 +21,7 @@ def look_of(message: BotMessage) -> list[tuple[str, str]]:
     ]
 
 
-async def test_a_slow_answer_grows_in_one_message_and_ends_in_it(stage: Stage) -> None:
+async def test_a_slow_answer_grows_in_one_message(stage: Stage) -> None:
     stage.model.pace, stage.model.deltas = 0.04, 60
     edits: list[float] = []
 
@@ -71,7 +71,7 @@ Then the figures:
 """
 
 
-async def test_a_long_answer_is_cut_where_it_hurts_least(stage: Stage) -> None:
+async def test_a_long_answer_is_split_at_the_best_place(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(text_answer(LONG))
         messages = await harness.messages_to(ANNA, "the plan, please")
@@ -107,7 +107,7 @@ async def test_a_long_answer_that_streams_keeps_its_first_message(stage: Stage) 
     assert "Sentence 99 of the end." in messages[-1].text
 
 
-async def test_markdown_comes_out_as_entities(stage: Stage) -> None:
+async def test_markdown_becomes_entities(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(
             "**Bold** 😀 and *slanted* and ~~gone~~ and `code_with_*stars*`, see"
@@ -129,7 +129,7 @@ async def test_markdown_comes_out_as_entities(stage: Stage) -> None:
     assert message.link_preview == {"is_disabled": True}
 
 
-async def test_text_that_is_no_markdown_arrives_as_it_was_written(stage: Stage) -> None:
+async def test_plain_text_arrives_unchanged(stage: Stage) -> None:
     text = "2 * 3 * 4 = 24 _and_so_on_ [not a link] (1.5) <b>x</b> & \\ # . ! ~ | {}"
     async with stage.open() as harness:
         stage.plan(text)

@@ -1,4 +1,4 @@
-"""A talk in the terminal: through a pipe, at the prompt, over a restart, beside a gateway."""
+"""Conversations in the terminal: in a pipe, at the prompt, over a restart, beside a gateway."""
 
 import asyncio
 import fcntl
@@ -38,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("h") / "home"
 
 
-def test_what_was_remembered_is_there_after_a_restart(home: Path) -> None:
+def test_memories_survive_a_restart(home: Path) -> None:
     first = talaria(home, "chat", given=f"remember that {FACT}\n")
     assert (first.code, first.err) == (0, "")
     assert FACT in first.out
@@ -49,7 +49,7 @@ def test_what_was_remembered_is_there_after_a_restart(home: Path) -> None:
     assert FACT in "".join(path.read_text() for path in memory.iterdir())
 
 
-def test_each_line_is_answered_in_its_turn_with_an_empty_line_between(home: Path) -> None:
+def test_each_line_is_answered_in_order_with_an_empty_line_between(home: Path) -> None:
     done = talaria(home, "chat", given="/whoami\n\n   \n/nonsense\n/stop")
     assert (done.code, done.err) == (0, "")
     whoami, nonsense, stop = done.out.split("\n\n")
@@ -58,16 +58,16 @@ def test_each_line_is_answered_in_its_turn_with_an_empty_line_between(home: Path
     assert stop == "Nothing is running here.\n"
 
 
-def test_a_line_is_said_only_after_the_answer_before_it(home: Path) -> None:
-    """A second line that was said at once would steer the first turn instead."""
+def test_each_line_is_sent_after_the_previous_answer(home: Path) -> None:
+    """A second line sent at once would steer the first turn."""
     done = talaria(home, "chat", given="count to 3\ncount to 2\n")
     assert done.out == "1 2 3\n\n1 2\n"
     shown = talaria(home, "turns", "list").out
     assert len(shown.splitlines()) == 2
 
 
-def test_an_answer_that_grows_is_printed_once(home: Path) -> None:
-    """It is shown live from its first second on; only its final form is printed."""
+def test_a_live_message_is_printed_once(home: Path) -> None:
+    """It is shown live after one second, but only the final text is printed."""
     done = talaria(home, "chat", given="think for 1 second\n")
     assert done.code == 0
     assert len(done.out.strip().split("\n\n")) == 1
@@ -80,7 +80,7 @@ def test_a_pipe_is_asked_in_a_list_and_its_next_line_answers(home: Path) -> None
     assert "Quiet hours: 22:00-07:00" in done.out
 
 
-async def test_a_turn_that_waits_for_its_person_does_not_hold_up_a_pipe(home: Path) -> None:
+async def test_an_open_question_does_not_block_a_pipe(home: Path) -> None:
     script = [Step(text="Let me see.", calls=(ASK,)), Step(text="Blue it is.")]
     async with served(home, model=ScriptedModel(script)):
         done = await talaria_beside(home, "chat", given="paint my room\n2\n")
@@ -90,7 +90,7 @@ async def test_a_turn_that_waits_for_its_person_does_not_hold_up_a_pipe(home: Pa
     )
 
 
-def test_strange_words_are_answered_and_break_nothing(home: Path) -> None:
+def test_unusual_text_is_answered(home: Path) -> None:
     words = ("🦋" * 4000, "مرحبا \u202e\u200b\u200d", "\x1b[2J\x07\x00", "a" * 200_000)
     done = talaria(home, "chat", given="\n".join(words) + "\n")
     assert (done.code, done.err) == (0, "")
@@ -99,7 +99,7 @@ def test_strange_words_are_answered_and_break_nothing(home: Path) -> None:
     assert len(talaria(home, "turns", "list").out.splitlines()) == 3
 
 
-async def test_a_chat_joins_the_gateway_that_runs(home: Path) -> None:
+async def test_a_chat_connects_to_the_running_gateway(home: Path) -> None:
     async with running(home) as gateway:
         done = await talaria_beside(home, "chat", given=f"remember that {FACT}\n")
         assert (done.code, done.err) == (0, "")
@@ -137,8 +137,8 @@ def test_a_file_is_saved_in_the_folder_whatever_its_name(tmp_path: Path, name: s
     assert save_file(tmp_path, name, b"tea") == tmp_path / "tea.png"
 
 
-async def test_a_pipe_prints_what_comes_while_nothing_was_asked(home: Path) -> None:
-    """As a reminder does; here it is the answer that somebody beside it asked for."""
+async def test_a_pipe_prints_unsolicited_messages(home: Path) -> None:
+    """Like a reminder; here it is the answer to somebody else on the same console."""
     async with running(home):
         idle = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "gateway", "chat"),
@@ -170,7 +170,7 @@ def test_a_chat_that_can_not_open_the_gateway_says_why(home: Path) -> None:
 
 
 def test_the_demo_of_the_makefile_is_a_conversation(home: Path) -> None:
-    """The same lines as `make demo`; every one has an answer."""
+    """The same lines as `make demo`; each has an answer."""
     makefile = ROOT.joinpath("Makefile").read_text()
     lines = re.findall(r"'([^']+)'", makefile.partition("demo:")[2].partition("bench:")[0])
     lines = [line for line in lines if not line.startswith("%")]
@@ -180,7 +180,7 @@ def test_the_demo_of_the_makefile_is_a_conversation(home: Path) -> None:
     assert "stand-in" in done.out
 
 
-async def test_what_was_said_while_the_gateway_was_gone_is_said_when_it_is_back(
+async def test_lines_typed_during_downtime_are_sent_afterwards(
     home: Path,
 ) -> None:
     heard: list[str] = []
@@ -210,7 +210,7 @@ async def test_what_was_said_while_the_gateway_was_gone_is_said_when_it_is_back(
     assert [text.partition("\n")[0] for text in heard] == [f"You are {NAME} (owner)."] * 2
 
 
-async def test_lines_of_a_pipe_come_whole_whatever_their_pieces() -> None:
+async def test_lines_of_a_pipe_are_complete_whatever_the_chunks() -> None:
     reading, writing = os.pipe()
     try:
         lines = read_lines(reading)
@@ -226,7 +226,7 @@ async def test_lines_of_a_pipe_come_whole_whatever_their_pieces() -> None:
 
 @dataclass
 class Terminal:
-    """The person's side of a terminal in which `talaria chat` runs."""
+    """A person at a terminal that runs `talaria chat`."""
 
     descriptor: int
     process: "subprocess.Popen[bytes]"
@@ -236,7 +236,7 @@ class Terminal:
         os.write(self.descriptor, keys.encode())
 
     def wait_for(self, pattern: str) -> None:
-        """Until it was seen; what stands before it is forgotten."""
+        """Wait for a match, and drop the output before it."""
         latest = time.monotonic() + PATIENCE
         while not (found := re.search(pattern, self.seen)):
             assert time.monotonic() < latest, self.seen
@@ -246,7 +246,7 @@ class Terminal:
         self.seen = self.seen[found.end() :]
 
     def leave(self) -> int:
-        """Type Ctrl-D and wait for the end, reading on so that nothing blocks."""
+        """Type Ctrl-D and wait for the exit, reading on so that nothing blocks."""
         self.type("\x04")
         latest = time.monotonic() + PATIENCE
         while self.process.poll() is None:
@@ -255,7 +255,7 @@ class Terminal:
             if ready:
                 try:
                     os.read(self.descriptor, 65_536)
-                except OSError:  # Linux says so when the other side has left
+                except OSError:  # Linux reports this when the other side has closed
                     break
         return self.process.wait(timeout=PATIENCE)
 
@@ -266,7 +266,7 @@ def strip_codes(text: str) -> str:
 
 @contextmanager
 def chatting(home: Path) -> Iterator[Terminal]:
-    """`talaria chat` in a terminal of 100 by 30."""
+    """Run `talaria chat` in a terminal of 100 by 30."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     with subprocess.Popen(
@@ -292,7 +292,7 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
         terminal.wait_for("›")
         terminal.type("/settings\r")
         terminal.wait_for(r"1\xa0Answers only · 2\xa0Progress if it takes long · 3\xa0Every step")
-        for _ in range(2):  # what was set already is shown again all the same
+        for _ in range(2):  # an unchanged setting is shown again
             terminal.type("3\r")
             terminal.wait_for("› Every step")
             terminal.wait_for("Progress: Every step")
@@ -300,7 +300,7 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
         terminal.type("9\r")
         terminal.wait_for("You wrote: “9”")
         terminal.wait_for("›")
-        terminal.type("1\r")  # there is a newer message now, which has no buttons
+        terminal.type("1\r")  # the newest message has no buttons now
         terminal.wait_for("You wrote: “1”")
         terminal.wait_for("›")
         assert terminal.leave() == 0
@@ -340,7 +340,7 @@ def test_a_conversation_at_the_prompt(home: Path) -> None:
         terminal.wait_for("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]")
         terminal.type("\x03")
         terminal.wait_for(r"\(Stopped\.")
-        terminal.wait_for("›")  # before it is drawn anew, the terminal itself takes Ctrl-D
+        terminal.wait_for("›")  # before the redraw, the terminal itself handles Ctrl-D
         assert terminal.leave() == 0
     assert home.joinpath("chat_history").stat().st_mode & 0o777 == 0o600
     assert FACT in home.joinpath("chat_history").read_text()

@@ -1,4 +1,4 @@
-"""A turn between the gateway and its model: tools, refusals, limits, faults and who steps in."""
+"""A turn and its model: tools, refusals, limits, faults and fallbacks."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _MEET = ToolSpec(
 
 @dataclass
 class MeetTool:
-    """Each call waits until all are there, so they end only if they run side by side."""
+    """Each call waits until all have started, so they only finish if they run in parallel."""
 
     parties: asyncio.Barrier
     ended: list[object] = field(default_factory=list)
@@ -39,14 +39,14 @@ class MeetTool:
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         async with asyncio.timeout(45):
             turn = await self.parties.wait()
-        # The first to come is the last to leave.
+        # The first to start is the last to finish.
         for _ in range(10 * (self.parties.parties - turn)):
             await asyncio.sleep(0)
         self.ended.append(arguments["who"])
         return ToolResult(text=f"{arguments['who']} was there")
 
 
-async def test_parallel_calls_run_side_by_side_and_are_told_in_the_order_of_the_calls(
+async def test_calls_run_in_parallel_and_return_results_in_order(
     stage: Stage,
 ) -> None:
     meet = MeetTool(asyncio.Barrier(3))
@@ -73,7 +73,7 @@ WHOLE = '{"action":"add","target":"user","text":"Lives in Paris"}'
 
 @pytest.mark.parametrize("words", ["", "I'll note that. "], ids=["bare", "with words"])
 @pytest.mark.parametrize("arguments", [WHOLE[:-9], WHOLE], ids=["cut", "whole by chance"])
-async def test_a_call_of_an_answer_that_was_cut_is_never_run(
+async def test_a_call_in_a_truncated_answer_is_never_run(
     stage: Stage, words: str, arguments: str
 ) -> None:
     blocks = [{"type": "text", "text": words}] if words else []
@@ -92,7 +92,7 @@ async def test_a_call_of_an_answer_that_was_cut_is_never_run(
         assert await harness.ask(ANNA, "go on") == "echo: go on"
 
 
-async def test_a_refusal_is_told_and_the_conversation_goes_on(stage: Stage) -> None:
+async def test_a_refusal_is_shown_and_the_conversation_continues(stage: Stage) -> None:
     stage.plan(Answer(blocks=[], stop="refusal", stop_details={"category": "bio"}))
     async with stage.open() as harness:
         reported = await harness.ask(ANNA, "something dark")
@@ -100,20 +100,20 @@ async def test_a_refusal_is_told_and_the_conversation_goes_on(stage: Stage) -> N
         assert await harness.ask(ANNA, "something bright") == "echo: something bright"
 
 
-async def test_an_answer_that_reached_its_longest_length_says_so(stage: Stage) -> None:
+async def test_an_answer_at_the_length_limit_says_so(stage: Stage) -> None:
     stage.plan(text_answer("A very long st", stop="max_tokens"))
     async with stage.open() as harness:
         reported = await harness.ask(ANNA, "tell me all")
     assert reported == "A very long st\n\n(I cut this answer off at the model's length limit.)"
 
 
-async def test_an_unknown_end_is_told(stage: Stage) -> None:
+async def test_an_unknown_stop_reason_is_reported(stage: Stage) -> None:
     stage.plan(text_answer("So be it.", stop="bored"))
     async with stage.open() as harness:
         assert "an unknown reason" in await harness.ask(ANNA, "and?")
 
 
-async def test_a_paused_answer_is_sent_back_unchanged_and_gone_on_with(stage: Stage) -> None:
+async def test_a_paused_answer_is_sent_back_unchanged_and_continued(stage: Stage) -> None:
     thinking = {"type": "thinking", "thinking": "hm, so far"}
     text = {"type": "text", "text": "I am at it. "}
     stage.plan(Answer(blocks=[text, thinking, text], stop="pause_turn"), "Done.")
@@ -122,7 +122,7 @@ async def test_a_paused_answer_is_sent_back_unchanged_and_gone_on_with(stage: St
     assert stage.turns[-1]["messages"][-1]["role"] == "assistant"
 
 
-async def test_thoughts_go_back_unchanged_with_the_results_of_their_calls(stage: Stage) -> None:
+async def test_thinking_goes_back_unchanged_with_tool_results(stage: Stage) -> None:
     stage.plan(
         Answer(
             blocks=[
@@ -134,13 +134,13 @@ async def test_thoughts_go_back_unchanged_with_the_results_of_their_calls(stage:
         "Nothing there.",
     )
     async with stage.open() as harness:
-        # The emulator refuses a thought whose signature is not its own.
+        # The emulator refuses thinking blocks with a foreign signature.
         assert await harness.ask(ANNA, "my boat?") == "Nothing there."
     blocks = stage.turns[-1]["messages"][1]["content"]
     assert [block["type"] for block in blocks] == ["thinking", "tool_use"]
 
 
-async def test_an_overloaded_model_is_asked_again_when_it_said_to(stage: Stage) -> None:
+async def test_an_overloaded_model_is_retried_after_its_delay(stage: Stage) -> None:
     stage.plan(
         Fault(status=529, error="overloaded_error", message="Overloaded", retry_after="1.2"),
         "There you go.",
@@ -153,7 +153,7 @@ async def test_an_overloaded_model_is_asked_again_when_it_said_to(stage: Stage) 
     assert stage.turns[0] == stage.turns[1]
 
 
-async def test_an_answer_that_breaks_off_is_made_again_and_shown_once(stage: Stage) -> None:
+async def test_an_interrupted_answer_is_repeated_and_shown_once(stage: Stage) -> None:
     whole = "The first half is this one. " * 3 + "The second half is that one."
     stage.model.pace, stage.model.deltas = 0.08, 16
     stage.plan(Fault(answer=text_answer(whole), after_events=15, then="cut"), text_answer(whole))
@@ -175,17 +175,17 @@ async def test_an_error_within_the_stream_is_no_answer(stage: Stage) -> None:
         assert await harness.ask(ANNA, "hello") == "Whole."
 
 
-async def test_the_fallback_steps_in_when_the_first_model_stays_away(stage: Stage) -> None:
+async def test_the_fallback_answers_when_the_first_model_is_down(stage: Stage) -> None:
     stage.plan(OVERLOADED, calls(call("recall", query="boat")), "The other one here.")
     async with stage.open(TALARIA_MODEL__FALLBACKS=SECOND) as harness:
         assert await harness.ask(ANNA, "hello?") == "The other one here."
         assert [body["model"] for body in stage.turns] == [FIRST, SECOND, SECOND]
-        # The next turn begins with the first model again.
+        # The next turn starts with the first model again.
         await harness.ask(ANNA, "and now?")
         assert stage.turns[-1]["model"] == FIRST
 
 
-async def test_an_empty_answer_is_asked_for_again_and_then_told(stage: Stage) -> None:
+async def test_an_empty_answer_is_retried_and_then_reported(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(NO_WORDS, "Here I am.")
         assert await harness.ask(ANNA, "hello") == "Here I am."
@@ -196,7 +196,7 @@ async def test_an_empty_answer_is_asked_for_again_and_then_told(stage: Stage) ->
         assert await harness.ask(ANNA, "/retry") == "echo: hello?"
 
 
-async def test_a_conversation_too_long_for_the_model_offers_a_fresh_start(stage: Stage) -> None:
+async def test_a_conversation_too_long_for_the_model_offers_a_new_session(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "begin " + "x" * 3000)
         stage.model.window = 4000
@@ -206,7 +206,7 @@ async def test_a_conversation_too_long_for_the_model_offers_a_fresh_start(stage:
         assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
-async def test_a_key_that_is_no_longer_good_costs_no_answer(stage: Stage) -> None:
+async def test_an_invalid_key_loses_no_answer(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.model.key = "another"
         refused = len(stage.model.requests)
@@ -219,7 +219,7 @@ async def test_a_key_that_is_no_longer_good_costs_no_answer(stage: Stage) -> Non
         assert heard(stage.turns[-1])[-1] == "hello"
 
 
-async def test_a_call_in_circles_is_warned_of_and_then_ended_with_a_summary(stage: Stage) -> None:
+async def test_repeated_calls_get_a_warning_and_then_a_summary(stage: Stage) -> None:
     stage.plan(
         *(calls(call("memory", action="remove", target="user", old="unicorn")) for _ in range(4)),
         "I could not find that entry.",
@@ -251,7 +251,7 @@ async def test_a_turn_that_costs_too_much_ends_with_a_summary(stage: Stage) -> N
     assert "the most I may spend" in reported
 
 
-async def test_what_is_written_while_a_tool_runs_steers_the_turn(stage: Stage) -> None:
+async def test_a_message_while_a_tool_runs_steers_the_turn(stage: Stage) -> None:
     meet = MeetTool(asyncio.Barrier(2))
     stage.plan(calls(call("meet", who="Ada")), "Green it is.")
     async with stage.open(tools=(meet,)) as harness:

@@ -1,4 +1,4 @@
-"""A plan: the chat shows its step at hand, and it outlives a compaction and a restart."""
+"""A plan: the chat shows its current step, and it survives a compaction and a restart."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ PLAN = call("todo", plan=[{"text": text} for text in STEPS])
 
 
 def hold_from(stage: Stage, messages: int) -> asyncio.Event:
-    """Let no call with at least so many messages be answered until the event is set."""
+    """Hold every call with at least this many messages until the event is set."""
     released = asyncio.Event()
 
     async def wait(body: Json) -> None:
@@ -30,7 +30,7 @@ def hold_from(stage: Stage, messages: int) -> asyncio.Event:
     return released
 
 
-async def test_the_status_line_shows_the_step_at_hand(stage: Stage) -> None:
+async def test_the_status_line_shows_the_current_step(stage: Stage) -> None:
     async with stage.open(timings=SHOWN) as harness:
         stage.plan(calls(PLAN), calls(call("todo", update=[{"number": 1, "state": "done"}])))
         released = hold_from(stage, messages=5)
@@ -50,7 +50,7 @@ async def test_the_status_line_shows_the_step_at_hand(stage: Stage) -> None:
     assert [m.text for m in stage.telegram.messages(ANNA)] == ["One is done.", "Still on it."]
 
 
-async def test_a_plan_outlives_a_compaction_and_a_restart(stage: Stage) -> None:
+async def test_a_plan_survives_a_compaction_and_a_restart(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan(calls(PLAN), "Planned.")
         assert await harness.ask(ANNA, "plan my trip") == "Planned."

@@ -1,4 +1,4 @@
-"""Tools that people switch off: at once for the model, and for good."""
+"""Tools that people switch off: at once and for good."""
 
 from tests.emulators.telegram_cast import ANNA, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls
@@ -33,7 +33,7 @@ async def test_a_tool_that_is_switched_off_is_refused_and_leaves_the_next_prompt
         assert "recall" in names(stage.turns[-1])
 
 
-async def test_the_tools_of_a_group_are_its_own(stage: Stage) -> None:
+async def test_a_group_has_its_own_tools(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "/tools off recall")
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)

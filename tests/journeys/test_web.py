@@ -1,4 +1,4 @@
-"""The web in a conversation: a search, the page it finds, and what is never reached."""
+"""The web in a conversation: a search, the page it finds, and addresses never reached."""
 
 from collections.abc import AsyncIterator
 
@@ -33,7 +33,7 @@ def searching(engines: SearchEngines, **more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("place", [ANNA, SUPERGROUP])
-async def test_what_a_search_finds_is_read(
+async def test_a_page_found_by_search_is_read(
     stage: Stage, web: Sources, engines: SearchEngines, place: int
 ) -> None:
     url = web.serve("/boilers", PAGE).replace("127.0.0.1", "localhost")
@@ -53,7 +53,7 @@ async def test_what_a_search_finds_is_read(
     assert [query["q"] for _, query in engines.queries] == ["boiler key"]
 
 
-async def test_without_the_owner_s_leave_nothing_of_this_network_is_read(
+async def test_private_addresses_need_the_owners_permission(
     stage: Stage, web: Sources, engines: SearchEngines
 ) -> None:
     url = web.serve("/boilers", PAGE)
@@ -74,7 +74,7 @@ async def test_without_an_engine_there_is_no_search(stage: Stage) -> None:
     assert "web_search" not in names
 
 
-async def test_a_second_search_after_a_page_of_others_asks_nobody(
+async def test_a_search_after_an_untrusted_page_needs_no_approval(
     stage: Stage, engines: SearchEngines
 ) -> None:
     engines.pages = (("Boilers", "https://boilers.example/", "All about boilers"),)

@@ -1,4 +1,4 @@
-"""After a change of the time zone, the bot asks whether jobs move along."""
+"""After a time zone change, the bot asks whether to move jobs."""
 
 import pytest
 
@@ -23,7 +23,7 @@ async def make_job(harness: Harness, anna: Account) -> None:
 
 
 @everywhere
-async def test_a_new_time_zone_takes_jobs_along_if_the_person_wants(
+async def test_a_new_time_zone_moves_jobs_if_the_person_wants(
     deployment: Stage, platform: str
 ) -> None:
     anna = deployment.account(platform, ANNA)
@@ -38,7 +38,7 @@ async def test_a_new_time_zone_takes_jobs_along_if_the_person_wants(
         assert "Next: Sat 2026-11-21 08:00." in texts(anna)[-1]
 
 
-async def test_the_model_has_the_person_asked_and_a_no_keeps_them(stage: Stage) -> None:
+async def test_the_models_zone_change_asks_and_a_no_keeps_jobs(stage: Stage) -> None:
     anna = stage.account("telegram", ANNA)
     stage.now = Clock(*FRIDAY)
     async with stage.open() as harness:

@@ -1,4 +1,4 @@
-"""In a room: who may steer, stop and answer, and what an old button can still do."""
+"""Permissions in a room: who may steer, stop and answer, and what an old button can do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from gateway.texts.approvals import NO, ONCE
 from tests.journeys.accounts import asked, texts
 from tests.journeys.stage import Harness, Stage, call, calls, heard, results
 from tests.journeys.test_indicators import OVERLOADED
-from tests.journeys.test_servers_and_channels import CLEO, Room, both, make_room, own
+from tests.journeys.test_room_platforms import CLEO, Room, both, make_room, own
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
 AGAIN = call("ask", question="Which room?", options=["Red", "Blue"])
@@ -18,7 +18,7 @@ AGAIN = call("ask", question="Which room?", options=["Red", "Blue"])
 
 @dataclass
 class Shredder:
-    """A tool that needs leave."""
+    """A tool that needs approval."""
 
     runs: int = 0
     spec = ToolSpec(
@@ -30,29 +30,29 @@ class Shredder:
     declaration = Declaration()
 
     def describe(self, arguments: Mapping[str, object]) -> str:
-        """What it would do."""
+        """Describe the call."""
         return "Shred the letters?"
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Do it."""
+        """Run."""
         self.runs += 1
         return ToolResult(text="Shredded.")
 
 
 def under(room: Room, root: str) -> str | None:
-    """Slack's rooms talk in threads."""
+    """Return the thread for answers: Slack rooms answer in threads."""
     return root if room.anna.platform == "slack" else None
 
 
 async def share(harness: Harness, room: Room) -> None:
-    """Cleo owns the gateway and lets the room share one talk."""
+    """Let Cleo own the gateway and share one conversation in the room."""
     harness.stage.telegram.user(CLEO, "Cleo")
     await own(harness, room.cleo)
     await harness.hears(room.cleo, "/room room", room=room.id)
 
 
 @both
-async def test_only_who_asked_steers_a_turn_and_others_hold_nothing_up(
+async def test_only_the_asker_steers_a_turn_and_others_do_not_block(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -75,7 +75,7 @@ async def test_only_who_asked_steers_a_turn_and_others_hold_nothing_up(
 
 
 @both
-async def test_only_who_asked_and_owners_stop_a_turn(deployment: Stage, platform: str) -> None:
+async def test_only_the_asker_and_owners_stop_a_turn(deployment: Stage, platform: str) -> None:
     room = make_room(deployment, platform)
     async with deployment.open() as harness:
         await share(harness, room)
@@ -91,7 +91,7 @@ async def test_only_who_asked_and_owners_stop_a_turn(deployment: Stage, platform
 
 
 @both
-async def test_only_who_was_asked_and_owners_answer_a_question(
+async def test_only_the_person_asked_and_owners_answer_a_question(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -111,7 +111,7 @@ async def test_only_who_was_asked_and_owners_answer_a_question(
 
 
 @both
-async def test_an_old_button_answers_no_new_question_even_after_a_restart(
+async def test_a_stale_button_answers_no_new_question_after_a_restart(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -136,9 +136,7 @@ async def test_an_old_button_answers_no_new_question_even_after_a_restart(
 
 
 @both
-async def test_only_who_asked_allows_what_a_tool_wants_to_do(
-    deployment: Stage, platform: str
-) -> None:
+async def test_only_the_asker_approves_a_tool_call(deployment: Stage, platform: str) -> None:
     room, shredder = make_room(deployment, platform), Shredder()
     async with deployment.open(tools=(shredder,)) as harness:
         await share(harness, room)
@@ -165,9 +163,7 @@ async def test_only_who_asked_allows_what_a_tool_wants_to_do(
 
 
 @both
-async def test_what_failed_for_one_is_not_tried_again_by_another(
-    deployment: Stage, platform: str
-) -> None:
+async def test_only_the_asker_can_retry_a_failed_turn(deployment: Stage, platform: str) -> None:
     room = make_room(deployment, platform)
     async with deployment.open(TALARIA_MODEL__PATIENCE="0") as harness:
         await share(harness, room)

@@ -1,4 +1,4 @@
-"""Doors fail by themselves: one that is down, refused or slow harms no other."""
+"""Platforms fail independently: one that is down, refused or slow harms no other."""
 
 from gateway.interfaces.http.health import examine
 from tests.emulators import telegram_faults
@@ -6,11 +6,11 @@ from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import texts
 from tests.journeys.stage import Stage
 from tests.journeys.test_buttons import everywhere
-from tests.journeys.test_one_person import join
+from tests.journeys.test_linking import join
 
 
 @everywhere
-async def test_a_platform_that_goes_down_harms_no_other_and_its_answer_waits(
+async def test_a_platform_outage_harms_no_other_and_its_answers_wait(
     deployment: Stage, platform: str
 ) -> None:
     account = deployment.account(platform, ANNA)
@@ -36,9 +36,7 @@ async def test_a_platform_that_goes_down_harms_no_other_and_its_answer_waits(
 
 
 @everywhere
-async def test_a_gateway_opens_while_one_of_its_platforms_is_not_there(
-    deployment: Stage, platform: str
-) -> None:
+async def test_a_gateway_starts_while_a_platform_is_down(deployment: Stage, platform: str) -> None:
     account = deployment.account(platform, ANNA)
     others = [one for one in deployment.accounts(ANNA) if one.platform != platform]
     server = deployment.servers[platform]
@@ -51,7 +49,7 @@ async def test_a_gateway_opens_while_one_of_its_platforms_is_not_there(
         assert await harness.hears(account, "hello") == "echo: hello"
 
 
-async def test_a_platform_that_answers_slowly_holds_up_nobody_elsewhere(deployment: Stage) -> None:
+async def test_a_slow_platform_delays_no_other(deployment: Stage) -> None:
     telegram, discord, slack = deployment.accounts(ANNA)
     async with deployment.open(TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
         await join(harness, telegram, discord)

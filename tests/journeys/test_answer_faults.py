@@ -1,4 +1,4 @@
-"""What goes wrong in the middle of an answer, and odd answers of the model."""
+"""Faults in the middle of an answer, and odd answers of the model."""
 
 import asyncio
 import re
@@ -24,9 +24,7 @@ def write_slowly(stage: Stage) -> None:
     "answer",
     ["\u200b", "![]()", "<!-- -->", "```\n```", "---", "\x00", "&nbsp;", "[](x)", "> ", "-", "**"],
 )
-async def test_an_answer_that_shows_nothing_is_not_met_with_silence(
-    stage: Stage, answer: str
-) -> None:
+async def test_an_invisible_answer_gets_a_notice(stage: Stage, answer: str) -> None:
     stage.plan(answer)
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "say nothing")
@@ -42,7 +40,7 @@ async def test_a_huge_answer_arrives_whole_and_in_order(stage: Stage) -> None:
         assert await harness.ask(BEN, "hello") == "echo: hello"
 
 
-async def test_a_live_message_that_is_deleted_is_sent_anew(stage: Stage) -> None:
+async def test_a_deleted_live_message_is_sent_again(stage: Stage) -> None:
     write_slowly(stage)
     async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as harness:
         await stage.telegram.says(ANNA, "tell me a tale")
@@ -63,7 +61,7 @@ async def test_edits_that_fail_leave_one_whole_message(stage: Stage) -> None:
         assert stage.telegram.texts(ANNA) == [TALE]
 
 
-async def test_what_is_written_in_one_go_is_answered_in_one(stage: Stage) -> None:
+async def test_messages_sent_together_get_one_answer(stage: Stage) -> None:
     async with stage.open() as harness:
         release = stage.hold()
         await stage.telegram.says(BEN, "hold the line")
@@ -104,9 +102,7 @@ async def test_a_conversation_gets_a_title(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("spoil", ["lost", "garbage", "emptied", "a folder"])
-async def test_a_memory_file_that_was_spoiled_stops_no_conversation(
-    stage: Stage, spoil: str
-) -> None:
+async def test_a_corrupt_memory_file_stops_no_conversation(stage: Stage, spoil: str) -> None:
     path = stage.home / "memories" / "people" / "anna" / "USER.md"
 
     def ruin() -> None:
@@ -133,7 +129,7 @@ async def test_a_memory_file_that_was_spoiled_stops_no_conversation(
         assert ("Nothing was changed" in result) is (spoil == "a folder")
 
 
-async def test_the_words_and_pictures_of_an_album_get_one_answer(stage: Stage) -> None:
+async def test_the_caption_and_pictures_of_an_album_get_one_answer(stage: Stage) -> None:
     async with stage.open() as harness:
         released = stage.hold()
         for number in range(3):
@@ -152,7 +148,7 @@ async def test_the_words_and_pictures_of_an_album_get_one_answer(stage: Stage) -
     assert "my holidays" in heard(stage.turns[-1])
 
 
-async def test_pictures_that_are_gone_are_told_of_and_the_words_beside_them_answered(
+async def test_missing_pictures_are_reported_and_their_caption_answered(
     stage: Stage,
 ) -> None:
     async with stage.open() as harness:
@@ -161,7 +157,7 @@ async def test_pictures_that_are_gone_are_told_of_and_the_words_beside_them_answ
         assert "no longer there to download" in said
 
 
-async def test_the_facts_tell_the_time_in_the_zone_that_people_live_by(stage: Stage) -> None:
+async def test_the_facts_have_the_time_in_the_persons_zone(stage: Stage) -> None:
     async with stage.open(TALARIA_PEOPLE__TIME_ZONE="Pacific/Auckland") as harness:
         await harness.ask(ANNA, "what day is it?")
         assert "Time zone: Pacific/Auckland" in await harness.ask(ANNA, "/whoami")

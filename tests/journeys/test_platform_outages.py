@@ -1,4 +1,4 @@
-"""When Telegram or the model's provider is in trouble: who is paused, who is told, what is lost."""
+"""Outages of Telegram and the provider: who is delayed, who is told, and what arrives."""
 
 import time
 
@@ -13,11 +13,11 @@ def detail(harness: Harness) -> str:
     return harness.gateway.platforms.health()["telegram"].detail
 
 
-async def test_a_pause_that_telegram_asks_for_holds_up_one_chat_only(stage: Stage) -> None:
+async def test_a_rate_limit_of_telegram_delays_one_chat_only(stage: Stage) -> None:
     stage.telegram.fail("sendMessage", kind=faults.retry_after(600), chat_id=ANNA)
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "one") == ""
-        # Whatever Anna writes, nothing goes to her chat before its time.
+        # Nothing is sent to Anna's chat before the pause ends.
         assert await harness.ask(ANNA, "two") == ""
         assert await harness.ask(ANNA, "/status") == ""
         for number in range(3):
@@ -26,7 +26,7 @@ async def test_a_pause_that_telegram_asks_for_holds_up_one_chat_only(stage: Stag
         assert stage.telegram.texts(ANNA) == []
 
 
-async def test_after_a_pause_all_goes_in_order(stage: Stage) -> None:
+async def test_after_a_rate_limit_messages_keep_their_order(stage: Stage) -> None:
     stage.telegram.fail("sendMessage", kind=faults.retry_after(1), chat_id=ANNA)
     async with stage.open() as harness:
         started = time.monotonic()
@@ -38,21 +38,21 @@ async def test_after_a_pause_all_goes_in_order(stage: Stage) -> None:
         assert stage.telegram.texts(ANNA) == ["echo: one", "echo: two", "echo: three"]
 
 
-async def test_who_blocks_the_bot_is_left_alone_and_gets_it_on_asking_again(stage: Stage) -> None:
+async def test_a_person_who_blocks_the_bot_gets_the_answer_on_asking_again(stage: Stage) -> None:
     stage.telegram.fail("sendMessage", kind=faults.blocked(), chat_id=ANNA)
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "hello") == ""
         assert stage.telegram.calls["sendMessage"] == 1, "neither a retry nor a complaint"
         assert await harness.count("outbox", "state = 'dead'") == 1
         assert await harness.ask(BEN, "hello") == "echo: hello"
-        # They unblock the bot and ask for what they missed.
+        # They unblock the bot and ask for the missed answer.
         assert "1 message wasn't delivered" in await harness.ask(ANNA, "/status")
         assert await harness.ask(ANNA, "/retry") == "echo: hello"
         assert len(stage.turns) == 2
         assert await harness.count("outbox", "state = 'dead'") == 0
 
 
-async def test_a_message_that_telegram_refuses_is_told_and_kept(stage: Stage) -> None:
+async def test_a_message_refused_by_telegram_is_reported_and_kept(stage: Stage) -> None:
     refused = faults.refused("Bad Request: can't parse entities")
     stage.telegram.fail("sendMessage", kind=refused, chat_id=ANNA)
     async with stage.open() as harness:
@@ -61,7 +61,7 @@ async def test_a_message_that_telegram_refuses_is_told_and_kept(stage: Stage) ->
         assert await harness.ask(ANNA, "/retry") == "echo: hello"
 
 
-async def test_answers_whose_fate_is_unknown_are_each_seen_once(stage: Stage) -> None:
+async def test_answers_with_unknown_delivery_are_each_seen_once(stage: Stage) -> None:
     mishaps = {
         4001: faults.DROP,
         4002: faults.LOSE,
@@ -85,7 +85,7 @@ async def test_answers_whose_fate_is_unknown_are_each_seen_once(stage: Stage) ->
             assert stage.telegram.texts(user) == ["echo: one", "echo: two", "echo: three"]
 
 
-async def test_a_second_program_with_the_same_token_is_named_and_the_console_works(
+async def test_a_second_program_with_the_token_is_reported_and_the_console_works(
     stage: Stage,
 ) -> None:
     conflict = faults.refused(
@@ -99,19 +99,19 @@ async def test_a_second_program_with_the_same_token_is_named_and_the_console_wor
         assert "Another program is receiving messages" in detail(harness)
         assert "TELEGRAM_BOT_TOKEN" in detail(harness)
         assert await terminal.ask("hello") == "echo: hello"
-        # The other program ends: all goes on by itself.
+        # The other program stops: everything continues by itself.
         stage.telegram.clear_faults()
         await harness.until(lambda: harness.state_of("telegram") == "connected")
         assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
-async def test_a_webhook_that_somebody_set_is_no_obstacle(stage: Stage) -> None:
+async def test_a_foreign_webhook_is_removed(stage: Stage) -> None:
     stage.telegram.webhook = "https://elsewhere.example"
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "hello") == "echo: hello"
 
 
-async def test_a_wrong_token_is_named_and_no_other_platform_minds(stage: Stage) -> None:
+async def test_a_wrong_token_is_reported_and_harms_no_other_platform(stage: Stage) -> None:
     other = FakeChat()
     async with (
         stage.open(
@@ -129,7 +129,7 @@ async def test_a_wrong_token_is_named_and_no_other_platform_minds(stage: Stage) 
         await harness.at_rest()
 
 
-async def test_nothing_said_while_telegram_was_away_is_lost(stage: Stage) -> None:
+async def test_an_outage_of_telegram_loses_no_message(stage: Stage) -> None:
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "one") == "echo: one"
         release = stage.hold()
@@ -148,7 +148,7 @@ async def test_nothing_said_while_telegram_was_away_is_lost(stage: Stage) -> Non
         assert stage.telegram.texts(BEN) == ["echo: me too"]
 
 
-async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stage: Stage) -> None:
+async def test_a_provider_outage_is_reported_and_retry_works_afterwards(stage: Stage) -> None:
     async with stage.open(TALARIA_MODEL__PATIENCE="0") as harness:
         assert await harness.ask(ANNA, "one") == "echo: one"
         port = stage.model.port
@@ -156,7 +156,7 @@ async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stag
         reported = await harness.ask(ANNA, "two")
         assert "I couldn't reach the model" in reported
         assert "I still have your message: /retry" in reported
-        # Polling goes on, and what needs no model works.
+        # Polling continues, and everything without a model works.
         assert "Model: anthropic" in await harness.ask(BEN, "/status")
         assert harness.state_of("telegram") == "connected"
         await stage.model.start(port)
@@ -165,7 +165,7 @@ async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stag
         assert "There's nothing to retry" in await harness.ask(BEN, "/retry")
 
 
-async def test_a_gateway_starts_while_the_provider_is_away_and_answers_when_it_is_back(
+async def test_a_gateway_starts_during_a_provider_outage_and_answers_afterwards(
     stage: Stage,
 ) -> None:
     port = stage.model.port
@@ -179,7 +179,7 @@ async def test_a_gateway_starts_while_the_provider_is_away_and_answers_when_it_i
         assert stage.telegram.texts(ANNA) == ["echo: hello"]
 
 
-async def test_one_persons_flood_delays_only_that_person(stage: Stage) -> None:
+async def test_a_flood_delays_only_its_person(stage: Stage) -> None:
     rooms = [stage.telegram.group(-1_001_000_000_100 - n, f"Room {n}") for n in range(5)]
     async with stage.open(TALARIA_TURNS__AT_ONCE="3", TALARIA_TURNS__PER_PERSON="2") as harness:
         release = stage.hold()
@@ -195,7 +195,7 @@ async def test_one_persons_flood_delays_only_that_person(stage: Stage) -> None:
         assert [stage.telegram.texts(room) for room in rooms] == [["echo: hello"]] * 5
 
 
-async def test_a_hundred_people_at_once_are_each_answered_once_in_their_own_chat(
+async def test_a_hundred_people_are_each_answered_once_in_their_own_chat(
     stage: Stage,
 ) -> None:
     people = range(5001, 5101)
@@ -211,7 +211,7 @@ async def test_a_hundred_people_at_once_are_each_answered_once_in_their_own_chat
     }
 
 
-async def test_a_new_bot_is_heard_even_where_it_counts_like_the_old_one(stage: Stage) -> None:
+async def test_a_new_bot_with_the_old_ones_message_numbers_is_heard(stage: Stage) -> None:
     async with stage.open() as harness:
         assert await harness.ask(ANNA, "hello") == "echo: hello"
     async with TelegramEmulator(token="987654321:AAanother-token-of-35-characters-x") as second:

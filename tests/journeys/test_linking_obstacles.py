@@ -1,4 +1,4 @@
-"""Joining accounts where something stands in the way: a restart, two memories that are too long."""
+"""Account linking with obstacles: a restart, and memories that are too long together."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, asked, texts
 from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, heard, system_of
-from tests.journeys.test_one_person import join, make_code
+from tests.journeys.test_linking import join, make_code
 from tests.journeys.test_people import claim
 
 SHORT = {"TALARIA_MEMORY__USER_LIMIT": "200"}
@@ -15,19 +15,19 @@ JOINED = "action = 'link.joined' AND detail LIKE 'became %'"
 
 
 async def remember(harness: Harness, account: Account, fact: str) -> None:
-    """The model notes a fact about whoever that is."""
+    """Have the model note a fact about the person."""
     harness.stage.plan(calls(call("memory", action="add", target="user", text=fact)), "Noted.")
     assert await harness.hears(account, "remember that") == "Noted."
 
 
 async def prompt_of(harness: Harness, account: Account) -> str:
-    """What the model is told in a fresh talk."""
+    """Return the system prompt of a new session."""
     await harness.hears(account, "/new")
     await harness.hears(account, "hello")
     return system_of(harness.stage.turns[-1])
 
 
-async def test_a_confirmation_outlives_a_restart_and_the_joining_is_written_down(
+async def test_a_confirmation_survives_a_restart_and_linking_is_audited(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
@@ -36,16 +36,14 @@ async def test_a_confirmation_outlives_a_restart_and_the_joining_is_written_down
         await harness.hears(discord, f"/link {await make_code(harness, telegram)}")
         assert asked(telegram).labels == (people.YES(), people.NO())
     async with deployment.open() as harness, asyncio.timeout(PATIENCE):
-        while not await harness.count(
-            "audit", JOINED
-        ):  # a gateway that starts looks memories through
+        while not await harness.count("audit", JOINED):  # a gateway scans memories when it starts
             await harness.press(telegram, people.YES())
         await harness.hears(discord, "in Discord")
         assert heard(deployment.turns[-1]) == ["in Telegram", "in Discord"]
         assert await harness.count("audit", JOINED) == 1
 
 
-async def test_a_code_works_once_and_not_for_who_comes_later(deployment: Stage) -> None:
+async def test_a_code_works_only_once(deployment: Stage) -> None:
     telegram, discord, slack = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         code = await make_code(harness, telegram)
@@ -60,7 +58,7 @@ async def test_a_code_works_once_and_not_for_who_comes_later(deployment: Stage) 
         )
 
 
-async def test_notes_that_do_not_fit_together_are_asked_about_and_none_is_cut(
+async def test_notes_too_long_together_are_asked_about_and_none_is_cut(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
@@ -82,7 +80,7 @@ async def test_notes_that_do_not_fit_together_are_asked_about_and_none_is_cut(
         assert theirs in system
 
 
-async def test_what_an_account_was_remembered_by_goes_with_it_when_it_is_split_off(
+async def test_unlinking_takes_an_accounts_memories_along(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
@@ -97,7 +95,7 @@ async def test_what_an_account_was_remembered_by_goes_with_it_when_it_is_split_o
         assert ("Drinks tea" in theirs, "Plays chess" in theirs) == (False, True)
 
 
-async def test_who_was_joined_with_the_owner_is_an_owner_until_split_off(deployment: Stage) -> None:
+async def test_an_account_linked_to_an_owner_is_an_owner_until_unlinked(deployment: Stage) -> None:
     telegram, _, slack = deployment.accounts(ANNA)
     async with deployment.open(allow="") as harness:
         await claim(harness)
@@ -110,7 +108,7 @@ async def test_who_was_joined_with_the_owner_is_an_owner_until_split_off(deploym
         assert deployment.turns == []
 
 
-async def test_budget_and_status_are_the_person_s_on_every_platform(deployment: Stage) -> None:
+async def test_budget_and_status_are_shared_by_linked_accounts(deployment: Stage) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         await harness.hears(telegram, "one")

@@ -1,21 +1,21 @@
-"""Going on elsewhere: /here moves a running answer, and what it asks, to another platform."""
+"""/here moves a running answer and its questions to another platform."""
 
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Stage, call, calls, results
-from tests.journeys.test_one_person import join
+from tests.journeys.test_linking import join
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
 TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
 
 
 def answers(accounts: tuple[Account, ...], words: str) -> int:
-    """How many messages on all these accounts hold these words."""
+    """Count the messages with these words on all these accounts."""
     return sum(words in text for account in accounts for text in texts(account))
 
 
-async def test_here_moves_an_answer_that_is_being_written(deployment: Stage) -> None:
+async def test_here_moves_a_running_answer(deployment: Stage) -> None:
     telegram, discord, slack = accounts = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         await join(harness, telegram, slack)
@@ -31,7 +31,7 @@ async def test_here_moves_an_answer_that_is_being_written(deployment: Stage) -> 
         assert len(deployment.turns) == 1
 
 
-async def test_here_moves_an_open_question_and_its_answer_counts_in_the_new_place(
+async def test_here_moves_an_open_question_that_is_answered_there(
     deployment: Stage,
 ) -> None:
     telegram, discord, slack = accounts = deployment.accounts(ANNA)
@@ -60,7 +60,7 @@ async def test_here_moves_an_open_question_and_its_answer_counts_in_the_new_plac
         assert len(deployment.turns) == 2
 
 
-async def test_here_shows_at_once_where_the_answer_will_be(deployment: Stage) -> None:
+async def test_here_shows_indicators_in_the_new_place_at_once(deployment: Stage) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         await join(harness, telegram, discord)
@@ -76,7 +76,7 @@ async def test_here_shows_at_once_where_the_answer_will_be(deployment: Stage) ->
         assert answers((telegram,), "a long one") == 0
 
 
-async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(deployment: Stage) -> None:
+async def test_stop_ends_an_answer_on_another_platform(deployment: Stage) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         await join(harness, telegram, discord)

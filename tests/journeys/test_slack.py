@@ -1,4 +1,4 @@
-"""What only Slack has: one command, streams, agents' threads and Stop, its home, its shortcut."""
+"""Slack only: one command, streams, agent threads and Stop, the home tab, the shortcut."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ from tests.journeys.accounts import SlackAccount, texts
 from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, facts, heard, results
 from tests.journeys.test_buttons import QUESTION
 from tests.journeys.test_indicators import Oven
-from tests.journeys.test_servers_and_channels import make_room
+from tests.journeys.test_room_platforms import make_room
 
 TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
 
@@ -26,13 +26,13 @@ def slack_of(deployment: Stage, number: int = ANNA) -> SlackAccount:
 
 
 def called(deployment: Stage, method: str) -> list[Json]:
-    """The parameters of every call of a method so far."""
+    """Return the parameters of all calls of a method so far."""
     return [parameters for name, parameters in deployment.slack.calls if name == method]
 
 
 @pytest.fixture
 def agent(deployment: Stage) -> Stage:
-    """The stage with an app that is declared to be an agent."""
+    """The stage with an app declared to be an agent."""
     deployment.slack.is_agent = True
     return deployment
 
@@ -40,7 +40,7 @@ def agent(deployment: Stage) -> Stage:
 async def answers_command(
     harness: Harness, account: SlackAccount, text: str, room: str | None = None
 ) -> str:
-    """Type `/talaria ...`; what is shown then there, or to this person alone."""
+    """Type `/talaria ...`; return the new messages there, or to this person alone."""
 
     def shown() -> list[str]:
         whispers = [one.shown for one in account.api.ephemerals(account.number)]
@@ -51,13 +51,13 @@ async def answers_command(
     return "\n".join(shown()[before:])
 
 
-async def test_the_one_command_of_slack_speaks_all_commands_and_questions(
+async def test_slacks_one_command_takes_all_commands_and_questions(
     deployment: Stage,
 ) -> None:
     anna, room = slack_of(deployment), make_room(deployment, "slack")
     async with deployment.open() as harness:
         assert "Model: " in await answers_command(harness, anna, "status")
-        async with asyncio.timeout(PATIENCE):  # just after a start only single words are commands
+        async with asyncio.timeout(PATIENCE):  # right after a start only single words are commands
             while "Sprache: de" not in await answers_command(harness, anna, "settings language de"):
                 pass
         assert "Ich beantworte Fragen" in await answers_command(harness, anna, "")
@@ -80,7 +80,7 @@ async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(
         return [one.shown for one in deployment.slack.ephemerals(ANNA)]
 
     async with deployment.open() as harness:
-        async with asyncio.timeout(PATIENCE):  # until then, the menu is not known
+        async with asyncio.timeout(PATIENCE):  # the menu is unknown until then
             while "Language: en" not in await answers_command(
                 harness, anna, "settings language en"
             ):
@@ -99,7 +99,7 @@ async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(
         assert texts(anna) == [*before, *answers, "echo: what is new?"]
 
 
-async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
+async def test_a_command_in_a_channel_without_the_bot_is_answered_privately(
     deployment: Stage,
 ) -> None:
     anna = slack_of(deployment)
@@ -110,7 +110,7 @@ async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
         assert texts(anna, elsewhere) == []
 
 
-async def test_an_answer_in_a_thread_streams_and_ends_whole(deployment: Stage) -> None:
+async def test_an_answer_in_a_thread_streams_completely(deployment: Stage) -> None:
     room = make_room(deployment, "slack")
     async with deployment.open() as harness:
         deployment.model.pace, deployment.model.deltas = 0.04, 40
@@ -127,7 +127,7 @@ async def test_an_answer_in_a_thread_streams_and_ends_whole(deployment: Stage) -
         assert not any(m.is_streaming for m in deployment.slack.messages(room.id))
 
 
-async def test_where_slack_does_not_stream_the_message_is_changed_instead(
+async def test_without_streams_the_message_is_edited(
     deployment: Stage,
 ) -> None:
     deployment.slack.can_stream = False
@@ -154,7 +154,7 @@ async def test_steps_are_shown_as_tasks_of_the_answer(deployment: Stage) -> None
         assert [task["status"] for task in answer.tasks] == ["complete"]
 
 
-async def test_each_message_to_an_agent_is_a_thread_with_a_status_until_the_answer(
+async def test_each_message_to_an_agent_is_a_thread_with_a_status(
     agent: Stage,
 ) -> None:
     anna = slack_of(agent)
@@ -171,7 +171,7 @@ async def test_each_message_to_an_agent_is_a_thread_with_a_status_until_the_answ
         assert anna.seen()[1].thread != first
 
 
-async def test_an_agent_that_asks_is_suspended_until_it_was_answered(agent: Stage) -> None:
+async def test_an_agent_is_suspended_while_its_question_is_open(agent: Stage) -> None:
     anna, place = slack_of(agent), agent.slack.dm(ANNA)
     async with agent.open() as harness:
         agent.plan(calls(QUESTION), "Blue it is.")
@@ -183,7 +183,7 @@ async def test_an_agent_that_asks_is_suspended_until_it_was_answered(agent: Stag
         await harness.until(lambda: agent.slack.status(place, root) == "active")
 
 
-async def test_slack_s_own_stop_ends_the_answer(agent: Stage) -> None:
+async def test_slacks_own_stop_ends_the_answer(agent: Stage) -> None:
     anna, place = slack_of(agent), agent.slack.dm(ANNA)
     async with agent.open() as harness:
         agent.model.pace, agent.model.deltas = 0.04, 100
@@ -199,7 +199,7 @@ async def test_slack_s_own_stop_ends_the_answer(agent: Stage) -> None:
         assert await harness.hears(anna, "go on", thread=root) == "echo: go on"
 
 
-async def test_the_home_shows_how_things_stand_and_its_buttons_work(deployment: Stage) -> None:
+async def test_the_home_tab_shows_the_status_and_its_buttons_work(deployment: Stage) -> None:
     anna = slack_of(deployment)
 
     def home() -> str:
@@ -233,7 +233,7 @@ async def test_the_home_shows_how_things_stand_and_its_buttons_work(deployment: 
         assert "Model: " in home()
 
 
-async def test_the_shortcut_asks_about_somebody_s_message_where_it_stands(
+async def test_the_shortcut_asks_about_a_message_in_its_channel(
     deployment: Stage,
 ) -> None:
     room = make_room(deployment, "slack")
@@ -248,7 +248,7 @@ async def test_the_shortcut_asks_about_somebody_s_message_where_it_stands(
         assert "The plum tree blossoms." in facts(deployment.turns[-1])
 
 
-async def test_a_channel_s_thread_goes_on_without_further_mentions(deployment: Stage) -> None:
+async def test_a_channel_thread_continues_without_mentions(deployment: Stage) -> None:
     room = make_room(deployment, "slack")
     async with deployment.open() as harness:
         root = await room.anna.says("which roses?", room=room.id)
@@ -258,7 +258,7 @@ async def test_a_channel_s_thread_goes_on_without_further_mentions(deployment: S
         assert {one.thread for one in room.anna.seen(room.id)} == {root}
 
 
-async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(deployment: Stage) -> None:
+async def test_an_archived_channel_and_missed_messages_are_handled(deployment: Stage) -> None:
     anna, room = slack_of(deployment), make_room(deployment, "slack")
     async with deployment.open() as harness:
         await harness.hears(anna, "one")
@@ -279,10 +279,10 @@ async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(deployme
 
 
 @pytest.mark.parametrize("holds", [0, 60])
-async def test_what_one_person_said_in_an_absence_is_read_in_order_whatever_the_thread(
+async def test_messages_sent_during_downtime_are_read_in_order_across_threads(
     agent: Stage, holds: int
 ) -> None:
-    """Each direct message to an agent is a thread of its own; every third takes time to read."""
+    """Each direct message to an agent is its own thread, and every third is slow to read."""
     anna = slack_of(agent)
     notes = OutboundFile(name="notes.txt", media_type="text/plain", data=b"nothing much\n" * 2000)
     async with agent.open() as harness:
@@ -295,12 +295,12 @@ async def test_what_one_person_said_in_an_absence_is_read_in_order_whatever_the_
     async with agent.open() as harness:
         await harness.until(lambda: any("number 14" in one for one in texts(anna)))
         await harness.at_rest()
-    # The files make the conversation long, so the last request may hold a summary of the oldest.
+    # The files make the conversation long, so the last request may have a summary of the oldest.
     said = dict.fromkeys(text for turn in agent.turns for text in heard(turn))
     assert [text for text in said if text.startswith("number")] == wanted
 
 
-async def test_slack_may_come_to_the_gateway_over_http(deployment: Stage) -> None:
+async def test_slack_can_reach_the_gateway_over_http(deployment: Stage) -> None:
     anna, room = slack_of(deployment), make_room(deployment, "slack")
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
@@ -320,7 +320,7 @@ async def test_slack_may_come_to_the_gateway_over_http(deployment: Stage) -> Non
         await deployment.slack.post_event(None)
 
 
-async def test_a_stream_whose_beginning_got_no_answer_before_a_restart_is_found_again(
+async def test_a_stream_started_without_a_response_is_found_after_a_restart(
     deployment: Stage,
 ) -> None:
     room, oven = make_room(deployment, "slack"), Oven()
@@ -342,7 +342,7 @@ async def test_a_stream_whose_beginning_got_no_answer_before_a_restart_is_found_
 async def test_an_edit_that_slack_applies_late_does_not_replace_the_whole_answer(
     deployment: Stage, is_restarted: bool
 ) -> None:
-    """The gateway, or its connection, ends while an edit of the growing answer is on its way."""
+    """The gateway, or its connection, ends while an edit of a live message is in flight."""
     anna, slack = slack_of(deployment), deployment.slack
     deployment.model.pace, deployment.model.deltas = 0.03, 40
     deployment.plan(TALE, TALE)

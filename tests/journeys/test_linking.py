@@ -1,4 +1,4 @@
-"""One person on three platforms: joined in chat, one talk, one memory, and parted again."""
+"""One person on three platforms: linked in chat, one conversation and memory, and unlinked."""
 
 from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA, BEN
@@ -14,7 +14,7 @@ async def make_code(harness: Harness, account: Account) -> str:
 
 
 async def join(harness: Harness, first: Account, other: Account) -> None:
-    """`other` becomes the person that `first` is, as it is meant to be done."""
+    """Link `other` to the person of `first`, with codes as intended."""
     code = await make_code(harness, first)
     assert "I asked on" in await harness.hears(other, f"/link {code}")
     await harness.press(first, people.YES())
@@ -22,11 +22,11 @@ async def join(harness: Harness, first: Account, other: Account) -> None:
 
 
 def asked_last(account: Account) -> str:
-    """The newest message that was a question about accounts."""
+    """Return the newest question about accounts."""
     return next(text for text in reversed(texts(account)) if "Once linked" in text)
 
 
-async def test_who_began_in_telegram_goes_on_in_discord_and_slack_as_one_person(
+async def test_a_person_continues_from_telegram_in_discord_and_slack(
     deployment: Stage,
 ) -> None:
     telegram, discord, slack = deployment.accounts(ANNA)
@@ -72,7 +72,7 @@ async def test_who_began_in_telegram_goes_on_in_discord_and_slack_as_one_person(
         assert "this one" in listed
 
 
-async def test_an_account_that_is_split_off_takes_along_what_it_began(deployment: Stage) -> None:
+async def test_an_unlinked_account_takes_along_what_it_began(deployment: Stage) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         await harness.hears(telegram, "in Telegram")
@@ -93,7 +93,7 @@ async def test_an_account_that_is_split_off_takes_along_what_it_began(deployment
         assert discord.user_id in listed
 
 
-async def test_what_two_accounts_said_and_were_remembered_by_becomes_one(deployment: Stage) -> None:
+async def test_linking_merges_conversations_and_memories(deployment: Stage) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         for account, fact in ((telegram, "Drinks tea"), (discord, "Plays chess")):
@@ -113,7 +113,7 @@ async def test_what_two_accounts_said_and_were_remembered_by_becomes_one(deploym
         assert "plays chess" in results(deployment.turns[-1])[0]
 
 
-async def test_a_code_in_a_room_is_refused_and_worth_nothing_afterwards(deployment: Stage) -> None:
+async def test_a_code_in_a_room_is_refused_and_revoked(deployment: Stage) -> None:
     telegram, discord, slack = deployment.accounts(ANNA)
     channel = deployment.slack.channel("general", members=(ANNA, BEN))
     guild = deployment.discord.channel(deployment.discord.guild("House", [ANNA, BEN, CLEO]))
@@ -128,7 +128,7 @@ async def test_a_code_in_a_room_is_refused_and_worth_nothing_afterwards(deployme
         assert discord.user_id not in await harness.hears(telegram, "/accounts")
 
 
-async def test_no_and_cancel_join_nobody(deployment: Stage) -> None:
+async def test_no_and_cancel_link_nobody(deployment: Stage) -> None:
     telegram, discord, slack = deployment.accounts(ANNA)
     async with deployment.open() as harness:
         await harness.hears(discord, f"/link {await make_code(harness, telegram)}")
@@ -144,7 +144,7 @@ async def test_no_and_cancel_join_nobody(deployment: Stage) -> None:
         assert [heard(body) for body in deployment.turns] == [["one"], ["two"], ["three"]]
 
 
-async def test_words_sent_on_one_platform_are_answered_there_while_the_other_is_at_work(
+async def test_each_platform_answers_while_the_other_is_busy(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)

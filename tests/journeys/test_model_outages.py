@@ -1,4 +1,4 @@
-"""Models that don't answer: other models step in, turns wait, and nobody has to ask again."""
+"""Model outages: fallback models answer, turns wait, and nobody has to ask again."""
 
 import asyncio
 import re
@@ -21,14 +21,14 @@ from tests.journeys.test_people import claim
 OVERLOADED = Fault(status=529, error="overloaded_error", message="Overloaded")
 WRONG_KEY = Fault(status=401, error="authentication_error", message="invalid x-api-key")
 PACE = 0.02
-"""Seconds of a test for a second of an outage."""
+"""Test seconds per second of an outage."""
 QUICK = Timings(outage_pace=PACE, display=PresenterTimings(first_outage=20 * PACE))
 NOTE = re.compile(r"The model is overloaded\. I'll keep trying until .*\d\d:\d\d\.")
 NINE = range(7001, 7010)
 
 
 class Provider:
-    """Anthropic's emulator, which answers turns with `fault` while there is one."""
+    """Anthropic's emulator, which answers turns with `fault` if set."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -44,7 +44,7 @@ class Provider:
 
 
 def note_of(stage: Stage, user: int) -> str:
-    """The line about an outage that a person sees now, or an empty text."""
+    """Return the visible line about an outage, or an empty text."""
     return next((text for text in stage.telegram.texts(user) if NOTE.fullmatch(text)), "")
 
 
@@ -64,7 +64,7 @@ async def test_an_outage_of_sixty_seconds_costs_nobody_an_answer(stage: Stage) -
         assert stage.telegram.texts(user) == [f"echo: I am {user}"], "the line is gone"
 
 
-async def test_a_short_hiccup_is_not_worth_a_line(stage: Stage) -> None:
+async def test_a_short_outage_shows_no_line(stage: Stage) -> None:
     stage.plan(OVERLOADED, OVERLOADED, "There you go.")
     async with stage.open(timings=QUICK) as harness:
         (message,) = await harness.messages_to(ANNA, "hello")
@@ -72,7 +72,7 @@ async def test_a_short_hiccup_is_not_worth_a_line(stage: Stage) -> None:
     assert message.history == ["There you go."]
 
 
-async def test_a_wait_can_be_stopped_and_holds_up_no_command(stage: Stage) -> None:
+async def test_a_waiting_turn_can_be_stopped_and_blocks_no_command(stage: Stage) -> None:
     Provider(stage)
     anna = stage.account("telegram", ANNA)
     async with stage.open(timings=QUICK) as harness:
@@ -85,7 +85,7 @@ async def test_a_wait_can_be_stopped_and_holds_up_no_command(stage: Stage) -> No
         assert await harness.count("turns", "state = 'stopped' AND waiting_since IS NULL") == 1
 
 
-async def test_a_wait_that_is_over_says_so(stage: Stage) -> None:
+async def test_the_end_of_a_wait_is_shown(stage: Stage) -> None:
     Provider(stage)
     async with stage.open(timings=QUICK, TALARIA_MODEL__PATIENCE="1") as harness:
         reported = await harness.ask(ANNA, "hello")
@@ -93,7 +93,7 @@ async def test_a_wait_that_is_over_says_so(stage: Stage) -> None:
     assert "/retry" in reported
 
 
-async def test_what_is_written_meanwhile_goes_into_the_same_answer(stage: Stage) -> None:
+async def test_messages_during_a_wait_get_the_same_answer(stage: Stage) -> None:
     provider = Provider(stage)
     async with stage.open(timings=QUICK) as harness:
         await stage.telegram.says(ANNA, "what is the capital of France?")
@@ -105,7 +105,7 @@ async def test_what_is_written_meanwhile_goes_into_the_same_answer(stage: Stage)
     assert heard(stage.turns[-1]) == ["what is the capital of France?", "and of Spain?"]
 
 
-async def test_a_process_killed_during_a_wait_goes_on_where_it_was(stage: Stage) -> None:
+async def test_a_wait_continues_after_a_kill(stage: Stage) -> None:
     provider = Provider(stage)
     provider.fault = None
     seen: list[bool] = []
@@ -140,7 +140,7 @@ async def test_a_process_killed_during_a_wait_goes_on_where_it_was(stage: Stage)
 
 
 async def waiting_since(stage: Stage) -> int:
-    """The beginning of the outage that a turn waits out, once it is on disk."""
+    """Return the start of the outage that a turn waits for, once it is stored."""
     async with asyncio.timeout(PATIENCE):
         while True:
             with sqlite3.connect(f"file:{stage.home / 'state.db'}?mode=ro", uri=True) as database:
@@ -186,7 +186,7 @@ async def test_another_provider_answers_in_the_middle_of_a_conversation(stage: S
         (replace(WRONG_KEY, status=404, error="not_found_error"), "doesn't have it"),
     ],
 )
-async def test_a_fault_is_told_to_the_owner_only_and_the_answer_comes_by_itself(
+async def test_a_fault_is_reported_to_the_owner_only_and_the_answer_follows(
     stage: Stage, fault: Fault, words: str
 ) -> None:
     provider = Provider(stage)
@@ -217,7 +217,7 @@ async def test_an_owner_who_only_claimed_gets_notices_of_faults(stage: Stage) ->
         await harness.at_rest()
 
 
-async def test_without_a_direct_chat_faults_are_told_in_the_console_and_the_log(
+async def test_without_a_direct_chat_faults_are_in_the_console_and_the_log(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     provider = Provider(stage)
@@ -234,7 +234,7 @@ async def test_without_a_direct_chat_faults_are_told_in_the_console_and_the_log(
         assert "only in the console" not in await terminal.ask("/status")
 
 
-def test_a_name_without_a_key_for_its_provider_is_refused_at_the_start(stage: Stage) -> None:
+def test_a_model_without_its_providers_key_prevents_the_start(stage: Stage) -> None:
     with pytest.raises(
         SettingsError, match="openai:gpt-5-mini is configured as a model, but neither"
     ):

@@ -1,4 +1,4 @@
-"""Rooms on Discord and Slack: answered in place, each their own talk, nothing private shown."""
+"""Rooms on Discord and Slack: answered in place, a conversation each, nothing private shown."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gateway.texts import rooms
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Harness, Stage, call, calls, facts, heard, results, system_of
-from tests.journeys.test_one_person import join
+from tests.journeys.test_linking import join
 from tests.journeys.test_people import claim
 
 CLEO = 13
@@ -35,7 +35,7 @@ def make_room(deployment: Stage, platform: str, *people: int) -> Room:
             deployment.discord.channel(deployment.discord.guild("House", numbers), "kitchen")
         )
     else:
-        # Whoever is in a workspace can read along in its public channels.
+        # All members of a workspace can read its public channels.
         kind = "channel" if people == () else "group"
         room = deployment.slack.channel("kitchen", members=numbers, kind=kind)
     anna, ben, cleo = (deployment.account(platform, number) for number in (ANNA, BEN, CLEO))
@@ -43,14 +43,14 @@ def make_room(deployment: Stage, platform: str, *people: int) -> Room:
 
 
 async def own(harness: Harness, account: Account) -> None:
-    """The owner's account this is, by way of Telegram."""
+    """Return the owner's account, claimed through Telegram."""
     telegram = harness.stage.account("telegram", account.number)
     await claim(harness, account.number)
     await join(harness, telegram, account)
 
 
 @both
-async def test_a_mention_is_answered_in_its_place_and_what_is_not_for_us_is_not(
+async def test_only_a_mention_is_answered_and_in_its_place(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -67,7 +67,7 @@ async def test_a_mention_is_answered_in_its_place_and_what_is_not_for_us_is_not(
 
 
 @both
-async def test_everyone_has_their_own_conversation_in_a_room_and_no_private_memory(
+async def test_people_in_a_room_have_own_conversations_without_private_memory(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -94,7 +94,7 @@ async def test_everyone_has_their_own_conversation_in_a_room_and_no_private_memo
 
 
 @both
-async def test_a_room_can_share_one_conversation_or_be_left_in_silence(
+async def test_a_room_can_share_one_conversation_or_be_silenced(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -121,12 +121,12 @@ async def test_a_room_can_share_one_conversation_or_be_left_in_silence(
 
 
 def _under(room: Room, root: str) -> str | None:
-    """Slack's rooms talk in threads."""
+    """Return the thread for answers: Slack rooms answer in threads."""
     return root if room.anna.platform == "slack" else None
 
 
 @both
-async def test_what_a_person_shares_is_seen_in_the_room_and_taken_back(
+async def test_a_shared_memory_is_visible_in_the_room_until_unshared(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)
@@ -154,7 +154,7 @@ async def test_what_a_person_shares_is_seen_in_the_room_and_taken_back(
 
 
 @both
-async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes(
+async def test_a_private_room_ends_when_another_person_joins(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform, ANNA)
@@ -180,9 +180,7 @@ async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes
 
 
 @both
-async def test_a_preference_of_style_that_was_noted_for_anyone_is_kept_in_rooms(
-    deployment: Stage, platform: str
-) -> None:
+async def test_a_style_preference_applies_in_rooms(deployment: Stage, platform: str) -> None:
     room, style = make_room(deployment, platform), "Wants to be called Annie"
     async with deployment.open() as harness:
         entry = {"action": "add", "target": "user", "text": style, "for_anyone": True}
@@ -198,9 +196,7 @@ async def test_a_preference_of_style_that_was_noted_for_anyone_is_kept_in_rooms(
 
 
 @both
-async def test_what_a_room_was_told_to_remember_everyone_there_meets(
-    deployment: Stage, platform: str
-) -> None:
+async def test_a_rooms_memory_applies_to_everyone_there(deployment: Stage, platform: str) -> None:
     room = make_room(deployment, platform)
     async with deployment.open() as harness:
         deployment.plan(calls(call("memory", action="add", text="Dinner is at eight")), "Noted.")
@@ -212,7 +208,7 @@ async def test_what_a_room_was_told_to_remember_everyone_there_meets(
 
 
 @both
-async def test_what_a_person_has_set_is_changed_but_not_shown_in_a_room(
+async def test_personal_settings_change_but_are_not_shown_in_a_room(
     deployment: Stage, platform: str
 ) -> None:
     room = make_room(deployment, platform)

@@ -1,4 +1,4 @@
-"""What only Discord has: its command menu, threads and forums, short messages, servers."""
+"""Discord only: its command menu, threads and forums, short messages, servers."""
 
 from adapters.messages import OutboundFile
 from gateway.interfaces.http.health import examine
@@ -7,8 +7,8 @@ from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import DiscordAccount, texts
 from tests.journeys.stage import Harness, Stage, calls, facts, heard
 from tests.journeys.test_buttons import QUESTION
-from tests.journeys.test_one_person import join
-from tests.journeys.test_servers_and_channels import CLEO, make_room
+from tests.journeys.test_linking import join
+from tests.journeys.test_room_platforms import CLEO, make_room
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "word " * 80 for number in range(12))
 
@@ -20,7 +20,7 @@ def discord_of(deployment: Stage, number: int = ANNA) -> DiscordAccount:
 async def chooses(
     harness: Harness, account: DiscordAccount, name: str, text: str = "", room: str | None = None
 ) -> list[str]:
-    """Use a command of the menu; what the bot then says there, besides what it said."""
+    """Use a command of the menu; return the bot's new messages there."""
 
     def shown() -> list[str]:
         return account.whispered() if room else texts(account)
@@ -30,7 +30,7 @@ async def chooses(
     return shown()[before:]
 
 
-async def test_commands_are_chosen_from_the_menu_and_answered_where_they_were_used(
+async def test_menu_commands_are_answered_where_they_are_used(
     deployment: Stage,
 ) -> None:
     anna, room = discord_of(deployment), make_room(deployment, "discord")
@@ -99,7 +99,7 @@ async def test_a_reply_that_only_confirms_is_ephemeral_in_the_direct_chat_too(
         assert not any(one.is_loading for one in originals)
 
 
-async def test_a_thread_and_a_post_of_a_forum_are_conversations_of_their_own(
+async def test_a_thread_and_a_forum_post_are_own_conversations(
     deployment: Stage,
 ) -> None:
     anna = discord_of(deployment)
@@ -123,7 +123,7 @@ async def test_a_thread_and_a_post_of_a_forum_are_conversations_of_their_own(
         assert heard(deployment.turns[-1]) == ["which roses?", "red ones?"]
 
 
-async def test_a_mention_may_open_a_thread_of_its_own(deployment: Stage) -> None:
+async def test_a_mention_can_open_a_thread(deployment: Stage) -> None:
     room = make_room(deployment, "discord")
     async with deployment.open(TALARIA_DISCORD__THREAD_PER_MENTION="true") as harness:
         asked = await room.anna.says("which roses?", room=room.id)
@@ -133,7 +133,7 @@ async def test_a_mention_may_open_a_thread_of_its_own(deployment: Stage) -> None
         assert heard(deployment.turns[-1]) == ["which roses?", "red?"]
 
 
-async def test_a_long_answer_comes_in_parts_of_which_only_the_first_rings(
+async def test_only_the_first_part_of_a_long_answer_notifies(
     deployment: Stage,
 ) -> None:
     anna = discord_of(deployment)
@@ -147,7 +147,7 @@ async def test_a_long_answer_comes_in_parts_of_which_only_the_first_rings(
         assert [part.rings for part in parts] == [True] + [False] * (len(parts) - 1)
 
 
-async def test_words_of_the_model_ping_nobody_but_whom_they_answer(deployment: Stage) -> None:
+async def test_the_models_text_pings_only_the_person_it_answers(deployment: Stage) -> None:
     room = make_room(deployment, "discord")
     async with deployment.open() as harness:
         deployment.plan(f"@everyone, ask <@{room.ben.user_id}>!")
@@ -160,7 +160,7 @@ async def test_words_of_the_model_ping_nobody_but_whom_they_answer(deployment: S
         assert str(answer.reference) == asked
 
 
-async def test_a_command_where_the_bot_was_only_brought_along_is_answered_there(
+async def test_a_command_in_a_chat_without_the_bot_is_answered_there(
     deployment: Stage,
 ) -> None:
     async with deployment.open() as harness:
@@ -173,7 +173,7 @@ async def test_a_command_where_the_bot_was_only_brought_along_is_answered_there(
         )
 
 
-async def test_a_server_that_throws_the_bot_out_is_left_in_peace(deployment: Stage) -> None:
+async def test_a_server_that_removes_the_bot_gets_no_messages(deployment: Stage) -> None:
     room = make_room(deployment, "discord")
     async with deployment.open() as harness:
         released = deployment.hold()
@@ -189,7 +189,7 @@ async def test_a_server_that_throws_the_bot_out_is_left_in_peace(deployment: Sta
         assert await harness.hears(room.anna, "here?") == "echo: here?"
 
 
-async def test_who_blocks_the_bot_is_left_in_peace_and_heard_again_when_they_write(
+async def test_a_person_who_blocks_the_bot_gets_nothing_until_they_write(
     deployment: Stage,
 ) -> None:
     anna = discord_of(deployment)
@@ -201,7 +201,7 @@ async def test_who_blocks_the_bot_is_left_in_peace_and_heard_again_when_they_wri
         assert "echo: are you there?" in await harness.hears(anna, "are you there?")
 
 
-async def test_without_its_intent_discord_stops_by_itself_and_health_names_the_switch(
+async def test_without_its_intent_only_discord_stops_and_health_says_why(
     deployment: Stage,
 ) -> None:
     deployment.discord.without_intents("message_content")
@@ -219,7 +219,7 @@ async def test_without_its_intent_discord_stops_by_itself_and_health_names_the_s
         assert await harness.hears(discord_of(deployment), "hello") == "echo: hello"
 
 
-async def test_what_was_said_while_the_gateway_was_closed_is_answered_once(
+async def test_messages_sent_during_downtime_are_answered_once(
     deployment: Stage,
 ) -> None:
     anna, room = discord_of(deployment), make_room(deployment, "discord")
@@ -237,7 +237,7 @@ async def test_what_was_said_while_the_gateway_was_closed_is_answered_once(
         assert texts(room.ben, room.id) == ["echo: one", "echo: two"]
 
 
-async def test_what_began_in_discord_can_be_asked_for_in_telegram(deployment: Stage) -> None:
+async def test_a_discord_conversation_continues_in_telegram(deployment: Stage) -> None:
     anna, telegram = discord_of(deployment), deployment.account("telegram", ANNA)
     notes = OutboundFile(name="notes.txt", media_type="text/plain", data=b"Plum is the word.")
     async with deployment.open() as harness:
@@ -251,7 +251,7 @@ async def test_what_began_in_discord_can_be_asked_for_in_telegram(deployment: St
         assert texts(telegram)[-1] == "Blue it is."
 
 
-async def test_the_bot_s_role_and_replies_to_it_are_mentions_and_everyone_is_not(
+async def test_replies_and_the_bots_role_are_mentions_but_everyone_is_not(
     deployment: Stage,
 ) -> None:
     room, say = make_room(deployment, "discord"), deployment.discord.says

@@ -1,16 +1,16 @@
-"""Money of the day with a real provider's SDK: one budget on every platform, others unharmed."""
+"""Daily budgets with a real provider's SDK: one per person on all platforms."""
 
 from agent_core.models.catalog import load_table
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.stage import Stage, is_turn
-from tests.journeys.test_one_person import join
+from tests.journeys.test_linking import join
 from tests.journeys.test_people import claim
 
 LITTLE = {"TALARIA_COST__PERSON_DAY_USD": "0.002"}
-"""US dollars: less than one answer costs with an empty cache, more than it does at the least."""
+"""US dollars: less than an answer costs with an empty cache, more than with a full one."""
 
 
-async def test_who_spent_the_day_on_one_platform_is_stopped_on_all_and_others_are_not(
+async def test_a_budget_spent_on_one_platform_counts_on_all_for_that_person(
     deployment: Stage,
 ) -> None:
     telegram, discord, _ = deployment.accounts(ANNA)
@@ -32,7 +32,7 @@ async def test_who_spent_the_day_on_one_platform_is_stopped_on_all_and_others_ar
         assert f"Prices as of: claude-sonnet-5-5 {known.price.as_of}" in reported
 
 
-async def test_near_the_ceiling_haiku_answers(stage: Stage) -> None:
+async def test_near_the_quota_haiku_answers(stage: Stage) -> None:
     near = {"TALARIA_COST__CHEAP_FROM_PERCENT": "1", "TALARIA_COST__PERSON_DAY_USD": "0.05"}
     async with stage.open(**near) as harness:
         await harness.ask(ANNA, "hello")
