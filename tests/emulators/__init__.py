@@ -1,1 +1,1 @@
-"""Loopback servers of the platforms and models, to which the real SDKs talk."""
+"""Loopback servers of platforms and models, for the real SDKs."""

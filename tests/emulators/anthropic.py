@@ -47,7 +47,7 @@ STATUS_TYPES = {
 
 
 class AnthropicEmulator(Emulator):
-    """The server. `move` turns its clock, by which cached prefixes grow old."""
+    """The server. `move` advances the clock by which cached prefixes expire."""
 
     def __init__(self, *, models: Iterable[str] = MODELS, **options: Any) -> None:
         super().__init__(**options)
@@ -59,7 +59,7 @@ class AnthropicEmulator(Emulator):
         self._paused: set[str] = set()
 
     def move(self, seconds: float) -> None:
-        """Let time pass for the cache."""
+        """Advance the cache's clock."""
         self._moved += seconds
 
     async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -72,7 +72,7 @@ class AnthropicEmulator(Emulator):
                 return await self._messages(request)
             case ("POST", "/v1/messages/count_tokens"):
                 body = await request.json()
-                # Counting takes the same request without an answer's limit.
+                # Counting takes the same request without `max_tokens`.
                 said = complain({"max_tokens": 1, **body})
                 if said:
                     return _error(400, said)
@@ -148,14 +148,14 @@ class AnthropicEmulator(Emulator):
         return await self.stream(request, body, events, fault)
 
     def _complain_of_prefill(self, body: Json) -> str | None:
-        """Only a paused answer may stand last, unchanged, to be gone on with."""
+        """Only a paused answer may come last, unchanged, to be continued."""
         last = body["messages"][-1]
         if last["role"] == "user" or _bare(as_blocks(last["content"])) in self._paused:
             return None
         return "This model does not support assistant message prefill."
 
     def compose(self, model: str, answer: Answer, usage: Json) -> Json:
-        """The whole message, as a call without streaming would get it."""
+        """Return the whole message, as a call without streaming would."""
         number = next(self._numbers)
         blocks = [
             _finish(block, f"{number}_{place}", model) for place, block in enumerate(answer.blocks)
@@ -177,7 +177,7 @@ class AnthropicEmulator(Emulator):
 
 
 def echo(body: Json) -> Answer:
-    """The default answer: what was said since the last answer, cut at `max_tokens`."""
+    """The default answer: the text since the last answer, cut at `max_tokens`."""
     said: list[str] = []
     for message in reversed(body["messages"]):
         if message["role"] == "assistant":
@@ -201,7 +201,7 @@ def _say(block: Json) -> str:
 
 
 def _finish(block: Json, mark: str, model: str) -> Json:
-    """A block with the ids and signatures that the API itself would put there."""
+    """Return a block with the ids and signatures that the API adds."""
     if block["type"] == "tool_use":
         return {"id": f"toolu_{mark}", "input": {}, **block}
     if block["type"] == "thinking":
@@ -210,7 +210,7 @@ def _finish(block: Json, mark: str, model: str) -> Json:
 
 
 def _bare(blocks: list[Json]) -> str:
-    """Blocks as text, without their breakpoints."""
+    """Return blocks as text, without their breakpoints."""
     return json.dumps(
         [{key: block[key] for key in sorted(block) if key != "cache_control"} for block in blocks]
     )
@@ -228,15 +228,17 @@ def _arguments(block: Json) -> str:
 
 
 def render_events(message: Json, deltas: int) -> list[bytes]:
-    """A message as the server-sent events in which it would arrive."""
+    """Return a message as server-sent events."""
     head = {**message, "content": [], "stop_reason": None, "stop_details": None}
     head["usage"] = {**message["usage"], "output_tokens": 1}
     events = [_sse("message_start", {"message": head}), _sse("ping", {})]
     for index, block in enumerate(message["content"]):
-        events.append(_sse("content_block_start", {"index": index, "content_block": _bud(block)}))
+        events.append(
+            _sse("content_block_start", {"index": index, "content_block": _start_block(block)})
+        )
         events.extend(
             _sse("content_block_delta", {"index": index, "delta": delta})
-            for delta in _grow(block, deltas)
+            for delta in _stream_block(block, deltas)
         )
         events.append(_sse("content_block_stop", {"index": index}))
     change = {key: message[key] for key in ("stop_reason", "stop_sequence", "stop_details")}
@@ -246,8 +248,8 @@ def render_events(message: Json, deltas: int) -> list[bytes]:
     return events
 
 
-def _bud(block: Json) -> Json:
-    """A block as it looks when it begins."""
+def _start_block(block: Json) -> Json:
+    """Return a block as it starts."""
     match block["type"]:
         case "text":
             return {"type": "text", "text": ""}
@@ -258,7 +260,7 @@ def _bud(block: Json) -> Json:
     return block
 
 
-def _grow(block: Json, deltas: int) -> list[Json]:
+def _stream_block(block: Json, deltas: int) -> list[Json]:
     match block["type"]:
         case "text":
             return [{"type": "text_delta", "text": piece} for piece in cut(block["text"], deltas)]

@@ -1,4 +1,4 @@
-"""Prefix-cache accounting as Anthropic's API does it: by blocks, breakpoints, minimum and age."""
+"""Prefix-cache accounting like Anthropic's API: by blocks, breakpoints, minimum and age."""
 
 import hashlib
 import json
@@ -12,22 +12,22 @@ Json = dict[str, Any]
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 LOOKBACK = 20
-"""How many blocks before a breakpoint are looked at for an entry."""
+"""How many blocks before a breakpoint are searched for an entry."""
 MINIMUM = 1024
 """Tokens below which a prefix is not cached."""
 TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}
 
 
 class PrefixCache:
-    """Which prefixes are warm, and what a request costs with them."""
+    """The cached prefixes, and a request's cost with them."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._entries: dict[bytes, tuple[float, float]] = {}
-        """Prefix hash -> (time of death, lifetime)."""
+        """Prefix hash -> (expiry, lifetime)."""
 
     def account(self, measured: "Measured") -> Json:
-        """The input side of `usage` for a request, which warms the cache on the way."""
+        """Return the input side of `usage` for a request, and cache its prefixes."""
         now = self._clock()
         totals, hashes, points = measured.totals, measured.hashes, measured.points
         read = self._find(hashes, points, now)
@@ -56,7 +56,7 @@ class PrefixCache:
         }
 
     def _find(self, hashes: list[bytes], points: list[tuple[int, str]], now: float) -> int:
-        """The place of the longest warm prefix, or -1."""
+        """Return the index of the longest cached prefix, or -1."""
         best = -1
         for point, _ in points:
             for place in range(point, max(point - LOOKBACK, best), -1):
@@ -69,7 +69,7 @@ class PrefixCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A request's blocks: tokens and prefix hash up to each one's end, and the breakpoints."""
+    """A request's breakpoints, and the tokens and prefix hash up to the end of each block."""
 
     totals: list[int]
     hashes: list[bytes]
@@ -82,7 +82,7 @@ class Measured:
 
 
 def measure(body: Json) -> Measured:
-    """Lay a request's blocks out in order and count them."""
+    """Put a request's blocks in order and count them."""
     totals: list[int] = []
     hashes: list[bytes] = []
     points: list[tuple[int, str]] = []
@@ -102,7 +102,7 @@ def measure(body: Json) -> Measured:
 
 
 def _blocks(body: Json) -> Iterator[tuple[str, Json]]:
-    """Every block in the order in which the API lays them out."""
+    """Return every block in the API's order."""
     for tool in body.get("tools", ()):
         yield "tool", tool
     yield from (("system", block) for block in as_blocks(body.get("system", ())))
@@ -111,5 +111,5 @@ def _blocks(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def as_blocks(content: Any) -> list[Json]:
-    """Content as blocks; a string is short for one text block."""
+    """Return content as blocks; a string stands for one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

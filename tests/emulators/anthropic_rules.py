@@ -1,4 +1,4 @@
-"""What Anthropic's Messages API refuses in a request, and with which words."""
+"""The requests that Anthropic's Messages API refuses, and its error messages."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ BLOCKS = {
 }
 MOST_IMAGES = 100
 MANY_IMAGES = 20
-"""Above it the pictures may have 2,000 pixels a side only."""
+"""With more pictures, each may have only 2,000 pixels a side."""
 LARGEST_IMAGE = 5 * 1024 * 1024
 """Characters of base64."""
 BREAKPOINTS = 4
@@ -30,12 +30,12 @@ TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
 def sign(thinking: str, model: str) -> str:
-    """The signature under a thinking block, which only this model's own text has."""
+    """Sign a thinking block, so that only this model's own text is accepted."""
     return hashlib.sha256(f"{model}\n{thinking}".encode()).hexdigest()
 
 
 def complain(body: Json) -> str | None:
-    """Why a request is answered with 400 invalid_request_error; None for a good one."""
+    """Return why a request gets 400 invalid_request_error; None for a valid one."""
     return (
         _complain_of_keys(body)
         or _complain_of_tools(body)
@@ -157,7 +157,7 @@ def _complain_of_image(source: Any, side: int) -> str | None:
 
 
 def _complain_of_pairs(body: Json) -> str | None:
-    """Each tool_use is answered at once, and nothing else is."""
+    """Each tool_use needs its result at once, and nothing else does."""
     asked: list[str] = []
     seen: set[str] = set()
     for place, (role, blocks) in enumerate(_turns(body)):
@@ -194,7 +194,7 @@ def _complain_of_pairs(body: Json) -> str | None:
 
 
 def _turns(body: Json) -> list[tuple[str, list[Json]]]:
-    """Messages with neighbours of one role joined, as the API joins them."""
+    """Join neighbouring messages of one role, like the API."""
     turns: list[tuple[str, list[Json]]] = []
     for message in body["messages"]:
         blocks = as_blocks(message["content"])

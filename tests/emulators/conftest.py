@@ -1,4 +1,4 @@
-"""The emulated Bot API with its cast, and the real SDK connected to it."""
+"""The emulated Bot API with its people and chats, and the real SDK connected to it."""
 
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,7 @@
-"""A small faithful Discord on loopback: REST, gateway, and strings to pull for tests.
+"""A small, faithful Discord on loopback: REST, gateway, and controls for tests.
 
-In a test: `async with DiscordEmulator() as api:`. As a process of its own:
-`python -m tests.emulators.discord --port 8082`, moved through `/_test/...` (`discord_control`).
+In a test: `async with DiscordEmulator() as api:`. As its own process:
+`python -m tests.emulators.discord --port 8082`, controlled over `/_test/...` (`discord_control`).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.emulators.discord_shapes import IS_VOICE, Interaction, Json, Message,
 from tests.emulators.discord_world import PRIVILEGED, Channel, Intents, Place, World
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAx.Gemul8.ated-token-of-a-bot-for-tests-only-xxx"
-"""Its first part is the bot's id, as in real ones."""
+"""The first part is the bot's id, as in real tokens."""
 T = TypeVar("T")
 _BODY_LIMIT = 120_000_000
 """Bytes of a request: more than ten files of the largest size."""
@@ -29,7 +29,7 @@ _TICK = 0.005
 
 
 class DiscordEmulator:
-    """One bot account behind a server with both doors of Discord on one port."""
+    """One bot account and one server; REST and gateway share a port."""
 
     def __init__(self, *, token: str = TOKEN, port: int = 0) -> None:
         self.token = token
@@ -50,7 +50,7 @@ class DiscordEmulator:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen on loopback; with port 0 on a port of the system's choice."""
+        """Listen on loopback; with port 0 on a free port."""
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_get("/gateway", self.gateway.serve)
         application.router.add_get("/gateway/", self.gateway.serve)
@@ -66,27 +66,27 @@ class DiscordEmulator:
         self.gateway.url = self.rest.gateway_url = self.gateway_url
 
     async def stop(self) -> None:
-        """Break every connection and close the port. `start` opens the same one again."""
+        """Break every connection and close the port. `start` opens the same port again."""
         for line in list(self.gateway.lines):
             line.close(1006)
         if self._runner is not None:
             await self._runner.cleanup()
 
-    # Who and where
+    # Identity and addresses
 
     @property
     def user_id(self) -> int:
-        """The bot."""
+        """The bot's id."""
         return self.world.bot_id
 
     @property
     def application_id(self) -> int:
-        """Not the bot's id, so that mixing them up shows."""
+        """Differs from the bot's id, so that mixing them up shows."""
         return self.world.application_id
 
     @property
     def port(self) -> int:
-        """Where it listens, once it does."""
+        """The port in use."""
         return self._port
 
     @property
@@ -100,39 +100,39 @@ class DiscordEmulator:
         return f"ws://127.0.0.1:{self._port}/gateway"
 
     def user(self, number: int) -> int:
-        """A person's snowflake, made on first use; the same in every run."""
+        """Return a person's snowflake, created on first use; the same in every run."""
         return self.world.user(number)
 
     def other_bot(self, number: int) -> int:
-        """Somebody who is a bot too."""
+        """Return the id of another bot."""
         user_id = self.world.user(number)
         self.world.users[user_id]["bot"] = True
         return user_id
 
     def dm(self, number: int) -> int:
-        """The id of the direct channel with that person; the same in every run."""
+        """Return the id of the direct channel with that person; the same in every run."""
         return self._dm(number).id
 
     def guild(self, name: str = "Guild", members: Sequence[int] = ()) -> int:
-        """A server with the bot and these people (their numbers)."""
+        """Create a server with the bot and these people (their numbers)."""
         return self.world.guild(name, [self.user(number) for number in members]).id
 
     def role(self, guild_id: int) -> int:
-        """The bot's own role in a server."""
+        """Return the bot's own role in a server."""
         return self.world.guilds[guild_id].role_id
 
     def channel(self, guild_id: int, name: str = "general") -> int:
-        """A text channel of a server."""
+        """Create a text channel of a server."""
         return self.world.channel(guild_id, name).id
 
     def forum(self, guild_id: int, name: str = "forum") -> int:
-        """A forum of a server; its posts are threads."""
+        """Create a forum of a server; its posts are threads."""
         return self.world.channel(guild_id, name, Place.FORUM).id
 
     async def thread(
         self, channel_id: int, name: str, number: int, *, text: str | None = None
     ) -> int:
-        """A person opens a thread; in a forum a post, whose first message is the text or name."""
+        """Open a thread as a person; in a forum a post, whose first message is the text or name."""
         parent = self.world.channels[channel_id]
         assert parent.guild_id is not None
         thread = self.world.channel(
@@ -162,10 +162,10 @@ class DiscordEmulator:
         role_mention: bool = False,
         is_voice: bool = False,
     ) -> int:
-        """A person writes, in their direct channel or another; returns the message's id.
+        """Write as a person, in their direct channel or another; returns the message's id.
 
-        Mentions are snowflakes; those that the text does not carry are put in front of it, and
-        so is the bot's role. A reply pings the one it answers. A voice note is a file alone.
+        Mentions are snowflakes; those missing from the text are put in front of it, and so is the
+        bot's role. A reply pings the author of the original. A voice note is a file alone.
         """
         place = self._dm(number) if channel is None else self.world.channels[channel]
         tags = [f"<@{user_id}>" for user_id in mentions]
@@ -179,7 +179,7 @@ class DiscordEmulator:
         return message.id
 
     async def edits(self, message_id: int, text: str) -> None:
-        """The author changes a message."""
+        """Change a message as its author."""
         message = self.world.messages[message_id]
         message.content = text
         self.wire.ping(message, None)
@@ -187,36 +187,36 @@ class DiscordEmulator:
         await asyncio.sleep(0)
 
     async def unfurls(self, message_id: int) -> None:
-        """Discord shows the preview of a link: an update of the message that is no edit."""
+        """Show the preview of a link: an update of the message that is no edit."""
         self.wire.unfurl(self.world.messages[message_id])
         await asyncio.sleep(0)
 
     async def notes(self, number: int, kind: int, *, channel: int) -> int:
-        """Discord writes a line about somebody: 6 a pin, 7 a newcomer, 18 a thread opened."""
+        """Write a system message about a person: 6 a pin, 7 a join, 18 a new thread."""
         message = self._write(number, "", self.world.channels[channel], system_type=kind)
         await asyncio.sleep(0)
         return message.id
 
     async def deletes(self, message_id: int) -> None:
-        """Somebody takes a message away."""
+        """Delete a message."""
         self.wire.remove(self.world.messages[message_id])
         await asyncio.sleep(0)
 
     async def reacts(self, number: int, message_id: int, emoji: str, *, is_on: bool = True) -> None:
-        """A person reacts, or takes it back."""
+        """React as a person, or remove the reaction."""
         message = self.world.messages[message_id]
         self.wire.react(message, emoji, self.user(number), is_on=is_on)
         await asyncio.sleep(0)
 
     async def joins(self, number: int, guild_id: int, *, is_there: bool = True) -> None:
-        """A person comes to a server, or leaves it."""
+        """Let a person join a server, or leave it."""
         self.world.join(guild_id, self.user(number), is_there=is_there)
         await asyncio.sleep(0)
 
     async def presses(
         self, number: int, message_id: int, custom_id: str, *, values: Sequence[str] = ()
     ) -> int:
-        """A person presses a button; returns the interaction's id. `KeyError`: no such button."""
+        """Press a button as a person; returns the interaction's id. `KeyError`: no such button."""
         pressed = self.rest.interactions.press(self.user(number), message_id, custom_id, values)
         await asyncio.sleep(0)
         return pressed.id
@@ -230,10 +230,10 @@ class DiscordEmulator:
         options: dict[str, Any] | None = None,
         is_user_install: bool = False,
     ) -> int:
-        """A person uses a slash command; returns the interaction's id.
+        """Use a slash command as a person; returns the interaction's id.
 
-        As a user install without a channel it is used in a server where the bot is not: only
-        the interaction's own token writes there.
+        A user install without a channel is used in a server without the bot: only the
+        interaction's own token writes there.
         """
         if channel is not None:
             place = self.world.channels[channel]
@@ -248,21 +248,21 @@ class DiscordEmulator:
         await asyncio.sleep(0)
         return used.id
 
-    # What is seen
+    # What people see
 
     def texts(self, channel: int) -> list[str]:
-        """What the bot's visible messages say now, in order; not those that only think."""
+        """Return the current texts of the bot's visible messages, except those still loading."""
         return [one.content for one in self.messages(channel) if not one.is_loading]
 
     def messages(self, channel: int, *, author: int | None = None) -> list[Message]:
-        """The visible messages of the bot, or of another author, in order."""
+        """Return the visible messages of the bot, or of another author, in order."""
         author = self.user_id if author is None else author
         place = self.world.channels.get(channel)
         ids = place.order if place is not None else []
         return [one for one in map(self.message, ids) if one.author_id == author]
 
     def ephemerals(self, number: int) -> list[Message]:
-        """What only this person sees, in the order of their interactions; not what only thinks."""
+        """Return what only this person sees, by interaction, except messages still loading."""
         ids = [
             answer.message_id
             for one in self.interactions
@@ -273,25 +273,25 @@ class DiscordEmulator:
         return [one for one in known if one and one.is_ephemeral and not one.is_loading]
 
     def message(self, message_id: int) -> Message:
-        """Any message that still is. `KeyError`: it is not, or was deleted."""
+        """Return an existing message. Raises `KeyError`."""
         return self.world.messages[message_id]
 
     def reactions(self, message_id: int) -> list[str]:
-        """The bot's, in order."""
+        """Return the bot's reactions, in order."""
         message = self.world.messages[message_id]
         return [emoji for emoji, who in message.reactions.items() if self.user_id in who]
 
     def typings(self, channel: int) -> int:
-        """How often the bot was seen typing there."""
+        """Return how often the bot typed there."""
         return self.wire.typings.count(channel)
 
     @property
     def interactions(self) -> list[Interaction]:
-        """All that people asked, in order, with how each was answered."""
+        """All interactions, in order, with their answers."""
         return self.rest.interactions.all
 
     def interaction(self, interaction_id: int) -> Interaction:
-        """One of them."""
+        """Return an interaction."""
         return next(one for one in self.interactions if one.id == interaction_id)
 
     def synced_commands(self) -> list[Json]:
@@ -300,22 +300,22 @@ class DiscordEmulator:
 
     @property
     def calls(self) -> list[tuple[str, str]]:
-        """Method and path (behind /api/v10) of every REST call."""
+        """Method and path (after /api/v10) of every REST call."""
         return self.rest.calls
 
     @property
     def identifies(self) -> int:
-        """IDENTIFYs that came, refused ones too."""
+        """IDENTIFYs received, including refused ones."""
         return self.gateway.identifies
 
     @property
     def resumes(self) -> int:
-        """RESUMEs that came, refused ones too."""
+        """RESUMEs received, including refused ones."""
         return self.gateway.resumes
 
     @property
     def heartbeats(self) -> int:
-        """Heartbeats that were heard."""
+        """Heartbeats received."""
         return self.gateway.heartbeats
 
     @property
@@ -324,10 +324,10 @@ class DiscordEmulator:
         return len(self.gateway.live)
 
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
-        """Return what the predicate says once that is true. Raises `TimeoutError`.
+        """Return the predicate's value once it is true. Raises `TimeoutError`.
 
-        It is asked whenever something happens here, and every few milliseconds besides, since
-        the other end of the wire changes too.
+        It is checked after each change here and every few milliseconds, because the client
+        changes too.
         """
         async with asyncio.timeout(timeout):
             while not (value := predicate()):
@@ -336,53 +336,53 @@ class DiscordEmulator:
                     await asyncio.wait_for(changed.wait(), _TICK)
         return value
 
-    # Strings to pull
+    # Controls
 
     def fail(self, route: str, *, kind: Kind, times: int = 1, **detail: Any) -> None:
-        """Let the next calls of a route fail; names of routes and details: `discord_faults`."""
+        """Let the next calls of a route fail; `discord_faults` has routes and details."""
         self.rest.mishaps.plan(Fault(kind=Kind(kind), route=route, times=times, **detail))
 
     def clear_faults(self) -> None:
-        """Forget the faults that have not happened yet."""
+        """Drop the remaining planned faults."""
         self.rest.mishaps.clear()
         self.gateway.closing_codes.clear()
 
     def hook(self, *, before: Hook | None = None, after: Hook | None = None) -> None:
-        """Be called with method and path before a call is applied, or before its answer leaves."""
+        """Call these with method and path before a call is applied, or before its response."""
         self.rest.before, self.rest.after = before, after
 
     def limits(self, is_on: bool, *, is_global: bool = False) -> None:
-        """Five calls per five seconds a bucket and channel; globally fifty a second."""
+        """Allow five calls per five seconds and bucket, and globally fifty a second."""
         self.rest.limits.is_on, self.rest.limits.is_global_on = is_on, is_global
 
     @property
     def limit_refusals(self) -> int:
-        """Calls that were answered 429 by the limits (not by `fail`)."""
+        """Calls answered 429 by the limits (not by `fail`)."""
         return self.rest.limits.refused
 
     def kick(self, guild_id: int) -> None:
-        """The bot is thrown out of a server: 50001 in its channels."""
+        """Remove the bot from a server: 50001 in its channels."""
         self.world.kick(guild_id)
 
     def block(self, number: int, *, is_blocked: bool = True) -> None:
-        """A person lets no direct messages through: 50007."""
+        """Block direct messages to a person: 50007."""
         change = self.world.blocked_by.add if is_blocked else self.world.blocked_by.discard
         change(self.user(number))
 
     def lock(self, thread_id: int) -> None:
-        """A moderator locks a thread."""
+        """Lock a thread."""
         self.world.channels[thread_id].is_locked = True
 
     def hide(self, channel: int) -> None:
-        """The bot may not see a channel any more; sessions to come list it all the same."""
+        """Hide a channel from the bot; new sessions still list it."""
         self.world.channels[channel].is_hidden = True
 
     def delete_channel(self, channel: int) -> None:
-        """A channel or thread is no more: 10003."""
+        """Delete a channel or thread: 10003."""
         self.world.delete_channel(channel)
 
     def without_intents(self, *names: str) -> None:
-        """Portal switches that are off: message_content, members, presences. None: all on."""
+        """Disable intents in the portal: message_content, members, presences. None enables all."""
         self.world.portal = PRIVILEGED
         for name in names:
             self.world.portal &= ~Intents[name.upper()]
@@ -401,21 +401,21 @@ class DiscordEmulator:
         await asyncio.sleep(0)
 
     def close_next_with(self, code: int, times: int = 1) -> None:
-        """The next IDENTIFY or RESUME is answered by closing with this code."""
+        """Answer the next IDENTIFY or RESUME by closing with this code."""
         self.gateway.closing_codes += [code] * times
 
     def lose_session(self) -> None:
-        """The next RESUME gets INVALID_SESSION that cannot be resumed."""
+        """Answer the next RESUME with an INVALID_SESSION that cannot be resumed."""
         self.gateway.lose_sessions()
 
     def mute_gateway(self) -> None:
-        """The live connections stay open and nothing comes out of them any more."""
+        """Keep the live connections open but send nothing on them."""
         for line in self.gateway.lines:
             line.is_muted = True
 
     @property
     def nonce_window(self) -> float:
-        """Seconds in which a repeated nonce gives the first message."""
+        """Seconds in which a repeated nonce returns the first message."""
         return self.wire.nonce_window
 
     @nonce_window.setter
@@ -424,7 +424,7 @@ class DiscordEmulator:
 
     @property
     def interaction_deadline(self) -> float:
-        """Seconds within which an interaction has to be called back."""
+        """Seconds within which an interaction must be called back."""
         return self.rest.interactions.deadline
 
     @interaction_deadline.setter
@@ -433,14 +433,14 @@ class DiscordEmulator:
 
     @property
     def heartbeat_interval(self) -> float:
-        """Seconds, told in HELLO."""
+        """Seconds, sent in HELLO."""
         return self.gateway.heartbeat_interval
 
     @heartbeat_interval.setter
     def heartbeat_interval(self, seconds: float) -> None:
         self.gateway.heartbeat_interval = seconds
 
-    # Within
+    # Internals
 
     def _dm(self, number: int) -> Channel:
         return self.world.dm(self.user(number))
@@ -470,7 +470,7 @@ class DiscordEmulator:
         return self.wire.add(message, files=list(files))
 
     def _stir(self) -> None:
-        """Wake all who wait for something to change."""
+        """Wake everyone who waits for a change."""
         self._changed.set()
         self._changed = asyncio.Event()
 

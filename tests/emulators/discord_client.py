@@ -1,4 +1,4 @@
-"""The real discord.Client, pointed at the emulator, as its tests use it."""
+"""The real discord.Client, connected to the emulator."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ ANNA, BEN = 1, 2
 
 @contextlib.contextmanager
 def pointed_at(api: DiscordEmulator) -> Iterator[None]:
-    """discord.py has no option for its addresses: they are attributes of two classes."""
+    """Replace discord.py's addresses, which have no setting but are class attributes."""
     former = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = api.api_base_url, yarl.URL(api.gateway_url)
     try:
@@ -27,7 +27,7 @@ def pointed_at(api: DiscordEmulator) -> Iterator[None]:
 
 
 class Listener(discord.Client):
-    """A client that remembers what it is told."""
+    """A client that records its events."""
 
     def __init__(self, **options: Any) -> None:
         given: dict[str, Any] = {"guild_ready_timeout": 0.05, "max_messages": None} | options
@@ -37,23 +37,23 @@ class Listener(discord.Client):
         self.running: asyncio.Task[None] | None = None
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Without discord.py's five seconds before every IDENTIFY but the first."""
+        """Skip discord.py's five seconds before every IDENTIFY but the first."""
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Every event passes here, in order."""
+        """Record every event, in order."""
         self.heard.append((event, args[0] if args else None))
         super().dispatch(event, *args, **kwargs)
 
     def all(self, event: str) -> list[Any]:
-        """What came with an event, in order."""
+        """Return the arguments of an event, in order."""
         return [what for name, what in self.heard if name == event]
 
     def said(self) -> list[str]:
-        """The words of people, in the order of arrival."""
+        """The texts of people, in the order received."""
         return [one.content for one in self.all("message") if one.author.id != self.application_id]
 
     async def person(self, api: DiscordEmulator, number: int) -> discord.DMChannel:
-        """The direct channel with somebody."""
+        """Return the direct channel with a person."""
         return await self.create_dm(discord.Object(api.user(number)))
 
 
@@ -61,7 +61,7 @@ class Listener(discord.Client):
 async def connected(
     api: DiscordEmulator, *, client: Listener | None = None, **options: Any
 ) -> AsyncIterator[Listener]:
-    """A client that is ready; closed at the end."""
+    """A ready client, closed at the end."""
     with pointed_at(api):
         client = client or Listener(**options)
         async with client:

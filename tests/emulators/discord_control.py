@@ -1,4 +1,4 @@
-"""The emulated Discord as a process of its own, moved over HTTP by other processes."""
+"""The emulated Discord as its own process, controlled over HTTP."""
 
 import argparse
 import asyncio
@@ -40,7 +40,7 @@ CALLS = {
     *("drop_gateway", "reconnect_gateway", "close_next_with", "lose_session", "mute_gateway"),
     *("user_id", "application_id"),
 }
-"""What may be called from outside, under the emulator's own names."""
+"""What other processes may call, under the emulator's own names."""
 
 
 class Control:
@@ -90,7 +90,7 @@ async def _stand(kind: Any, token: str | None, port: int) -> None:
 
 
 def main(kind: Any) -> None:
-    """Stand alone until SIGTERM; the first line out is `ready PORT`."""
+    """Run as a process until SIGTERM; the first line of output is `ready PORT`."""
     parser = argparse.ArgumentParser(prog="tests.emulators.discord")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one and prints it")
     parser.add_argument("--token")

@@ -1,4 +1,4 @@
-"""Ways in which the emulated Discord can fail, and on which calls."""
+"""Faults of the emulated Discord, and the calls they apply to."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,8 +49,8 @@ class Fault:
     is_global: bool = False
     seconds: float = 0.0
 
-    def strikes(self, method: str, path: str) -> bool:
-        """Whether this call is meant; the path begins behind the version."""
+    def matches(self, method: str, path: str) -> bool:
+        """Return whether this call is meant; the path starts after the version."""
         if self.route == ANY:
             return True
         wanted_method, _, wanted_path = self.route.partition(" ")
@@ -65,24 +65,24 @@ class Fault:
         )
 
 
-class Mishaps:
-    """The failures that are still to come."""
+class PlannedFaults:
+    """The remaining planned faults."""
 
     def __init__(self) -> None:
         self._planned: list[Fault] = []
 
     def plan(self, fault: Fault) -> None:
-        """Let it happen to the next calls that it is meant for."""
+        """Let the next matching calls fail."""
         self._planned.append(fault)
 
     def clear(self) -> None:
-        """Forget what has not happened yet."""
+        """Drop the remaining faults."""
         self._planned.clear()
 
     def take(self, method: str, path: str) -> Fault | None:
-        """What happens to this call, used up."""
+        """Return and use up the fault of this call."""
         for fault in self._planned:
-            if fault.strikes(method, path):
+            if fault.matches(method, path):
                 fault.times -= 1
                 if fault.times <= 0:
                     self._planned.remove(fault)

@@ -1,4 +1,4 @@
-"""The emulated gateway: sessions, heartbeats, resuming, and the ways it can fall silent."""
+"""The emulated gateway: sessions, heartbeats, resuming, and ways to fall silent."""
 
 import asyncio
 import contextlib
@@ -22,30 +22,30 @@ _MOST_CHUNK = 1000
 _ENDED = (1000, 1001)
 """Codes of a client's close that end its session."""
 _MOST_ASLEEP = 8
-"""Sessions without a connection that are kept; a client that died never comes back for its own."""
+"""Sessions kept without a connection; a client that died never resumes its own."""
 
 
 class Line:
-    """One connection. What is sent goes out in order, through one zlib context if asked for."""
+    """One connection. Frames are sent in order, through one zlib context if requested."""
 
     def __init__(self, socket: web.WebSocketResponse, request: web.Request) -> None:
         self.socket = socket
         self.session: Session | None = None
         self.is_muted = False
         self.is_ours_to_end = False
-        """It was closed from this side, by which a session stays."""
+        """Closed by the server, so that the session stays."""
         self._request = request
         self._queue: asyncio.Queue[Json | int] = asyncio.Queue()
         is_zlib = request.query.get("compress") == "zlib-stream"
         self._packer = zlib.compressobj() if is_zlib else None
 
     def send(self, payload: Json) -> None:
-        """Send something, unless the line is muted."""
+        """Send a payload, unless the connection is muted."""
         if not self.is_muted:
             self._queue.put_nowait(payload)
 
     def close(self, code: int) -> None:
-        """Close after what was sent before; 1006 breaks the connection at once."""
+        """Close after the frames sent before; 1006 breaks the connection at once."""
         self.is_ours_to_end = True
         if code == 1006:
             if self._request.transport is not None:
@@ -54,7 +54,7 @@ class Line:
             self._queue.put_nowait(code)
 
     async def write(self) -> None:
-        """Send what there is until the line is closed."""
+        """Send the queued frames until the connection is closed."""
         while True:
             payload = await self._queue.get()
             if isinstance(payload, int):
@@ -73,7 +73,7 @@ class Line:
 
 @dataclass(kw_only=True)
 class Session:
-    """What a client is told, numbered; outlives its connections."""
+    """The numbered events of one client; it survives its connections."""
 
     id: str
     intents: Intents
@@ -82,7 +82,7 @@ class Session:
     sent: list[Json] = field(default_factory=list)
 
     def notify(self, name: str, data: Json) -> None:
-        """Number an event, keep it for a RESUME and send it if somebody is there."""
+        """Number an event, keep it for a RESUME, and send it if there is a connection."""
         payload = {"op": DISPATCH, "t": name, "s": len(self.sent) + 1, "d": data}
         self.sent.append(payload)
         if self.line is not None:
@@ -101,7 +101,7 @@ class Gateway:
         self.resumes = 0
         self.heartbeats = 0
         self.closing_codes: list[int] = []
-        """Codes with which the next IDENTIFY or RESUME are answered."""
+        """Codes that close the next IDENTIFY or RESUME."""
         self.presences: list[Json] = []
         self.lines: list[Line] = []
         self._token = token
@@ -114,12 +114,12 @@ class Gateway:
         return [session for session in self._sessions.values() if session.line is not None]
 
     def lose_sessions(self) -> None:
-        """No session of now can be resumed."""
+        """Make all current sessions impossible to resume."""
         for session in self._sessions.values():
             session.is_lost = True
 
     def notify(self, event: Event) -> None:
-        """Tell an event to every session that asked for its kind."""
+        """Send an event to every session that asked for its kind."""
         for session in self._sessions.values():
             if event.intent and not event.intent & session.intents:
                 continue
@@ -130,7 +130,7 @@ class Gateway:
         self._stir()
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """One connection from HELLO to its end."""
+        """Serve one connection from HELLO to its end."""
         socket = web.WebSocketResponse(timeout=1, max_msg_size=0, compress=False)
         await socket.prepare(request)
         line = Line(socket, request)
@@ -193,7 +193,7 @@ class Gateway:
         return None
 
     def _refuses(self, line: Line, data: Any) -> bool:
-        """Close a line that may not begin."""
+        """Close a connection that may not start."""
         if self.closing_codes:
             line.close(self.closing_codes.pop(0))
         elif line.session is not None:

@@ -17,7 +17,7 @@ _OPTION_TYPES: dict[type, int] = {str: 3, int: 4, bool: 5, float: 10}
 
 
 class Interactions:
-    """All that people asked of the application."""
+    """All interactions with the application."""
 
     def __init__(self, messages: Messages) -> None:
         self.messages = messages
@@ -39,7 +39,7 @@ class Interactions:
         *,
         is_user_install: bool,
     ) -> Interaction:
-        """A person uses a slash command."""
+        """Use a slash command as a person."""
         known = next((one["id"] for one in self.commands if one["name"] == name), None)
         data: Json = {"id": known or str(self.world.take_id()), "name": name, "type": 1}
         if options:
@@ -54,7 +54,7 @@ class Interactions:
     def press(
         self, user_id: int, message_id: int, custom_id: str, values: Sequence[str]
     ) -> Interaction:
-        """A person presses a button or chooses. Raises `KeyError` if the message has none such."""
+        """Press a button or choose as a person. Raises `KeyError` without such a component."""
         message = self.world.messages[message_id]
         part = message.buttons()[custom_id]
         data: Json = {"custom_id": custom_id, "component_type": part["type"], "id": part["id"]}
@@ -163,10 +163,10 @@ class Interactions:
                 shown["resource"] = {"type": kind, "message": self.messages.show(message)}
         return shown
 
-    # The bot: what follows
+    # The bot: later answers
 
     def by_token(self, token: str) -> Interaction:
-        """The interaction that a webhook's token is for. Raises `Refusal`."""
+        """Return the interaction of a webhook's token. Raises `Refusal`."""
         found = next((one for one in self.all if one.token == token), None)
         if found is None or self._age(found) > TOKEN_SECONDS:
             raise Refusal(401, 50027, "Invalid Webhook Token")
@@ -175,7 +175,7 @@ class Interactions:
         return found
 
     def follow_up(self, token: str, body: Json, files: list[Sent]) -> Json:
-        """One more message; the first after a deferral takes its place. Raises `Refusal`."""
+        """Send one more message; the first after a deferral replaces it. Raises `Refusal`."""
         found = self.by_token(token)
         check_message(body, has_files=bool(files), is_new=True)
         check_files(files)
@@ -189,7 +189,7 @@ class Interactions:
         return self.messages.show(self.world.messages[message_id])
 
     def look_up(self, token: str, which: str) -> Json:
-        """`@original` or a follow-up. Raises `Refusal`."""
+        """Return `@original` or a follow-up. Raises `Refusal`."""
         return self.messages.show(self.world.messages[self._message(self.by_token(token), which)])
 
     def edit(self, token: str, which: str, body: Json, files: list[Sent]) -> Json:
@@ -201,7 +201,7 @@ class Interactions:
         return self.messages.show(message)
 
     def delete(self, token: str, which: str) -> None:
-        """Take `@original` or a follow-up away. Raises `Refusal`."""
+        """Delete `@original` or a follow-up. Raises `Refusal`."""
         found = self.by_token(token)
         message = self.world.messages[self._message(found, which)]
         self.messages.remove(message)

@@ -1,4 +1,4 @@
-"""Rate limits of the emulated Discord: a bucket a route and channel, and one for everything."""
+"""Rate limits of the emulated Discord: a bucket per route and channel, and a global one."""
 
 import time
 import zlib
@@ -19,17 +19,17 @@ class _Bucket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Whether a call may go through, and what its headers say."""
+    """Whether a call is allowed, and its headers."""
 
     headers: dict[str, str]
     retry_after: float | None = None
-    """Seconds to wait; None lets it through."""
+    """Seconds to wait; None if allowed."""
     is_global: bool = False
 
 
 @dataclass(kw_only=True)
 class Limits:
-    """Off by default: headers then promise plenty."""
+    """Off by default: headers then report plenty."""
 
     is_on: bool = False
     is_global_on: bool = False

@@ -1,4 +1,4 @@
-"""Messages of the emulated Discord: written, edited, deleted, read, and told of."""
+"""Messages of the emulated Discord: written, edited, deleted, read, and sent as events."""
 
 import time
 from typing import Any
@@ -20,23 +20,23 @@ MOST_HISTORY = 100
 
 
 class Messages:
-    """All that was written in a world."""
+    """All messages of a world."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.host = ""
-        """What stands before /attachments/."""
+        """The part of URLs before /attachments/."""
         self.nonce_window = 180.0
         self.files: dict[str, Sent] = {}
-        """What was attached, by its path on the host."""
+        """Attached files, by path."""
         self.typings: list[int] = []
-        """Channels in which the bot was seen typing, in order."""
+        """Channels in which the bot typed, in order."""
         self._nonces: dict[tuple[int, int, str], tuple[float, int]] = {}
 
     # People and bot alike
 
     def get(self, channel_id: int, message_id: int) -> Message:
-        """A visible message. Raises `Refusal`."""
+        """Return a visible message. Raises `Refusal`."""
         self.world.reach(channel_id)
         message = self.world.messages.get(message_id)
         if message is None or message.channel_id != channel_id or message.is_ephemeral:
@@ -44,7 +44,7 @@ class Messages:
         return message
 
     def add(self, message: Message, *, files: list[Sent] | None = None) -> Message:
-        """Write a message and tell of it; one that is ephemeral is neither listed nor told."""
+        """Write a message and send the event; ephemeral messages are neither listed nor sent."""
         message.attachments += [self._keep(message, file) for file in files or []]
         message.history.append(message.content)
         self.world.messages[message.id] = message
@@ -55,7 +55,7 @@ class Messages:
         return message
 
     def rewrite(self, message: Message, content: str | None) -> None:
-        """Give a message its new words, if there are any, and tell of the edit."""
+        """Change a message's text, if given, and send the edit event."""
         if content is not None:
             message.content = content
             message.history.append(content)
@@ -64,13 +64,13 @@ class Messages:
             self._notify("MESSAGE_UPDATE", message, self.show(message))
 
     def unfurl(self, message: Message) -> None:
-        """Put the preview of a link under a message: an update that is no edit."""
+        """Add a link preview to a message: an update that is no edit."""
         embed = {"type": "link", "url": "https://example.org/", "title": "Example"}
         message.embeds.append(embed)
         self._notify("MESSAGE_UPDATE", message, self.show(message))
 
     def remove(self, message: Message) -> None:
-        """Delete a message and tell of it."""
+        """Delete a message and send the event."""
         del self.world.messages[message.id]
         channel = self.world.channels[message.channel_id]
         if message.is_ephemeral:
@@ -82,7 +82,7 @@ class Messages:
         )
 
     def ping(self, message: Message, allowed: Json | None) -> None:
-        """Work out whom a message reaches."""
+        """Work out whom a message pings."""
         answered = self.world.messages.get(message.reference or 0)
         reached = pings(message.content, allowed, answered.author_id if answered else None)
         known = self.world.users
@@ -123,7 +123,7 @@ class Messages:
         return message
 
     def compose(self, channel_id: int, body: Json) -> Message:
-        """A message of the bot that is not written yet."""
+        """Return a message of the bot that is not written yet."""
         return Message(
             id=self.world.take_id(),
             channel_id=channel_id,
@@ -165,7 +165,7 @@ class Messages:
         return message
 
     def delete(self, message: Message) -> None:
-        """DELETE: in direct channels only what is one's own. Raises `Refusal`."""
+        """DELETE: in direct channels only the bot's own messages. Raises `Refusal`."""
         is_direct = self.world.channels[message.channel_id].kind == Place.DM
         if is_direct and message.author_id != self.world.bot_id:
             raise Refusal(403, 50003, "Cannot execute action on a DM channel")
@@ -181,7 +181,7 @@ class Messages:
         if "before" in query:
             ids = [one for one in ids if one < int(query["before"])]
         elif "after" in query:
-            # The page begins right behind the id, not at the newest end.
+            # The page starts right after the id, not at the newest end.
             ids = [one for one in ids if one > int(query["after"])][:limit]
         elif "around" in query:
             middle = int(query["around"])
@@ -220,13 +220,13 @@ class Messages:
         )
 
     def type_in(self, channel_id: int) -> None:
-        """The bot is seen typing. Raises `Refusal`."""
+        """Type as the bot. Raises `Refusal`."""
         self.typings.append(self.world.reach(channel_id).id)
 
     # As JSON
 
     def show(self, message: Message, *, has_nonce: bool = False, is_nested: bool = False) -> Json:
-        """A message in full. Its nonce is told at its birth only, it is not kept."""
+        """Return a message in full. Only the create event has its nonce."""
         world = self.world
         channel = world.channels.get(message.channel_id)
         shown: Json = {
@@ -285,7 +285,7 @@ class Messages:
             shown = hide(shown, self.world.bot_id, is_direct=channel.kind == Place.DM)
         return shown
 
-    # Within
+    # Internals
 
     def _repeated(self, channel_id: int, nonce: str | None) -> Message | None:
         seen = self._nonces.get((channel_id, self.world.bot_id, nonce or ""))
@@ -332,7 +332,7 @@ class Messages:
 
 
 def hide(shown: Json, bot_id: int, *, is_direct: bool) -> Json:
-    """A message as an app without MESSAGE_CONTENT sees it."""
+    """Return a message as an app without MESSAGE_CONTENT sees it."""
     is_own = shown["author"]["id"] == str(bot_id)
     is_mentioned = any(user["id"] == str(bot_id) for user in shown["mentions"])
     if is_direct or is_own or is_mentioned:
@@ -349,7 +349,7 @@ def check_files(files: list[Sent]) -> None:
 
 
 def numbered(components: list[Json]) -> list[Json]:
-    """Components with the ids that Discord gives them."""
+    """Return components with the ids that Discord adds."""
     count = 0
 
     def number(part: Json) -> Json:
@@ -364,7 +364,7 @@ def numbered(components: list[Json]) -> list[Json]:
 
 
 def _described(files: list[Sent], body: Json) -> list[Sent]:
-    """Files under the names and descriptions that the body gives them."""
+    """Return files with the names and descriptions from the body."""
     about: dict[str, Any] = {str(one.get("id")): one for one in body.get("attachments") or []}
     return [
         Sent(

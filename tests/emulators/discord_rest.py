@@ -1,4 +1,4 @@
-"""The REST door of the emulated Discord: who calls what, with which body, and what comes back."""
+"""The REST API of the emulated Discord: routes, bodies and responses."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from aiohttp import BodyPartReader, web
 
-from tests.emulators.discord_faults import Fault, Kind, Mishaps
+from tests.emulators.discord_faults import Fault, Kind, PlannedFaults
 from tests.emulators.discord_interactions import Interactions
 from tests.emulators.discord_limits import Limits
 from tests.emulators.discord_messages import Messages
@@ -25,16 +25,16 @@ VERSION = "/api/v10"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request, taken apart."""
+    """One parsed request."""
 
     ids: tuple[str, ...]
-    """What stood in the path's open places."""
+    """The path's parameters."""
     body: Any
     files: list[Sent]
     query: dict[str, str]
 
     def number(self, place: int) -> int:
-        """An id of the path. Raises `Refusal`."""
+        """Return an id of the path. Raises `Refusal`."""
         try:
             return int(self.ids[place])
         except ValueError:
@@ -45,14 +45,14 @@ Act = Callable[[Call], Any]
 
 
 class Rest:
-    """All routes over one world."""
+    """All routes of one world."""
 
     def __init__(self, interactions: Interactions, token: str, stir: Callable[[], None]) -> None:
         self.interactions = interactions
         self.messages: Messages = interactions.messages
         self.world = interactions.world
         self.limits = Limits()
-        self.mishaps = Mishaps()
+        self.mishaps = PlannedFaults()
         self.calls: list[tuple[str, str]] = []
         self.before: Hook | None = None
         self.after: Hook | None = None
@@ -126,7 +126,7 @@ class Rest:
             self._stir()
 
     async def serve_file(self, request: web.Request) -> web.StreamResponse:
-        """What was attached; links need no token."""
+        """Return an attachment; links need no token."""
         file = self.messages.files.get(request.path)
         if file is None:
             return web.Response(status=404, text="This content is no longer available.")
@@ -216,7 +216,7 @@ class Rest:
         return {key: value for key, value in shown.items() if key not in hidden}
 
     def _members(self, call: Call) -> list[Json]:
-        """Only with the switch for members in the portal."""
+        """Allowed only if the members intent is enabled in the portal."""
         guild = self._reach_guild(call)
         if not self.world.portal & Intents.MEMBERS:
             raise Refusal(403, 50001, "Missing Access")
@@ -271,7 +271,7 @@ class Rest:
         self.messages.react(message, emoji, self.world.bot_id, is_on=is_on)
 
     def _open_thread(self, call: Call) -> Json:
-        """A thread from a message has its id; one without, or a post of a forum, a new one."""
+        """A thread from a message has the message's id; other threads and posts get a new one."""
         parent = self.world.reach(call.number(0))
         if parent.guild_id is None or parent.kind == Place.THREAD:
             raise Refusal(400, 50024, "Cannot execute action on this channel type")
@@ -338,7 +338,7 @@ def _guess(name: str) -> str | None:
 
 
 def answer(body: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    """JSON under exactly the type that discord.py looks for: `application/json`, no charset."""
+    """Answer JSON with the exact type discord.py expects: `application/json`, no charset."""
     return web.Response(
         body=json.dumps(body).encode(),
         status=status,
@@ -347,7 +347,7 @@ def answer(body: Any, *, status: int = 200, headers: dict[str, str] | None = Non
 
 
 def limited(retry_after: float, headers: dict[str, str], *, is_global: bool) -> web.Response:
-    """429. Discord's own come through a proxy (`Via`); discord.py gives up on others."""
+    """429. Discord's own have a `Via` header; discord.py gives up on others."""
     body = {
         "message": "You are being rate limited.",
         "retry_after": retry_after,

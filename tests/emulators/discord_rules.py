@@ -1,4 +1,4 @@
-"""What Discord refuses, in its words, and whom a message pings."""
+"""The requests that Discord refuses, its error messages, and whom a message pings."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _USER, _ROLE = re.compile(r"<@!?(\d+)>"), re.compile(r"<@&(\d+)>")
 
 
 class Refusal(Exception):
-    """An answer that is an error."""
+    """An error response."""
 
     def __init__(self, status: int, code: int, message: str, errors: Json | None = None) -> None:
         super().__init__(message)
@@ -25,12 +25,12 @@ class Refusal(Exception):
 
 
 def unknown(what: str, code: int) -> Refusal:
-    """404, for what is not there."""
+    """404 for something that does not exist."""
     return Refusal(404, code, f"Unknown {what}")
 
 
 def malformed(path: str, code: str, message: str) -> Refusal:
-    """400 `Invalid Form Body`, naming the place in the body by a dotted path."""
+    """400 `Invalid Form Body`, naming the field by a dotted path."""
     errors: Json = {"_errors": [{"code": code, "message": message}]}
     for piece in reversed(path.split(".")):
         errors = {piece: errors}
@@ -42,7 +42,7 @@ def _too_long(path: str, most: int) -> Refusal:
 
 
 def check_message(body: Json, *, has_files: bool, is_new: bool) -> None:
-    """Refuse what no message may be. An edit may leave things out."""
+    """Refuse invalid messages. An edit may omit fields."""
     content = body.get("content")
     if content is not None and not isinstance(content, str):
         raise malformed("content", "BASE_TYPE_STRING", "Must be a string.")
@@ -119,7 +119,7 @@ def check_allowed_mentions(allowed: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pings:
-    """Whom a message reaches."""
+    """Whom a message pings."""
 
     users: list[int] = field(default_factory=list)
     roles: list[int] = field(default_factory=list)

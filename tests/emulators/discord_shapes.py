@@ -1,4 +1,4 @@
-"""What the emulated Discord remembers: messages, and how interactions were answered."""
+"""What the emulated Discord stores: messages, and answers to interactions."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +9,12 @@ SETTABLE = SUPPRESS_EMBEDS | 1 << 12 | COMPONENTS_V2
 """Bits of a message's flags; those a plain message may be sent with (1 << 12: silent)."""
 
 IS_VOICE = 1 << 13
-"""The bit of a message that is one voice note."""
+"""The flag of voice messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A file that somebody attaches."""
+    """A file to attach."""
 
     name: str
     data: bytes
@@ -24,7 +24,7 @@ class Sent:
 
 @dataclass(kw_only=True)
 class Message:
-    """A message of anybody, with every text that it ever had."""
+    """A message, with every text it has had."""
 
     id: int
     channel_id: int
@@ -38,7 +38,7 @@ class Message:
     embeds: list[Json] = field(default_factory=list)
     flags: int = 0
     allowed_mentions: Json | None = None
-    """As the bot sent it; None if it said nothing."""
+    """As the bot sent it; None if omitted."""
     mentions: list[int] = field(default_factory=list)
     """Who is pinged by it."""
     mention_roles: list[int] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Message:
     interaction: Json | None = None
     """`interaction_metadata`, if it answers one."""
     system_type: int | None = None
-    """Of a line that Discord itself writes: 6 a pin, 7 a newcomer, 18 a thread opened."""
+    """Type of a system message: 6 a pin, 7 a join, 18 a new thread."""
 
     @property
     def type(self) -> int:
@@ -63,7 +63,7 @@ class Message:
 
     @property
     def is_ephemeral(self) -> bool:
-        """Only one person sees it and it is in no history."""
+        """Only one person sees it, and no history lists it."""
         return bool(self.flags & EPHEMERAL)
 
     @property
@@ -72,7 +72,7 @@ class Message:
         return bool(self.flags & LOADING)
 
     def buttons(self) -> dict[str, Json]:
-        """Its components that can be pressed or chosen from, by custom id."""
+        """Its components to press or choose from, by custom id."""
         found: dict[str, Json] = {}
         rows = list(self.components)
         while rows:
@@ -85,7 +85,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One thing that the bot did with an interaction."""
+    """One response of the bot to an interaction."""
 
     kind: str
     """callback, follow_up, edit, delete."""
@@ -101,7 +101,7 @@ class Answer:
 
 @dataclass(kw_only=True)
 class Interaction:
-    """A slash command or a press of a button, and how it was answered."""
+    """A slash command or button press, and its answers."""
 
     id: int
     token: str

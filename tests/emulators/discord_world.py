@@ -1,4 +1,4 @@
-"""What Discord knows: people, servers, channels, shaped as REST and gateway show them."""
+"""Discord's data: people, servers and channels, as REST and gateway show them."""
 
 import base64
 import time
@@ -18,7 +18,7 @@ PERMISSIONS = str((1 << 49) - 1 - (1 << 3))
 
 
 class Intents(IntFlag):
-    """What a session may be told."""
+    """The events a session may get."""
 
     GUILDS = 1 << 0
     MEMBERS = 1 << 1
@@ -47,7 +47,7 @@ class Place(IntEnum):
 
 @dataclass(kw_only=True)
 class Channel:
-    """A place to write."""
+    """A channel."""
 
     id: int
     kind: Place
@@ -66,7 +66,7 @@ class Channel:
 
 @dataclass(kw_only=True)
 class Guild:
-    """A server. The bot's own role is managed and nobody else has it."""
+    """A server. Its managed role belongs to the bot alone."""
 
     id: int
     name: str
@@ -77,23 +77,25 @@ class Guild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something the gateway tells to those who asked for it."""
+    """A gateway event for sessions that asked for its kind."""
 
     name: str
     data: Json
     intent: Intents = Intents.NONE
-    """Zero is told to everybody."""
+    """Zero is sent to everyone."""
     is_masked: bool = False
     """Its content is only for those with MESSAGE_CONTENT."""
 
 
 class World:
-    """One bot account and everybody around it."""
+    """One bot account and everyone around it."""
 
     def __init__(self, *, token: str) -> None:
         first = token.partition(".")[0]
         self.bot_id = int(base64.b64decode(first + "=" * (-len(first) % 4)))
-        self.application_id = self.bot_id + 1  # apart, as with old bots, so that mixing them shows
+        self.application_id = (
+            self.bot_id + 1
+        )  # different, as with old bots, so that mixing them up shows
         self.users: dict[int, Json] = {self.bot_id: _user(self.bot_id, "talaria", is_bot=True)}
         self.channels: dict[int, Channel] = {}
         self.guilds: dict[int, Guild] = {}
@@ -107,7 +109,7 @@ class World:
         self._last = 0
 
     def take_id(self) -> int:
-        """A snowflake of now, above all others."""
+        """Return a snowflake of now, above all others."""
         now = int(time.time() * 1000) - EPOCH
         self._last = max(self._last + 1, now << 22)
         return self._last
@@ -169,12 +171,12 @@ class World:
         return channel
 
     def notify_guild(self, guild_id: int | None, event: Event) -> None:
-        """Tell what happens in a server, if the bot is there to hear it."""
+        """Send an event of a server, if the bot is in it."""
         if guild_id is None or self.guilds[guild_id].has_bot:
             self.notify(event)
 
     def reach(self, channel_id: int) -> Channel:
-        """The channel that the bot named. Raises `Refusal`."""
+        """Return the channel that the bot named. Raises `Refusal`."""
         channel = self.channels.get(channel_id)
         if channel is None:
             raise unknown("Channel", 10003)
@@ -184,7 +186,7 @@ class World:
         return channel
 
     def join(self, guild_id: int, user_id: int, *, is_there: bool) -> None:
-        """A person comes to a server, or leaves it."""
+        """Let a person join a server, or leave it."""
         guild = self.guilds[guild_id]
         about = {"guild_id": str(guild_id)}
         if is_there:
@@ -198,17 +200,17 @@ class World:
         self.notify_guild(guild_id, event)
 
     def kick(self, guild_id: int) -> None:
-        """The bot is out of a server."""
+        """Remove the bot from a server."""
         guild = self.guilds[guild_id]
         guild.has_bot = False
         # Without `unavailable`: that would be an outage.
         self.notify(Event(name="GUILD_DELETE", data={"id": str(guild_id)}))
 
     def delete_channel(self, channel_id: int) -> None:
-        """A channel or thread is no more, and a channel's threads with it."""
+        """Delete a channel with its threads, or a thread."""
         channel = self.channels.pop(channel_id)
         if channel.guild_id is None:
-            return  # nobody tells a bot of a direct channel that went
+            return  # bots get no event for a deleted direct channel
         name = "THREAD_DELETE" if channel.kind == Place.THREAD else "CHANNEL_DELETE"
         data = self.show_channel(channel)
         self.notify_guild(channel.guild_id, Event(name=name, data=data, intent=Intents.GUILDS))
@@ -294,7 +296,7 @@ class World:
             "joined_at": stamp(guild.id),
             "channels": [self.show_channel(c) for c in rooms],
             "threads": [self.show_channel(c) for c in threads],
-            "members": [self.show_member(guild, self.bot_id)],  # the others are asked for
+            "members": [self.show_member(guild, self.bot_id)],  # others must be requested
             "presences": [],
             "voice_states": [],
             "stage_instances": [],
@@ -374,12 +376,12 @@ class World:
 
 
 def stamp(snowflake: int) -> str:
-    """When an id was made, as Discord writes times."""
+    """Return an id's creation time in Discord's format."""
     return stamp_time(((snowflake >> 22) + EPOCH) / 1000)
 
 
 def stamp_time(seconds: float) -> str:
-    """A time of the Unix clock, as Discord writes it."""
+    """Return a Unix time in Discord's format."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     return f"{whole}.{int(seconds * 1000) % 1000:03d}000+00:00"
 

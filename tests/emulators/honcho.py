@@ -12,7 +12,7 @@ from aiohttp import web
 
 Json = dict[str, Any]
 Fault = Literal["hang", "cut", "late hang", "late cut", "garbage", "html"] | int
-"""It never answers or drops the connection, before the work was done or after it, answers
+"""It never answers, or drops the connection before or after the work was done, or answers
 something else, or a status.
 """
 
@@ -32,9 +32,9 @@ class Session:
 class HonchoEmulator:
     """The server.
 
-    `faults` is asked for each request, by method and name of the route, and says what goes wrong.
-    Routes in `missing` are those that an older server does not have. What it makes of a peer is
-    what the peer said and what was concluded of it, one line each.
+    `faults` is called with each request's method and route name, and returns what goes wrong.
+    Routes in `missing` do not exist, as on an older server. A peer's representation is its
+    messages and its conclusions, one line each.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class HonchoEmulator:
         return [one["content"] for one in self.conclusions.values()]
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        """Return once something holds; it is looked at after each request."""
+        """Return once the condition holds; checked after each request."""
         async with asyncio.timeout(45), self._changed:
             await self._changed.wait_for(is_so)
 
@@ -111,7 +111,7 @@ class HonchoEmulator:
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """End what hangs, and listen no more."""
+        """Cancel hanging requests and close the port."""
         self._ended.set()
         if self._runner:
             await self._runner.cleanup()

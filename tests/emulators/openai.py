@@ -42,7 +42,7 @@ CACHE_LEAST = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What came to be transcribed."""
+    """An uploaded recording to transcribe."""
 
     name: str
     media_type: str

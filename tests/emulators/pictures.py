@@ -1,4 +1,4 @@
-"""Small pictures of every kind, and what an API finds when it looks into one."""
+"""Small pictures of every format, and an API's view of them."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ def make_gif(width: int = 4, height: int = 3) -> bytes:
 
 
 def make_jpeg(width: int = 4, height: int = 3, *, slot: int = 40) -> bytes:
-    """A JPEG up to its picture data, with `slot` bytes of notes of a camera before its size."""
+    """A JPEG up to its picture data, with `slot` bytes of camera data before its size."""
     notes = b"\xff\xe1" + struct.pack(">H", slot + 2) + b"n" * slot
     frame = b"\xff\xc0" + struct.pack(">HBHHB", 11, 8, height, width, 1) + b"\1\x11\0"
     return b"\xff\xd8" + notes + frame + b"\xff\xda\0\x08\1\1\0\0\x3f\0" + b"\0" * 9 + b"\xff\xd9"
@@ -50,7 +50,7 @@ def decode(text: str) -> bytes | None:
 
 
 def look(data: bytes) -> tuple[str, int, int] | None:
-    """Media type, width and height; None where there is no such picture."""
+    """Return media type, width and height; None if it is no such picture."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) > 32:
         return ("image/png", *struct.unpack(">II", data[16:24]))
     if data.startswith((b"GIF87a", b"GIF89a")) and len(data) > 12:

@@ -1,7 +1,7 @@
-"""A small faithful Slack on loopback: Web API, Socket Mode, files; with strings to pull for tests.
+"""A small, faithful Slack on loopback: Web API, Socket Mode, files, and controls for tests.
 
-In a test: `async with SlackEmulator() as slack:`. As a process of its own:
-`python -m tests.emulators.slack --port 8083`, moved through `/_test/...` (see `slack_control`).
+In a test: `async with SlackEmulator() as slack:`. As its own process:
+`python -m tests.emulators.slack --port 8083`, controlled over `/_test/...` (see `slack_control`).
 """
 
 import asyncio
@@ -34,9 +34,9 @@ __all__ = ["Ack", "NobodyListens", "SlackEmulator", "SlackFile", "SlackMessage"]
 
 
 class SlackEmulator:
-    """One workspace with one app in it. Users are named by small numbers, made on first use.
+    """One workspace with one app. Users have small numbers and are created on first use.
 
-    `world` holds what Slack knows and more to turn: `world.stream_seconds`, `world.tells_own`.
+    `world` has Slack's data and more settings: `world.stream_seconds`, `world.tells_own`.
     """
 
     def __init__(self, *, port: int = 0) -> None:
@@ -63,7 +63,7 @@ class SlackEmulator:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen on loopback; with port 0 on a port of the system's choice."""
+        """Listen on loopback; with port 0 on a free port."""
         self._endpoints.closing.clear()
         application = self._endpoints.application()
         application.router.add_post("/_test/{call}", self._control)
@@ -84,11 +84,11 @@ class SlackEmulator:
             await self._runner.cleanup()
         self.delivery.pause()
 
-    # What it is and what happened
+    # Settings and records
 
     @property
     def port(self) -> int:
-        """Where it listens, once it does."""
+        """The port in use."""
         return self._port
 
     @property
@@ -98,7 +98,7 @@ class SlackEmulator:
 
     @property
     def is_agent(self) -> bool:
-        """The app is declared as an agent: agents.sessions.* works."""
+        """Whether the app is declared as an agent: agents.sessions.* works."""
         return "agents.sessions.setStatus" not in self._endpoints.closed
 
     @is_agent.setter
@@ -108,7 +108,7 @@ class SlackEmulator:
 
     @property
     def is_assistant(self) -> bool:
-        """assistant.threads.setStatus works."""
+        """Whether assistant.threads.setStatus works."""
         return "assistant.threads.setStatus" not in self._endpoints.closed
 
     @is_assistant.setter
@@ -117,7 +117,7 @@ class SlackEmulator:
 
     @property
     def can_stream(self) -> bool:
-        """chat.startStream and its like work."""
+        """Whether chat.startStream and related methods work."""
         return "chat.startStream" not in self._endpoints.closed
 
     @can_stream.setter
@@ -126,27 +126,27 @@ class SlackEmulator:
 
     @property
     def sockets(self) -> int:
-        """Connections that are open now."""
+        """Open connections."""
         return len(self._sockets.open)
 
     @property
     def connections_opened(self) -> int:
-        """Connections that ever got their hello."""
+        """Connections that received their hello."""
         return self._sockets.opened
 
     @property
     def calls(self) -> list[tuple[str, Json]]:
-        """Every request, with its parameters; also "upload" and "response_url"."""
+        """Every request with its parameters, including "upload" and "response_url"."""
         return self._endpoints.calls
 
     @property
     def acks(self) -> list[Ack]:
-        """What the app confirmed, in order."""
+        """What the app acknowledged, in order."""
         return self.delivery.acks
 
     @property
     def redelivers_unacked(self) -> bool:
-        """Events without an ack come again, three times, `after_seconds` after each attempt."""
+        """Events without an ack are sent again, three times, `after_seconds` after each attempt."""
         return self.delivery.redelivers_unacked
 
     @redelivers_unacked.setter
@@ -155,7 +155,7 @@ class SlackEmulator:
 
     @property
     def after_seconds(self) -> float:
-        """How long an ack may take."""
+        """Seconds allowed for an ack."""
         return self.delivery.after_seconds
 
     @after_seconds.setter
@@ -164,7 +164,7 @@ class SlackEmulator:
 
     @property
     def holds_seconds(self) -> float:
-        """How long an event waits while no socket is open; with 0 it is lost at once."""
+        """Seconds an event waits while no socket is open; with 0 it is lost at once."""
         return self.delivery.holds_seconds
 
     @holds_seconds.setter
@@ -173,20 +173,20 @@ class SlackEmulator:
 
     @property
     def limits(self) -> dict[str, tuple[int, float]]:
-        """Calls within seconds by method, for instance {"chat.postMessage": (1, 1.0)}; none yet."""
+        """Calls per seconds by method, such as {"chat.postMessage": (1, 1.0)}; none by default."""
         return self._endpoints.limits
 
     @property
     def late(self) -> int:
-        """Calls whose connection broke and that are still to be applied."""
+        """Calls whose connection broke and that are not applied yet."""
         return self._endpoints.late
 
     def unacked(self) -> list[str]:
-        """The newest envelope of everything that was never confirmed; "" if none was sent yet."""
+        """The newest envelope of each unacknowledged event; "" if none was sent yet."""
         return [(p.envelope_ids or [""])[-1] for p in self.delivery.unacked()]
 
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
-        """Return what the predicate says once that is true. Raises `TimeoutError`."""
+        """Return the predicate's value once it is true. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while not (value := predicate()):
                 await self._changed.wait()
@@ -195,35 +195,35 @@ class SlackEmulator:
     # People and places
 
     def user(self, number: int, name: str = "", **fields: str) -> str:
-        """A person's id (U...). Fields change users.info: real_name, tz, locale."""
+        """Return a person's id (U...). Fields change users.info: real_name, tz, locale."""
         user_id = f"U{number:010d}"
         self.world.user(user_id, name or f"person{number}").update(fields)
         return user_id
 
     def dm(self, number: int) -> str:
-        """The direct talk of a person and the bot (D...)."""
+        """Return a person's direct chat with the bot (D...)."""
         return self.world.dm(self.user(number))
 
     def channel(
         self, name: str = "general", members: Iterable[int] = (), *, kind: str = "channel"
     ) -> str:
-        """A room with the bot in it (C..., G...); kind: channel, group (private), mpim."""
+        """Return a room with the bot (C..., G...); kind: channel, group (private), mpim."""
         return self.world.room(name, [self.user(number) for number in members], kind)
 
     def archives(self, channel: str) -> None:
-        """From now on nobody writes there."""
+        """Archive a channel."""
         self.world.channels[channel].is_archived = True
         self._emit({"type": "channel_archive", "channel": channel, "event_ts": self._now()})
 
     def removes_bot(self, channel: str) -> None:
-        """The bot is no member any more, and is told so."""
+        """Remove the bot from a channel, and send the event."""
         place = self.world.channels[channel]
         place.members.remove(self.bot_user_id)
         kind = "channel_left" if place.kind == "channel" else "group_left"
         self._emit({"type": kind, "channel": channel, "event_ts": self._now()})
 
     def invites_bot(self, channel: str) -> None:
-        """The bot is a member again, and is told so."""
+        """Add the bot to a channel again, and send the event."""
         place = self.world.channels[channel]
         place.members.append(self.bot_user_id)
         self._emit(
@@ -243,7 +243,7 @@ class SlackEmulator:
         mention: bool = False,
         files: Iterable[Shared] = (),
     ) -> str:
-        """A person writes, in their direct talk unless said otherwise; returns the ts.
+        """Write as a person, in their direct chat by default; returns the ts.
 
         `mention` puts the bot's name in front. A file is (name, bytes, type) or a `SlackFile`.
         """
@@ -268,7 +268,7 @@ class SlackEmulator:
         return message.ts
 
     async def edits(self, channel: str, ts: str, text: str) -> None:
-        """The person who wrote it changes the text."""
+        """Change a message's text as its author."""
         message = self.world.channels[channel].messages[ts]
         before = self.world.shown(message)
         message.text = escaped(text)
@@ -276,11 +276,11 @@ class SlackEmulator:
         self.world.change(message, before)
 
     async def deletes(self, channel: str, ts: str) -> None:
-        """Somebody takes a message away."""
+        """Delete a message."""
         self.world.remove(self.world.channels[channel].messages[ts])
 
     async def reacts(self, number: int, channel: str, ts: str, name: str) -> None:
-        """A person puts an emoji on a message."""
+        """Add an emoji to a message as a person."""
         message = self.world.channels[channel].messages[ts]
         message.reactions.append((name, self.user(number)))
         item = {"type": "message", "channel": channel, "ts": ts}
@@ -290,7 +290,7 @@ class SlackEmulator:
         )
 
     async def joins(self, number: int, channel: str) -> None:
-        """A person joins a channel."""
+        """Let a person join a channel."""
         self.world.channels[channel].members.append(self.user(number))
         self._emit(
             {"type": "member_joined_channel", "user": self.user(number), "channel": channel}
@@ -300,9 +300,9 @@ class SlackEmulator:
     async def presses(
         self, number: int, channel: str, ts: str, action_id: str, *, option: str | None = None
     ) -> None:
-        """A person presses a button, or chooses the option with that value.
+        """Press a button as a person, or choose the option with that value.
 
-        Raises `LookupError` if they see no such thing there, and `NobodyListens`.
+        Raises `LookupError` if they see no such element, and `NobodyListens`.
         """
         user = self.user(number)
         message = self._seen(user, channel, ts)
@@ -312,16 +312,16 @@ class SlackEmulator:
         self.delivery.push("interactive", payloads.click(self.world, message, user, action, url))
 
     async def presses_home(self, number: int, action_id: str, *, option: str | None = None) -> None:
-        """A person presses or chooses something in their home. Raises like `presses`."""
+        """Press or choose as a person in their home tab. Raises like `presses`."""
         user = self.user(number)
         element = _element(self.world.views[user]["blocks"], action_id)
         action = payloads.action_of(element, self._now(), option)
         self.delivery.push("interactive", payloads.home_click(self.world, user, action))
 
     async def commands(self, number: int, text: str, *, channel: str | None = None) -> str:
-        """A person types `/talaria <text>`; returns the envelope's id. Raises `NobodyListens`.
+        """Type `/talaria <text>` as a person; returns the envelope's id. Raises `NobodyListens`.
 
-        What the app puts into its ack or posts to the response_url is in `ephemerals`.
+        `ephemerals` has what the app puts into its ack or posts to the response_url.
         """
         user = self.user(number)
         place = self._place(user, channel)
@@ -335,7 +335,7 @@ class SlackEmulator:
     async def shortcut(
         self, number: int, channel: str, ts: str, callback_id: str = _SHORTCUT
     ) -> None:
-        """A person chooses a shortcut from a message's menu. Raises like `presses`."""
+        """Choose a shortcut from a message's menu as a person. Raises like `presses`."""
         user = self.user(number)
         message = self._seen(user, channel, ts)
         url = self._response_url(channel, user, message)
@@ -343,7 +343,7 @@ class SlackEmulator:
         self.delivery.push("interactive", payload)
 
     async def opens_home(self, number: int) -> None:
-        """A person opens the app's home."""
+        """Open the app's home tab as a person."""
         user = self.user(number)
         event: Json = {"type": "app_home_opened", "user": user, "channel": self.dm(number)}
         view = self.world.views.get(user)
@@ -354,7 +354,7 @@ class SlackEmulator:
         )
 
     async def stops_session(self, number: int, channel: str, thread_ts: str) -> None:
-        """A person presses Slack's own Stop: the bot's open streams in the thread are closed."""
+        """Press Slack's own Stop as a person: closes the bot's open streams in the thread."""
         stopped = []
         for message in self.world.channels[channel].messages.values():
             stream = self.world.age(message)
@@ -369,7 +369,7 @@ class SlackEmulator:
     # What people see
 
     def texts(self, channel: str, thread_ts: str | None = None) -> list[str]:
-        """What the bot's visible messages say now, in a channel with its threads or in a thread."""
+        """Return the bot's current texts, in a channel with its threads or in a thread."""
         return [
             message.shown
             for message in self.messages(channel)
@@ -377,31 +377,31 @@ class SlackEmulator:
         ]
 
     def messages(self, channel: str) -> list[SlackMessage]:
-        """Everything that stands in a channel and its threads, oldest first."""
+        """Return all messages of a channel and its threads, oldest first."""
         found = list(self.world.channels[channel].messages.values())
         for message in found:
             self.world.age(message)
         return found
 
     def ephemerals(self, number: int) -> list[SlackMessage]:
-        """What only this person sees, oldest first; also answers to their commands."""
+        """Return what only this person sees, oldest first, with answers to their commands."""
         user = self.user(number)
         places = self.world.channels.values()
         found = [m for place in places for who, m in place.ephemerals if who == user]
         return sorted(found, key=lambda message: message.ts)
 
     def home(self, number: int) -> Json | None:
-        """The home that the app published for a person."""
+        """Return the home tab that the app published for a person."""
         return self.world.views.get(self.user(number))
 
     def status(self, channel: str, thread_ts: str) -> str:
-        """The status of the agent session there, or the older assistant's; "" without one."""
+        """Return the status of the agent session there, or the assistant's; "" without one."""
         session = self.world.sessions.get((channel, thread_ts))
         if session is not None:
             return str(session["status"])
         return self.world.assistant.get((channel, thread_ts), "")
 
-    # Strings to pull
+    # Controls
 
     def fail(self, method: str, *, kind: FaultKind, times: int = 1, **detail: Any) -> None:
         """Let the next calls of a method fail; also "upload", "download", and "*" for any.
@@ -412,7 +412,7 @@ class SlackEmulator:
         self._endpoints.faults.setdefault(method, []).extend([fault] * times)
 
     def clear_faults(self) -> None:
-        """Forget the faults that have not happened yet."""
+        """Drop the remaining planned faults."""
         self._endpoints.faults.clear()
 
     async def redeliver(self, times: int = 1, *, with_new_event_id: bool = False) -> None:
@@ -424,28 +424,28 @@ class SlackEmulator:
                 self.delivery.again(parcel, fresh if with_new_event_id else None)
 
     async def drop_sockets(self) -> None:
-        """Reset every connection, without a goodbye."""
+        """Reset every connection without a close frame."""
         for socket in list(self._sockets.open):
             socket.break_off()
 
     def refuse_sockets(self, reason: str | None) -> None:
-        """Take no new connection: an error code of apps.connections.open, or too_many_websockets.
+        """Refuse new connections: an error code of apps.connections.open, or too_many_websockets.
 
-        None takes connections again.
+        None accepts connections again.
         """
         self._sockets.refusal = reason
 
     async def send_disconnect(self, reason: str = "refresh_requested") -> None:
-        """Tell every client to connect anew; a "warning" leaves the connection open."""
+        """Tell every client to reconnect; a "warning" leaves the connection open."""
         await self._sockets.leave(reason)
 
     def mute_sockets(self) -> None:
-        """The connections of now are half-open: nothing comes through, not even pongs."""
+        """Make the current connections half-open: nothing is sent, not even pongs."""
         for socket in self._sockets.open:
             socket.is_mute = True
 
     async def post_event(self, url: str | None) -> None:
-        """HTTP mode: from now on everything goes to this address; None goes back to sockets.
+        """Use HTTP mode: send everything to this address; None returns to sockets.
 
         Raises `slack_post.Unverified` if the address doesn't answer the challenge.
         """
@@ -459,7 +459,7 @@ class SlackEmulator:
         self.delivery.carrier = self._post or self._sockets
         self.delivery.resume()
 
-    # Inside
+    # Internals
 
     def _emit(self, event: Json) -> None:
         event_id = self.world.next_id("Ev")
@@ -469,7 +469,7 @@ class SlackEmulator:
         return await serve_control(self, request)
 
     def _hear(self, where: ResponseUrl, given: Json) -> None:
-        """What an app put into its ack; what can't be shown is an error for the person only."""
+        """Handle an app's ack; if it can't be shown, only the person sees an error."""
         with contextlib.suppress(Refusal):
             answer(self.world, where, given)
 
@@ -498,7 +498,7 @@ class SlackEmulator:
                 self._endpoints.closed[method] = code
 
     def _stir(self) -> None:
-        """Wake all who wait for something to change."""
+        """Wake everyone who waits for a change."""
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Block Kit as Slack checks it, and as people read it."""
+"""Block Kit as Slack validates it, and as people read it."""
 
 import re
 from typing import Any
@@ -30,7 +30,7 @@ class BadBlocks(Exception):
 
 
 def check(blocks: Any, *, limit: int = MESSAGE_BLOCKS) -> list[Json]:
-    """Blocks as Slack keeps them, with the ids that were left out. Raises `BadBlocks`."""
+    """Return blocks as Slack stores them, with missing ids added. Raises `BadBlocks`."""
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise BadBlocks("must be an array of objects")
     if len(blocks) > limit:
@@ -176,13 +176,13 @@ def _text(
 
 
 def plain(text: str) -> str:
-    """Slack's own markup as people read it: links by their label, escapes undone."""
+    """Return Slack's markup as people read it: links by label, escapes undone."""
     text = _LINK.sub(lambda match: match[1] or match[2], text)
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def flatten(blocks: list[Json]) -> str:
-    """The words of blocks, a line for each piece; what stands on buttons is left out."""
+    """Return the text of blocks, a line per piece, without buttons."""
     return "\n".join(line for block in blocks for line in _lines(block) if line)
 
 

@@ -1,4 +1,4 @@
-"""The real Slack SDK connected to the emulated Slack, as the tests of the emulator use it."""
+"""The real Slack SDK, connected to the emulated Slack."""
 
 import asyncio
 import re
@@ -16,12 +16,12 @@ ANNA, BEN = 1, 2
 
 
 def client(slack: SlackEmulator) -> AsyncWebClient:
-    """A client that repeats nothing by itself."""
+    """A client without retries."""
     return AsyncWebClient(token=slack.bot_token, base_url=slack.base_url, retry_handlers=[])
 
 
 class Listener:
-    """An app that notes everything and confirms it, until it is told to refuse."""
+    """An app that records and acknowledges everything, until told to refuse."""
 
     def __init__(self, slack: SlackEmulator, *, signing_secret: str | None = None) -> None:
         self.web = client(slack)
@@ -40,11 +40,11 @@ class Listener:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What happened, without the envelopes."""
+        """The events, without envelopes."""
         return [body["event"] for body in self.bodies if "event" in body]
 
     async def bodies_of(self, number: int, timeout: float = 45.0) -> list[dict[str, Any]]:
-        """Wait until so many deliveries have come. Raises `TimeoutError`."""
+        """Wait for this many deliveries. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while len(self.bodies) < number:
                 await self._changed.wait()
@@ -60,7 +60,7 @@ class Listener:
             await next()
 
     async def _take(self) -> None:
-        """An event is confirmed by Bolt."""
+        """Bolt acknowledges an event."""
 
     async def _confirm(self, ack: Any) -> None:
         await ack()
@@ -71,7 +71,7 @@ class Listener:
 
 @asynccontextmanager
 async def listening(slack: SlackEmulator, sockets: int = 1) -> AsyncIterator[Listener]:
-    """A listener on so many sockets, connected."""
+    """A connected listener with this many sockets."""
     listener = Listener(slack)
     handlers = [
         AsyncSocketModeHandler(listener.app, slack.app_token, ping_interval=1)

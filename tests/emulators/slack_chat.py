@@ -1,4 +1,4 @@
-"""The bot writes: chat.postMessage, chat.update, chat.delete, chat.postEphemeral, response_url."""
+"""Messages of the bot: chat.postMessage, update, delete, postEphemeral, response_url."""
 
 import time
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SECONDS_PER_URL = 30 * 60
 
 @dataclass(kw_only=True)
 class ResponseUrl:
-    """Where an app may answer a command or a click for a while."""
+    """An address where an app may answer a command or a click for a while."""
 
     channel: str
     user: str
@@ -29,7 +29,7 @@ class ResponseUrl:
 
 
 def blocks_of(parameters: Json, key: str = "blocks") -> list[Json] | None:
-    """The blocks that were given; None when none were. Raises `Refusal`."""
+    """Return the given blocks; None without any. Raises `Refusal`."""
     given = parameters.get(key)
     if given is None:
         return None
@@ -45,7 +45,7 @@ def blocks_of(parameters: Json, key: str = "blocks") -> list[Json] | None:
 
 
 def metadata_of(parameters: Json) -> Json | None:
-    """The metadata that was given; an empty object takes it away. Raises `Refusal`."""
+    """Return the given metadata; an empty object removes it. Raises `Refusal`."""
     given = parameters.get("metadata")
     if given is None:
         return None
@@ -59,7 +59,7 @@ def metadata_of(parameters: Json) -> Json | None:
 
 
 def markdown_of(parameters: Json, *others: str) -> str:
-    """The Markdown that was given, alone among its like. Raises `Refusal`."""
+    """Return the given Markdown, which excludes other text fields. Raises `Refusal`."""
     markdown = str(parameters.get("markdown_text") or "")
     if markdown and any(parameters.get(key) for key in others):
         raise Refusal("markdown_text_conflict")
@@ -69,7 +69,7 @@ def markdown_of(parameters: Json, *others: str) -> str:
 
 
 def compose(world: World, channel: Channel, parameters: Json, user: str = "") -> SlackMessage:
-    """A message of the bot that nobody has seen yet. Raises `Refusal`."""
+    """Return a message of the bot that is not shown yet. Raises `Refusal`."""
     markdown = markdown_of(parameters, "text", "blocks")
     text = str(parameters.get("text") or "")[:TEXT_LIMIT]
     blocks = blocks_of(parameters) or []
@@ -100,7 +100,7 @@ def post(world: World, parameters: Json) -> Json:
 
 
 def update(world: World, parameters: Json) -> Json:
-    """chat.update. What is not named stays: blocks, metadata. Raises `Refusal`."""
+    """chat.update. Omitted fields stay: blocks, metadata. Raises `Refusal`."""
     channel = world.place(parameters)
     message = world.own(channel, parameters.get("ts"), "cant_update_message")
     if message.is_streaming:
@@ -112,7 +112,7 @@ def update(world: World, parameters: Json) -> Json:
 
 
 def rewrite(world: World, message: SlackMessage, parameters: Json) -> None:
-    """Give a message of the bot new words. Raises `Refusal`."""
+    """Change a message of the bot. Raises `Refusal`."""
     markdown = markdown_of(parameters, "text", "blocks")
     text = str(parameters.get("text") or "")
     if len(text.encode()) > UPDATE_TEXT_LIMIT:
@@ -161,7 +161,7 @@ def whisper(world: World, user: str, message: SlackMessage) -> None:
 
 
 def answer(world: World, url: ResponseUrl, parameters: Json) -> None:
-    """A post to a response_url, or what an app put into its ack. Raises `Refusal`."""
+    """Handle a post to a response_url, or an app's ack. Raises `Refusal`."""
     if time.monotonic() > url.until:
         raise Refusal("expired_url")
     if url.left <= 0:

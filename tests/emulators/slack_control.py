@@ -1,7 +1,7 @@
-"""Moves an emulated Slack in a process of its own: POST JSON to /_test/<call>.
+"""Control an emulated Slack in its own process: POST JSON to /_test/<call>.
 
-Every call is a method of `SlackEmulator` by its name, with its arguments as an object; what it
-returns comes back as JSON. Besides: `get {name}`, `set {name, value}`. A refusal is 409 with the
+Every call is a method of `SlackEmulator` by its name, with its arguments as an object. Its
+result comes back as JSON. Also: `get {name}`, `set {name, value}`. A refusal is 409 with the
 error's name.
 """
 
@@ -34,7 +34,7 @@ _VALUES = frozenset(
 
 
 async def serve_control(slack: Any, request: web.Request) -> web.Response:
-    """One call of a test in another process."""
+    """Answer one call of a test in another process."""
     call = request.match_info["call"]
     arguments = await request.json() if request.can_read_body else {}
     if call in ("get", "set"):
@@ -60,7 +60,7 @@ def _answer(result: Any) -> web.Response:
 
 
 def _plain(value: Any) -> Any:
-    """A dataclass as an object, with what its message shows."""
+    """Return a dataclass as an object, with the text its message shows."""
     shown = {"shown": value.shown} if hasattr(value, "shown") else {}
     return dataclasses.asdict(value) | shown
 
@@ -75,7 +75,7 @@ async def _stand(make: Callable[..., Any], port: int) -> None:
 
 
 def stand_alone(make: Callable[..., Any]) -> None:
-    """Stand alone until SIGTERM; the first line out is `ready PORT`."""
+    """Run as a process until SIGTERM; the first line of output is `ready PORT`."""
     parser = argparse.ArgumentParser(prog="tests.emulators.slack")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one and prints it")
     uvloop.run(_stand(make, parser.parse_args().port))

@@ -1,4 +1,4 @@
-"""Brings what happened to the app: kept until it is acknowledged, and repeated like Slack does."""
+"""Deliver events to the app: kept until acknowledged, and repeated like Slack does."""
 
 import asyncio
 import time
@@ -15,12 +15,12 @@ RETRIES = 3
 
 
 class NobodyListens(Exception):
-    """A command or a click that no app took: the person sees an error."""
+    """No app handled a command or a click: the person sees an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ack:
-    """The app said that it has an envelope."""
+    """The app's acknowledgement of an envelope."""
 
     envelope_id: str
     at: float
@@ -30,7 +30,7 @@ class Ack:
 
 @dataclass(kw_only=True, eq=False)
 class Parcel:
-    """One thing to tell the app; every attempt has an envelope of its own."""
+    """One event for the app; every attempt has its own envelope."""
 
     kind: Kind
     payload: Json
@@ -39,10 +39,10 @@ class Parcel:
     envelope_ids: list[str] = field(default_factory=list)
     is_acked: bool = False
     on_ack: Callable[[Json], None] | None = None
-    """Takes what the app put into the ack."""
+    """Handles the payload of the ack."""
 
     def envelope(self) -> Json:
-        """What is sent of the newest attempt."""
+        """The frame of the newest attempt."""
         frame: Json = {
             "envelope_id": self.envelope_ids[-1],
             "payload": self.payload,
@@ -56,10 +56,10 @@ class Parcel:
 
 
 class Carrier(Protocol):
-    """Something that takes parcels to the app."""
+    """A transport that brings parcels to the app."""
 
     def carry(self, parcel: Parcel) -> bool:
-        """Send it off; False if nobody is there to take it."""
+        """Send it; False if no app is connected."""
 
 
 class OutboxDispatcher:
@@ -82,14 +82,14 @@ class OutboxDispatcher:
     def push(
         self, kind: Kind, payload: Json, on_ack: Callable[[Json], None] | None = None
     ) -> Parcel:
-        """Tell the app. Raises `NobodyListens` for what is not kept for later."""
+        """Deliver to the app. Raises `NobodyListens` for parcels that are not kept."""
         parcel = Parcel(kind=kind, payload=payload, born=time.monotonic(), on_ack=on_ack)
         self._send(parcel)
         self.parcels.append(parcel)
         return parcel
 
     def again(self, parcel: Parcel, payload: Json | None = None) -> None:
-        """Repeat an event although it was acknowledged, perhaps in other clothes."""
+        """Repeat an acknowledged event, if wanted with another payload."""
         if payload is None:
             self._send(parcel)
             return
@@ -98,7 +98,7 @@ class OutboxDispatcher:
         self._send(twin)
 
     def acknowledge(self, envelope_id: str, payload: Json | None) -> None:
-        """The app has it. Late acks count too; unknown ones are overlooked."""
+        """Note an ack. Late acks count; unknown ones are ignored."""
         parcel = self._by_envelope.get(envelope_id)
         self.acks.append(Ack(envelope_id=envelope_id, at=time.monotonic(), payload=payload))
         if parcel is not None and not parcel.is_acked:
@@ -109,18 +109,18 @@ class OutboxDispatcher:
         self._stir()
 
     def unacked(self) -> list[Parcel]:
-        """What the app never confirmed, those that wait for it among them."""
+        """Parcels that the app never acknowledged, including waiting ones."""
         return [parcel for parcel in self.parcels if not parcel.is_acked]
 
     def resume(self) -> None:
-        """Somebody listens now: send what waited, but for what waited too long."""
+        """An app is connected: send what waited, except what waited too long."""
         waiting, self._waiting = self._waiting, deque()
         for parcel in waiting:
             if time.monotonic() - parcel.born <= self.holds_seconds:
                 self._send(parcel)
 
     def pause(self) -> None:
-        """Stop the clocks; what is not acknowledged waits for `resume`."""
+        """Stop the timers; unacknowledged parcels wait for `resume`."""
         for parcel in list(self._timers):
             self._disarm(parcel)
             self._wait(parcel)

@@ -1,11 +1,11 @@
-"""Ways in which the emulated Slack can fail, made by name."""
+"""Faults of the emulated Slack, by name."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class FaultKind(StrEnum):
-    """One way to fail; what it takes as detail stands behind it."""
+    """A kind of fault; its detail is described below it."""
 
     LOSE = "lose"
     """The call is applied, then the connection breaks."""

@@ -1,4 +1,4 @@
-"""Files: what people attach, and what the bot uploads in three steps."""
+"""Files: attached by people, and uploaded by the bot in three steps."""
 
 import mimetypes
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def voice(content: bytes = b"a voice", name: str = "audio_message.m4a") -> Slack
 
 
 def attach(world: World, file: SlackFile, user: str) -> Json:
-    """A person's file as it stands in their message."""
+    """Return a person's file as shown in their message."""
     about = _describe(world, file.name, file.mimetype, len(file.content), user)
     if file.subtype is not None:
         about |= {"subtype": file.subtype, "duration_ms": 2000}
@@ -49,7 +49,7 @@ def ask_upload(world: World, parameters: Json) -> Json:
 
 
 def upload(world: World, file_id: str, content: bytes) -> None:
-    """The bytes arrive. Raises `Refusal`."""
+    """Receive the bytes. Raises `Refusal`."""
     if file_id not in world.files:
         raise Refusal("file_not_found")
     world.contents[file_id] = content

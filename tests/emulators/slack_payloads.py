@@ -1,4 +1,4 @@
-"""What Slack tells an app, in its own shapes: events, clicks, commands, shortcuts."""
+"""Payloads for an app, in Slack's shapes: events, clicks, commands, shortcuts."""
 
 import time
 
@@ -35,7 +35,7 @@ def event_callback(app: App, event: Json, event_id: str) -> Json:
 
 
 def mention_of(event: Json) -> Json:
-    """The second event of a message that names the bot: the same ts, without a channel type."""
+    """Return the second event of a mention: the same ts, without a channel type."""
     left_out = ("channel_type", "parent_user_id", "subtype")
     kept = {key: value for key, value in event.items() if key not in left_out}
     return kept | {"type": "app_mention"}
@@ -107,7 +107,7 @@ def shortcut(
 
 
 def action_of(element: Json, action_ts: str, option: str | None = None) -> Json:
-    """What is told of a pressed element; `option` is the value of what was chosen."""
+    """Return the payload of a pressed element; `option` is the chosen value."""
     about = {key: element[key] for key in ("action_id", "block_id", "type")}
     about["action_ts"] = action_ts
     if element["type"] == "button":

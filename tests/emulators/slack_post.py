@@ -1,4 +1,4 @@
-"""HTTP mode: the same deliveries as signed requests to an address of the app."""
+"""HTTP mode: the same deliveries as signed requests to the app's address."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ class Unverified(Exception):
 
 
 class Post:
-    """Takes parcels to one address."""
+    """Sends parcels to one address."""
 
     def __init__(self, url: str, signing_secret: str, delivery: OutboxDispatcher) -> None:
         self.url = url
@@ -39,14 +39,14 @@ class Post:
             raise Unverified(f"{status} {answer}")
 
     def carry(self, parcel: Parcel) -> bool:
-        """Send it on its way."""
+        """Start sending."""
         task = asyncio.create_task(self._deliver(parcel, parcel.envelope_ids[-1], parcel.attempt))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return True
 
     async def close(self) -> None:
-        """Give up what is on its way."""
+        """Cancel running requests."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -84,7 +84,7 @@ class Post:
 
 
 def _payload(answer: str) -> Json | None:
-    """What an app answers to a command: an object, or words."""
+    """Return an app's answer to a command: an object, or text."""
     if not answer.strip():
         return None
     try:

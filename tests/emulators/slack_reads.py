@@ -1,4 +1,4 @@
-"""The bot asks: histories, threads, channels and their members, people."""
+"""Reads of the bot: histories, threads, channels and their members, people."""
 
 from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, required, truth, whole
 from tests.emulators.slack_world import Channel, World
@@ -156,7 +156,7 @@ def _channels(world: World, parameters: Json, *, only_own: bool) -> Json:
 
 
 def _between(found: list[SlackMessage], parameters: Json) -> list[SlackMessage]:
-    """Slack takes the ends of a span out, unless `inclusive` keeps them."""
+    """Exclude the ends of a time span, unless `inclusive` includes them."""
     oldest, latest = str(parameters.get("oldest") or "0"), str(parameters.get("latest") or "")
     keeps = truth(parameters, "inclusive")
     low, high = _number(oldest), _number(latest) if latest else None
@@ -170,7 +170,7 @@ def _between(found: list[SlackMessage], parameters: Json) -> list[SlackMessage]:
 
 
 def _number(ts: str) -> tuple[int, int]:
-    """A ts in a form that can be compared. Raises `Refusal`."""
+    """Return a ts in a comparable form. Raises `Refusal`."""
     seconds, _, rest = ts.partition(".")
     try:
         return int(seconds), int((rest or "0").ljust(6, "0")[:6])
@@ -193,7 +193,7 @@ def _page(
 
 
 def _cut(parameters: Json, found: list, *, most: int, default: int) -> tuple[list, str]:
-    """One page, and the cursor of the next, empty at the end. Raises `Refusal`."""
+    """Return one page and the next cursor, empty at the end. Raises `Refusal`."""
     limit = whole(parameters, "limit", default)
     if not 1 <= limit <= most:
         raise Refusal("invalid_limit")

@@ -1,4 +1,4 @@
-"""What the emulated Slack is made of: refusals, messages, and how Slack writes text."""
+"""Data types of the emulated Slack: refusals, messages, and Slack's text format."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 class Refusal(Exception):
-    """An answer of the Web API that is not ok."""
+    """A Web API response that is not ok."""
 
     def __init__(self, code: str, *messages: str) -> None:
         super().__init__(code)
@@ -26,12 +26,12 @@ class Refusal(Exception):
 
 @dataclass(kw_only=True)
 class Stream:
-    """How far a streamed message has come."""
+    """The state of a streamed message."""
 
     started: float
     """Seconds of the emulator's steady clock."""
     mode: str | None = None
-    """"text" or "chunks": the first call with words decides, and all later ones keep to it."""
+    """"text" or "chunks": the first call with text decides for all later ones."""
     is_open: bool = True
     stopped_by_user: bool = False
     tasks: dict[str, Json] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Stream:
 
 @dataclass(kw_only=True)
 class SlackMessage:
-    """A message as it stands in a channel, with every text that it ever showed."""
+    """A message in a channel, with every text it has shown."""
 
     channel: str
     ts: str
@@ -51,7 +51,7 @@ class SlackMessage:
     thread_ts: str | None = None
     text: str = ""
     blocks: list[Json] = field(default_factory=list)
-    """As given by the app; blocks that Slack makes of text are not among them."""
+    """As given by the app, without blocks that Slack makes of text."""
     markdown_text: str = ""
     metadata: Json | None = None
     files: list[Json] = field(default_factory=list)
@@ -75,14 +75,14 @@ class SlackMessage:
 
     @property
     def shown(self) -> str:
-        """What people read: Markdown as it is, then blocks, or the text where there is neither."""
+        """The text people read: Markdown, then blocks, or the text without either."""
         pieces = [self.markdown_text, flatten(self.blocks)]
         words = "\n".join(piece for piece in pieces if piece)
         return words or plain(self.text)
 
     @property
     def buttons(self) -> dict[str, str]:
-        """What its buttons say, by action id."""
+        """The labels of its buttons, by action id."""
         return {
             element["action_id"]: element["text"]["text"]
             for element in elements_of(self.blocks)
@@ -90,12 +90,12 @@ class SlackMessage:
         }
 
     def note(self) -> None:
-        """Remember what is shown now."""
+        """Record the current text."""
         self.history.append(self.shown)
 
 
 def elements_of(blocks: list[Json]) -> list[Json]:
-    """Everything that can be pressed or chosen, with the id of its block."""
+    """Return everything to press or choose from, with the id of its block."""
     found = []
     for block in blocks:
         pieces = [*block.get("elements", [])] if block["type"] == "actions" else []
@@ -106,7 +106,7 @@ def elements_of(blocks: list[Json]) -> list[Json]:
 
 
 def escaped(text: str) -> str:
-    """A person's words as Slack passes them on: escaped, with addresses in angle brackets."""
+    """Return a person's text as Slack sends it: escaped, addresses in angle brackets."""
 
     def change(match: re.Match[str]) -> str:
         piece = match[0]
@@ -118,7 +118,7 @@ def escaped(text: str) -> str:
 
 
 def rich_text(text: str, block_id: str) -> Json:
-    """The block that Slack makes of a person's escaped words."""
+    """Return the block that Slack makes of a person's escaped text."""
     elements: list[Json] = []
     place = 0
     for match in _PIECE.finditer(text):
@@ -136,7 +136,7 @@ def rich_text(text: str, block_id: str) -> Json:
 
 
 def whole(parameters: Json, key: str, default: int) -> int:
-    """A parameter that should be a whole number. Raises `Refusal`."""
+    """Return a whole-number parameter. Raises `Refusal`."""
     value = parameters.get(key)
     if value in (None, ""):
         return default
@@ -147,12 +147,12 @@ def whole(parameters: Json, key: str, default: int) -> int:
 
 
 def truth(parameters: Json, key: str) -> bool:
-    """A parameter that should be a boolean, in any of the ways in which clients write it."""
+    """Return a boolean parameter, in any form that clients use."""
     return str(parameters.get(key, "")).lower() in ("true", "1")
 
 
 def required(parameters: Json, key: str) -> str:
-    """A parameter that has to be there. Raises `Refusal`."""
+    """Return a required parameter. Raises `Refusal`."""
     value = parameters.get(key)
     if value in (None, ""):
         raise Refusal("invalid_arguments", f"[ERROR] missing required field: {key}")

@@ -14,11 +14,11 @@ from tests.emulators.slack_shapes import Json, Refusal
 MOST = 10
 """Connections that one app may hold."""
 _CLOSE_AFTER = 0.1
-"""Seconds that a client has to go by itself once it was told to."""
+"""Seconds for a client to disconnect once told to."""
 
 
 class Socket:
-    """One connection. A mute one takes frames and passes none on, not even pongs."""
+    """One connection. A mute one accepts frames and sends none, not even pongs."""
 
     def __init__(self, ws: web.WebSocketResponse, request: web.Request) -> None:
         self.ws = ws
@@ -28,7 +28,7 @@ class Socket:
         self._transport = request.transport
 
     def break_off(self) -> None:
-        """Reset the connection, without a goodbye."""
+        """Reset the connection without a close frame."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -40,16 +40,16 @@ class Sockets:
         self.open: list[Socket] = []
         self.opened = 0
         self.refusal: str | None = None
-        """Why no new connection is taken: an error code, or "too_many_websockets"."""
+        """Why new connections are refused: an error code, or "too_many_websockets"."""
         self.delivery: OutboxDispatcher | None = None
         self._app_id = app_id
         self._stir = stir
         self._tickets: set[str] = set()
-        """Addresses that were given out and not used yet: each is good for one connection."""
+        """Unused addresses, each valid for one connection."""
         self._turn = itertools.count()
 
     def carry(self, parcel: Parcel) -> bool:
-        """Queue the parcel on the socket whose turn it is; False if none is open."""
+        """Queue the parcel on the next socket; False if none is open."""
         takers = [socket for socket in self.open if not socket.is_leaving]
         if not takers:
             return False
@@ -65,7 +65,7 @@ class Sockets:
         return {"url": f"ws{address.removeprefix('http')}/link/?ticket={ticket}"}
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """One connection from its hello to its end; its ticket is used up."""
+        """Serve one connection from its hello to its end; it uses up its ticket."""
         ticket = request.query.get("ticket", "")
         if ticket not in self._tickets:
             raise web.HTTPForbidden
@@ -95,14 +95,14 @@ class Sockets:
         return ws
 
     async def leave(self, reason: str) -> None:
-        """Tell every client to go; all but a warning closes the connection soon after."""
+        """Tell every client to disconnect; all but a warning close the connection soon after."""
         for socket in list(self.open):
             frame = {"type": "disconnect", "reason": reason, "debug_info": {"host": "emulated"}}
             socket.frames.put_nowait(frame)
             socket.is_leaving = reason != "warning"
 
     def close(self) -> None:
-        """Break every connection off."""
+        """Break every connection."""
         for socket in list(self.open):
             socket.break_off()
 

@@ -1,7 +1,7 @@
 """Streamed messages: chat.startStream, chat.appendStream, chat.stopStream.
 
-What no page of Slack says was measured by others: an open stream refuses chat.update and
-chat.delete; it keeps to the kind of words that it was opened with; it ends after some minutes.
+Undocumented, but measured by others: an open stream refuses chat.update and chat.delete,
+keeps to the kind of text that it was opened with, and ends after some minutes.
 """
 
 import time
@@ -86,7 +86,7 @@ def _open_stream(world: World, parameters: Json) -> SlackMessage:
 
 
 def _take(message: SlackMessage, parameters: Json) -> None:
-    """Add what a call brings; nothing of it if something is wrong. Raises `Refusal`."""
+    """Add a call's content, or nothing if any of it is wrong. Raises `Refusal`."""
     stream = message.stream
     assert stream is not None
     markdown, chunks = parameters.get("markdown_text"), parameters.get("chunks")

@@ -1,4 +1,4 @@
-"""What an app shows beside messages: statuses, the home, reactions."""
+"""What an app shows besides messages: statuses, the home tab, reactions."""
 
 import re
 import secrets
@@ -13,7 +13,7 @@ _EMOJI = re.compile(r"[a-z0-9_+'-]+(?:::skin-tone-[2-6])?")
 
 
 def set_session(world: World, parameters: Json) -> Json:
-    """agents.sessions.setStatus; makes the session at the first call. Raises `Refusal`."""
+    """agents.sessions.setStatus; the first call creates the session. Raises `Refusal`."""
     key = _thread_of(world, parameters)
     status = required(parameters, "status")
     if status not in _SESSION_STATUSES:
@@ -39,7 +39,7 @@ def rename_session(world: World, parameters: Json) -> Json:
 
 
 def set_assistant(world: World, parameters: Json) -> Json:
-    """assistant.threads.setStatus; gone once the bot writes there. Raises `Refusal`."""
+    """assistant.threads.setStatus; cleared once the bot writes there. Raises `Refusal`."""
     key = _thread_of(world, parameters)
     if len(parameters.get("loading_messages") or []) > 10:
         raise Refusal("invalid_arguments", "[ERROR] no more than 10 loading_messages")

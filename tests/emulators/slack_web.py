@@ -1,4 +1,4 @@
-"""The emulated Slack's doors: Web API, uploads, downloads, response_url, websockets."""
+"""HTTP endpoints of the emulated Slack: Web API, files, response_url, websockets."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ _METHODS: dict[str, Method] = {
 
 
 class Endpoints:
-    """Everything that an app may ask over HTTP."""
+    """Everything that an app may call over HTTP."""
 
     def __init__(self, world: World, sockets: Sockets, stir: Callable[[], None]) -> None:
         self.world = world
@@ -66,14 +66,14 @@ class Endpoints:
         self.calls: list[tuple[str, Json]] = []
         self.faults: dict[str, list[Fault]] = {}
         self.closed: dict[str, str] = {}
-        """Methods that this workspace refuses for now, and with which code."""
+        """Refused methods, with their error codes."""
         self.response_urls: dict[str, slack_chat.ResponseUrl] = {}
         self.late = 0
-        """Calls that are still to be applied, see `slack_faults.LATE`."""
+        """Calls not applied yet, see `slack_faults.LATE`."""
         self.limits: dict[str, tuple[int, float]] = {}
         """By method: calls within seconds; chat.postMessage is counted by channel."""
         self.closing = asyncio.Event()
-        """Set while it stops: whoever answers slowly goes home."""
+        """Set while it stops, to cancel slow answers."""
         self._taken: dict[tuple[str, str], deque[float]] = {}
         self._stir = stir
 
@@ -88,7 +88,7 @@ class Endpoints:
         return application
 
     def response_url(self, url: slack_chat.ResponseUrl) -> str:
-        """Open an address for answers."""
+        """Open a response_url."""
         ticket = self.world.next_id("R")
         self.response_urls[ticket] = url
         return f"{self.world.address}/response/{ticket}"
@@ -163,7 +163,7 @@ class Endpoints:
         return None
 
     def _fits(self, method: str, parameters: Json) -> bool:
-        """Count the call, if there is a limit and it holds."""
+        """Count the call, and return whether the limit allows it."""
         if method not in self.limits:
             return True
         most, seconds = self.limits[method]
@@ -252,7 +252,7 @@ def _refused(refusal: Refusal) -> web.Response:
 
 
 async def _read(request: web.Request) -> Json:
-    """Parameters from the address, a form or JSON, structures decoded. Raises `Refusal`."""
+    """Return parameters from the address, a form or JSON, decoded. Raises `Refusal`."""
     parameters: Json = dict(request.query)
     if request.can_read_body:
         if request.content_type == "application/json":

@@ -1,4 +1,4 @@
-"""What Slack knows: people, channels and messages, shaped as the Web API shows them."""
+"""Slack's data: people, channels and messages, as the Web API shows them."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, Stream, ri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The app and its bot, and the workspace that it is installed in."""
+    """The app, its bot, and the workspace."""
 
     bot_token: str = "xoxb-emulated-bot-token"
     app_token: str = "xapp-1-A0TALARIA-emulated-app-token"
@@ -24,7 +24,7 @@ class App:
 
 @dataclass(kw_only=True)
 class Channel:
-    """A place to write in; `kind` as events call it: im, channel, group, mpim."""
+    """A channel; `kind` as events call it: im, channel, group, mpim."""
 
     id: str
     kind: str
@@ -34,13 +34,13 @@ class Channel:
     messages: dict[str, SlackMessage] = field(default_factory=dict)
     """By ts, oldest first."""
     buried: set[str] = field(default_factory=set)
-    """The ts of deleted messages: a thread below one of them goes on."""
+    """The ts of deleted messages, whose threads continue."""
     ephemerals: list[tuple[str, SlackMessage]] = field(default_factory=list)
-    """What only one person sees, with who."""
+    """Ephemeral messages, with their person."""
 
 
 class World:
-    """One workspace. What apps are told of goes through `emit`, one event at a time."""
+    """One workspace. Events for apps go through `emit`, one at a time."""
 
     def __init__(self, app: App, emit: Callable[[Json], None]) -> None:
         self.app = app
@@ -56,11 +56,11 @@ class World:
         self.files: dict[str, Json] = {}
         self.contents: dict[str, bytes] = {}
         self.address = ""
-        """Where this Slack is reached, without a slash at the end."""
+        """The base URL, without a trailing slash."""
         self.stream_seconds = 300.0
-        """How long a stream takes words after its start (measured by others: about 5 minutes)."""
+        """Seconds a stream accepts text after its start (measured by others: about 300)."""
         self.reports_own = True
-        """The app hears of what its own bot writes, as it does where message events are on."""
+        """The app gets events for its own bot's messages, as with message events enabled."""
         self._last = 0
         self._number = 0
         self.user(app.bot_user_id, app.bot_name, is_bot=True)
@@ -68,19 +68,19 @@ class World:
     # Names and numbers
 
     def next_ts(self) -> str:
-        """A new ts; each is larger than the one before, and all are as wide."""
+        """Return a new ts, larger than all before and equally wide."""
         self._last = max(self._last + 1, time.time_ns() // 1000)
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
     def next_id(self, prefix: str) -> str:
-        """An id that nothing else here has."""
+        """Return a unique id."""
         self._number += 1
         return f"{prefix}0{self._number:09d}"
 
     # People and places
 
     def user(self, user_id: str, name: str, *, is_bot: bool = False) -> Json:
-        """What users.info tells of a user, who is made at the first call."""
+        """Return users.info of a user, created at the first call."""
         if user_id not in self.users:
             self.users[user_id] = {
                 "id": user_id,
@@ -98,7 +98,7 @@ class World:
         return self.users[user_id]
 
     def dm(self, user_id: str) -> str:
-        """The direct talk of a user and the bot."""
+        """Return the direct chat of a user and the bot."""
         channel_id = f"D{user_id[1:]}"
         if channel_id not in self.channels:
             members = [user_id, self.app.bot_user_id]
@@ -106,7 +106,7 @@ class World:
         return channel_id
 
     def room(self, name: str, members: list[str], kind: str = "channel") -> str:
-        """A channel by name with the bot in it; later calls add members."""
+        """Return a channel by name with the bot in it; later calls add members."""
         for channel in self.channels.values():
             if channel.name == name and channel.kind == kind:
                 break
@@ -121,7 +121,7 @@ class World:
     # What the bot may do
 
     def place(self, parameters: Json, key: str = "channel", *, writes: bool = True) -> Channel:
-        """The channel that the app named; a user's id is their direct talk. Raises `Refusal`."""
+        """Return the named channel; a user's id means their direct chat. Raises `Refusal`."""
         channel_id = str(parameters.get(key) or "")
         if writes and channel_id in self.users:
             channel_id = self.dm(channel_id)
@@ -135,7 +135,7 @@ class World:
         return channel
 
     def thread_in(self, channel: Channel, parameters: Json) -> str | None:
-        """The thread that the app named, if it did. Raises `Refusal`."""
+        """Return the named thread, if any. Raises `Refusal`."""
         thread_ts = parameters.get("thread_ts")
         if not thread_ts:
             return None
@@ -149,7 +149,7 @@ class World:
         return thread_ts
 
     def own(self, channel: Channel, ts: object, refusal: str) -> SlackMessage:
-        """A message of the bot. Raises `Refusal`."""
+        """Return a message of the bot. Raises `Refusal`."""
         message = channel.messages.get(str(ts or ""))
         if message is None:
             raise Refusal("message_not_found")
@@ -159,7 +159,7 @@ class World:
         return message
 
     def age(self, message: SlackMessage) -> Stream | None:
-        """Close a stream that has grown too old."""
+        """Close a stream that is too old."""
         stream = message.stream
         if stream is not None and stream.is_open:
             stream.is_open = time.monotonic() - stream.started < self.stream_seconds
@@ -168,7 +168,7 @@ class World:
     # Messages
 
     def put(self, message: SlackMessage) -> SlackMessage:
-        """A message appears."""
+        """Add a message."""
         channel = self.channels[message.channel]
         message.note()
         channel.messages[message.ts] = message
@@ -178,12 +178,12 @@ class World:
         return message
 
     def change(self, message: SlackMessage, before: Json) -> None:
-        """A message has changed; `before` is how it was shown."""
+        """Report a changed message; `before` is how it was shown."""
         message.note()
         self.notify(message, self._about(message, "message_changed", before))
 
     def remove(self, message: SlackMessage) -> None:
-        """A message goes away."""
+        """Remove a message."""
         channel = self.channels[message.channel]
         before = self.shown(message)
         del channel.messages[message.ts]
@@ -191,13 +191,13 @@ class World:
         self.notify(message, self._about(message, "message_deleted", before))
 
     def notify(self, message: SlackMessage, event: Json) -> None:
-        """Let the app know, if it is in the channel and asked for it."""
+        """Send an event to the app, if it is in the channel and asked for it."""
         members = self.channels[message.channel].members
         if self.app.bot_user_id in members and (message.bot is None or self.reports_own):
             self.emit(event)
 
     def shown(self, message: SlackMessage, *, with_metadata: bool = False) -> Json:
-        """A message as the Web API shows it."""
+        """Return a message as the Web API shows it."""
         words = message.markdown_text or message.text
         blocks = message.blocks
         if words and not blocks:
@@ -228,7 +228,7 @@ class World:
         return about | self._replies_to(message) | self._reactions(message)
 
     def event_of(self, message: SlackMessage) -> Json:
-        """A new message as an event."""
+        """Return a new message as an event."""
         channel = self.channels[message.channel]
         event = self.shown(message, with_metadata=True)
         return event | {
@@ -238,7 +238,7 @@ class World:
         }
 
     def replies(self, channel: Channel, thread_ts: str) -> list[SlackMessage]:
-        """The answers in a thread, oldest first."""
+        """Return the replies in a thread, oldest first."""
         found = channel.messages.values()
         return [m for m in found if m.thread_ts == thread_ts and m.ts != thread_ts]
 

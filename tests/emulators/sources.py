@@ -1,4 +1,4 @@
-"""What digests are gathered from, on loopback: pages, feeds, calendars and GitHub's REST API."""
+"""Sources of digests on loopback: pages, feeds, calendars and GitHub's REST API."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from aiohttp import web
 
 @dataclass
 class Served:
-    """What a path answers with; `waits` is an event that it waits for first."""
+    """The response of a path; `waits` is an event to wait for first."""
 
     body: bytes = b""
     status: int = 200
@@ -21,7 +21,7 @@ class Served:
 
 @dataclass
 class Sources:
-    """A small web. `asked` are the paths that somebody wanted, with their headers."""
+    """A small web. `asked` has the requested paths with their headers."""
 
     host: str = "127.0.0.1"
     pages: dict[str, Served] = field(default_factory=dict)
@@ -31,13 +31,13 @@ class Sources:
     url: str = ""
 
     def serve(self, path: str, body: str | bytes, media_type: str = "text/html") -> str:
-        """Put something there; gives its address."""
+        """Add a response; return its address."""
         data = body.encode() if isinstance(body, str) else body
         self.pages[path] = Served(body=data, headers={"Content-Type": media_type})
         return self.url + path
 
     def move(self, path: str, target: str, status: int = 302) -> str:
-        """Let a path send on to another address; gives its own."""
+        """Redirect a path to another address; return its own."""
         self.pages[path] = Served(status=status, headers={"Location": target})
         return self.url + path
 

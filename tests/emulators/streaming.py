@@ -15,18 +15,18 @@ from aiohttp import web
 
 Json = dict[str, Any]
 Hook = Callable[[Json], Awaitable[None]]
-"""Is given the request's body; the call goes on when it returns."""
+"""Called with the request's body; the call continues when it returns."""
 
 LARGEST_REQUEST = 64 * 1024 * 1024
 IMAGE_TOKENS = 1600
-"""What a picture counts, whatever its size."""
+"""Tokens of a picture of any size."""
 WORDS_JOINT = " | "
 FACTS = "<facts>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the model says: content blocks in the API's own form, and why it ended.
+    """A model answer: content blocks in the API's own form, and its stop reason.
 
     A tool_use block may hold `input_json` (text, whole or not) in place of `input`.
     """
@@ -35,12 +35,12 @@ class Answer:
     stop: str = "end_turn"
     stop_details: Json | None = None
     deltas: int | None = None
-    """Into how many pieces each block is cut; the emulator's own number when None."""
+    """Pieces per block; None for the emulator's default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What goes wrong with one call.
+    """A fault of one call.
 
     With a `status`, the call is answered by that error. Without one, `answer` streams until
     `after_events` events or `after_bytes` bytes of the body have left (0 with neither), and
@@ -53,7 +53,7 @@ class Fault:
     message: str = "an emulated fault"
     error_code: str = ""
     retry_after: str = ""
-    """The header's value as it stands: seconds or an HTTP date."""
+    """The header's value: seconds or an HTTP date."""
     answer: Answer | None = None
     after_events: int | None = None
     after_bytes: int | None = None
@@ -69,7 +69,7 @@ def text_answer(text: str, *, stop: str = "end_turn") -> Answer:
 
 
 def cut(text: str, pieces: int) -> list[str]:
-    """`text` in at most so many pieces of like length; an empty text gives none."""
+    """Return `text` in at most `pieces` parts of similar length; none for an empty text."""
     if not text:
         return []
     size = -(-len(text) // max(1, pieces))
@@ -112,9 +112,9 @@ class Emulator:
         self.during: Hook | None = None
         self.after: Hook | None = None
         self.peers: set[tuple[str, int]] = set()
-        """The clients' ends of all connections that a request came on."""
+        """The client addresses of all connections with a request."""
         self.disconnects = 0
-        """How many calls were left by the client while they ran."""
+        """How many running calls the client abandoned."""
         self._plan: deque[Reply] = deque()
         self._runner: web.ServerRunner | None = None
         self._ended = asyncio.Event()
@@ -126,7 +126,7 @@ class Emulator:
         return f"http://127.0.0.1:{self.port}"
 
     def plan(self, *replies: Reply) -> None:
-        """Give these replies to the next calls, one each."""
+        """Use these replies for the next calls, one each."""
         self._plan.extend(replies)
 
     @abstractmethod
@@ -150,7 +150,7 @@ class Emulator:
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """End what hangs, and listen no more."""
+        """Cancel hanging requests and close the port."""
         self._ended.set()
         if self._runner is not None:
             await self._runner.cleanup()
@@ -174,12 +174,12 @@ class Emulator:
             raise
 
     def note(self, body: Json, headers: Mapping[str, str]) -> None:
-        """Keep a request for inspection."""
+        """Record a request."""
         self.requests.append(body)
         self.headers.append(headers)
 
     def take_reply(self, body: Json, default: Callable[[Json], Answer]) -> Reply:
-        """What this call is answered with."""
+        """Return this call's reply."""
         if self._plan:
             return self._plan.popleft()
         return self.answer(body) if self.answer is not None else default(body)
@@ -191,7 +191,7 @@ class Emulator:
         events: Sequence[bytes],
         fault: Fault | None = None,
     ) -> web.StreamResponse:
-        """Send an event stream, whole or until its fault."""
+        """Send an event stream, complete or until its fault."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         if fault is None and not self.pace and self.during is None and self.after is None:
@@ -211,7 +211,7 @@ class Emulator:
         return response
 
     async def _go_wrong(self, request: web.BaseRequest, fault: Fault) -> bool:
-        """Do what the fault says; True when the body may still be ended in good order."""
+        """Perform the fault; True if the body may still end normally."""
         if fault.then == "hang":
             await self._ended.wait()
         elif fault.then == "cut":
@@ -224,7 +224,7 @@ class Emulator:
 def _make_request(
     message: Any, payload: Any, protocol: Any, writer: Any, task: Any
 ) -> web.BaseRequest:
-    """A request that may be as large as the real servers' largest; aiohttp's own is 1 MB."""
+    """Allow requests as large as the real servers do; aiohttp's default is 1 MB."""
     return web.BaseRequest(
         message,
         payload,
@@ -255,7 +255,7 @@ async def _stand(emulator: Emulator, port: int) -> None:
 
 
 def main(make: Callable[..., Emulator], name: str) -> None:
-    """Stand alone: `python -m tests.emulators.<name> --port N --latency S`."""
+    """Run as a process: `python -m tests.emulators.<name> --port N --latency S`."""
     parser = argparse.ArgumentParser(prog=f"tests.emulators.{name}")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one and prints it")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before an answer")

@@ -1,7 +1,7 @@
-"""A small faithful Bot API server on loopback, with strings to pull for tests.
+"""A small, faithful Bot API server on loopback, with controls for tests.
 
-In a test: `async with TelegramEmulator() as api:`. As a process of its own:
-`python -m tests.emulators.telegram --port 8081`, moved through `/_test/...` (see `_control`).
+In a test: `async with TelegramEmulator() as api:`. As its own process:
+`python -m tests.emulators.telegram --port 8081`, controlled over `/_test/...` (see `_control`).
 """
 
 import argparse
@@ -39,7 +39,7 @@ _WEBHOOK_SET = (
 
 
 class TelegramEmulator:
-    """One bot account behind an HTTP server. Everything but `says` and its like is immediate."""
+    """One bot account and its HTTP server. Only `says` and similar calls are not immediate."""
 
     def __init__(self, *, token: str = TOKEN, username: str = USERNAME, port: int = 0) -> None:
         self.token = token
@@ -55,13 +55,13 @@ class TelegramEmulator:
         """Every text of a draft, by its chat and its number."""
         self.webhook = ""
         self.reports_length = True
-        """Whether a file's download says beforehand how long it is."""
+        """Whether a download has a Content-Length."""
         self.before: Hook | None = None
         """Called with method and parameters before a call is applied."""
         self.after: Hook | None = None
-        """Called when it is applied and before the answer leaves."""
+        """Called after it is applied and before the response."""
         self.chat_limit: ChatLimit | None = None
-        """How fast a chat takes new messages; None for no limit."""
+        """Rate limit of new messages per chat; None for no limit."""
         self._port = port
         self._faults: dict[str, list[tuple[Fault, int | None]]] = {}
         self._allowed: list[str] | None = None
@@ -99,7 +99,7 @@ class TelegramEmulator:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen on loopback; with port 0 on a port of the system's choice."""
+        """Listen on loopback; with port 0 on a free port."""
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_route("*", "/bot{token}/{method}", self._serve)
         application.router.add_get("/file/bot{token}/files/{file_id}", self._give_file)
@@ -120,26 +120,26 @@ class TelegramEmulator:
 
     @property
     def port(self) -> int:
-        """Where it listens, once it does."""
+        """The port in use."""
         return self._port
 
     @property
     def base_url(self) -> str:
-        """What stands before /bot<token>."""
+        """The part of the address before /bot<token>."""
         return f"http://127.0.0.1:{self._port}"
 
     # The test's side
 
     def user(self, user_id: int, name: str = "Anna", **details: Any) -> int:
-        """A person who has started the bot. Details: username, language."""
+        """Create a person who has started the bot. Details: username, language."""
         return self.world.user(user_id, name, **details)
 
     def group(self, chat_id: int, title: str = "Friends", *, is_forum: bool = False) -> int:
-        """A group with the bot in it; ids below -10^12 are supergroups."""
+        """Create a group with the bot; ids below -10^12 are supergroups."""
         return self.world.group(chat_id, title, is_forum=is_forum)
 
     def topic(self, chat_id: int, user_id: int, name: str = "Topic") -> int:
-        """A topic of a forum; returns its thread id."""
+        """Create a topic of a forum; returns its thread id."""
         return self.world.topic(chat_id, user_id, name)
 
     async def says(
@@ -153,7 +153,7 @@ class TelegramEmulator:
         thread: int | None = None,
         **fields: Any,
     ) -> int:
-        """A person writes; returns the message's id. Fields go into the message as they are."""
+        """Write as a person; returns the message's id. Fields go into the message unchanged."""
         if user_id not in self.world.users:
             self.user(user_id)
         update = self.world.write(
@@ -165,20 +165,20 @@ class TelegramEmulator:
     async def edits(
         self, user_id: int, message_id: int, text: str, *, chat: int | None = None
     ) -> None:
-        """A person changes the text of their message."""
+        """Change the text of a person's message."""
         self.push(self.world.rewrite(user_id, message_id, text, chat=chat))
 
     async def presses(self, user_id: int, label: str, *, chat: int | None = None) -> None:
-        """A person presses the newest button of this label. Raises `LookupError`."""
+        """Press the newest button with this label as a person. Raises `LookupError`."""
         self.push(self.deeds.press(user_id, label, user_id if chat is None else chat))
 
     def redeliver(self) -> None:
-        """Give all updates so far once more, as if their confirmations had been forgotten."""
+        """Deliver all updates so far again, as if their confirmations had been lost."""
         self.world.repeats = list(self.world.notified)
         self._stir()
 
     def push(self, update: Json) -> int:
-        """Queue an update as it is, poison too; returns its number (its own, if it has one)."""
+        """Queue an update as is, malformed too; returns its number (its own, if it has one)."""
         kinds = [kind for kind in update if kind != "update_id"]
         if self._allowed and kinds and not any(kind in self._allowed for kind in kinds):
             return 0
@@ -187,16 +187,16 @@ class TelegramEmulator:
         return number
 
     def messages(self, chat_id: int, *, thread: int | None = None) -> list[BotMessage]:
-        """The bot's messages that are visible in a chat, or in one topic of it, by age."""
+        """Return the bot's visible messages in a chat, or in one topic, by age."""
         found = self.world.bot_messages.get(chat_id, {}).values()
         return [message for message in found if thread in (None, message.thread_id)]
 
     def texts(self, chat_id: int) -> list[str]:
-        """What the bot's visible messages in a chat say now."""
+        """Return the current texts of the bot's visible messages in a chat."""
         return [message.text for message in self.messages(chat_id)]
 
     def close_chat(self, chat_id: int, refusal: Refusal) -> None:
-        """From now on every call about this chat is refused."""
+        """Refuse every call about this chat from now on."""
         self.world.closed[chat_id] = refusal
 
     def fail(self, method: str, times: int = 1, *, kind: Fault, chat_id: int | None = None) -> None:
@@ -204,23 +204,23 @@ class TelegramEmulator:
         self._faults.setdefault(method.lower(), []).extend([(kind, chat_id)] * times)
 
     def clear_faults(self) -> None:
-        """Forget the faults that have not happened yet."""
+        """Drop the remaining planned faults."""
         self._faults.clear()
 
     @property
     def pending(self) -> list[Json]:
-        """Updates that are not confirmed."""
+        """Unconfirmed updates."""
         return self.world.updates
 
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
-        """Return what the predicate says once that is true. Raises `TimeoutError`."""
+        """Return the predicate's value once it is true. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while not (value := predicate()):
                 await self._changed.wait()
         return value
 
     def _stir(self) -> None:
-        """Wake all who wait for something to change."""
+        """Wake everyone who waits for a change."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -302,7 +302,7 @@ class TelegramEmulator:
             raise Refusal(409, _WEBHOOK_SET)
         self._poller += 1
         ticket = self._poller
-        self._stir()  # the former poller, if there is one, learns that it was replaced
+        self._stir()  # a former poller learns that it was replaced
         allowed = parameters.get("allowed_updates")
         if allowed is not None:
             self._allowed = allowed
@@ -322,11 +322,11 @@ class TelegramEmulator:
             raise Refusal(409, _TAKEN_OVER)
         if self.world.repeats:
             repeats, self.world.repeats = self.world.repeats, []
-            return repeats  # what is not confirmed yet is among them
+            return repeats  # this includes unconfirmed updates
         return self.world.updates[:limit]
 
     async def _give_file(self, request: web.Request) -> web.StreamResponse:
-        """What stands behind the path that getFile tells; can fail as a method "file" would."""
+        """Return the file at getFile's path; can fail as a method "file"."""
         self.calls["file"] += 1
         fault = self._next_fault("file", {})
         if fault is not None:
@@ -423,7 +423,7 @@ async def _stand(token: str, port: int) -> None:
 
 
 def main() -> None:
-    """Stand alone until SIGTERM; the first line out is `ready PORT`."""
+    """Run as a process until SIGTERM; the first line of output is `ready PORT`."""
     parser = argparse.ArgumentParser(prog="tests.emulators.telegram")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one and prints it")
     parser.add_argument("--token", default=TOKEN)

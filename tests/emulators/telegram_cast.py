@@ -1,4 +1,4 @@
-"""Who is there in the tests of the emulated Bot API, and how its updates are read."""
+"""The people of the Bot API's tests, and how to read updates."""
 
 from telegram import Bot, Message, Update
 

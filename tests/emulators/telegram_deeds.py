@@ -1,4 +1,4 @@
-"""What a bot does on Telegram besides talking: files, signs, presses, counting heads."""
+"""Bot API calls besides messages: files, reactions, button presses, member counts."""
 
 import time
 
@@ -13,7 +13,7 @@ _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")
 _SIGNS = frozenset(
     ["👀", "👍", "👌", "🎉", "🤔", "✍", "🔥", "👏", "😁", "😢", "🙏", "💯", "👎", "❤"]
 )
-"""Some of the signs that bots may set."""
+"""Some of the reactions that bots may set."""
 
 
 class Deeds:
@@ -22,7 +22,7 @@ class Deeds:
     def __init__(self, world: World) -> None:
         self._world = world
         self.deaf: set[int] = set()
-        """Chats of people who take no voice messages."""
+        """Chats of people who block voice messages."""
 
     def send_document(self, parameters: Json) -> Json:
         """sendDocument, with an uploaded file only."""
@@ -113,7 +113,7 @@ class Deeds:
         return self._world.chat(parameters.get("chat_id"))
 
     def answer_press(self, parameters: Json) -> bool:
-        """answerCallbackQuery; anything but a press that happened is too old."""
+        """answerCallbackQuery; an unknown press counts as too old."""
         query_id = str(parameters.get("callback_query_id") or "")
         if query_id not in self._presses():
             raise Refusal(
@@ -124,7 +124,7 @@ class Deeds:
         return True
 
     def press(self, user_id: int, label: str, chat_id: int) -> Json:
-        """A press of the newest button with this label, as an update without its number.
+        """Return a press of the newest button with this label, as an update without its number.
 
         Raises `LookupError` if no message in the chat shows one.
         """

@@ -1,4 +1,4 @@
-"""Ways in which the emulated Bot API can fail, made by name."""
+"""Faults of the emulated Bot API, by name."""
 
 import math
 import time
@@ -12,7 +12,7 @@ Moment = Literal["answer", "drop", "lose", "hang"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One way to fail.
+    """A kind of fault.
 
     "answer": nothing is applied and `status` with `body` is answered. "drop": nothing is
     applied and the connection breaks. "lose": the call is applied, then the connection breaks.
@@ -38,12 +38,12 @@ def retry_after(seconds: int) -> Fault:
 
 
 def http(status: int) -> Fault:
-    """A page of a server in trouble, not of the Bot API."""
+    """An error page of a proxy, not of the Bot API."""
     return Fault(moment="answer", status=status, body=f"<html><h1>{status}</h1></html>")
 
 
 def internal(status: int = 500) -> Fault:
-    """The Bot API's own way to say that it is unwell."""
+    """An internal error in the Bot API's format."""
     return _refused(status, "Internal Server Error: restart")
 
 
@@ -53,18 +53,18 @@ def blocked() -> Fault:
 
 
 def refused(description: str, status: int = 400, **parameters: Any) -> Fault:
-    """Any answer that is not ok, in Telegram's words."""
+    """Any error response, in Telegram's words."""
     return _refused(status, description, **parameters)
 
 
 def garbage() -> Fault:
-    """200 with something that is no JSON."""
+    """200 with a body that is not JSON."""
     return Fault(moment="answer", status=200, body="It works!")
 
 
 @dataclass(kw_only=True)
 class ChatLimit:
-    """A bucket for each chat: `burst` messages at once, then one every `interval` seconds."""
+    """A bucket per chat: `burst` messages at once, then one every `interval` seconds."""
 
     burst: int
     interval: float = 1.0

@@ -1,4 +1,4 @@
-"""What a message carries that is not text, as the Bot API shows it, for `says(..., **voice())`.
+"""Content besides text, as the Bot API shows it, for `says(..., **voice())`.
 
 With a caption: `says(1, None, caption="our cat", **photo())`.
 """

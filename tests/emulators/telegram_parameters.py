@@ -1,4 +1,4 @@
-"""Reads the parameters of a Bot API call from an address, a form, a multipart form or JSON."""
+"""Read the parameters of a Bot API call from an address, a form, a multipart form or JSON."""
 
 import json
 from typing import Any
@@ -18,11 +18,11 @@ _SPOKEN = {
     "allowed_updates": "allowed updates",
     "scope": "bot command scope",
 }
-"""Parameters that are structures, and come as JSON text in a form; with their names in errors."""
+"""Structured parameters, sent as JSON text in forms; with their names in errors."""
 
 
 async def read_parameters(request: web.Request) -> Json:
-    """The parameters with their structures decoded. Raises `Refusal` where JSON is broken."""
+    """Return the parameters with structures decoded. Raises `Refusal` for broken JSON."""
     parameters: Json = dict(request.query)
     if request.can_read_body:
         if request.content_type == "application/json":

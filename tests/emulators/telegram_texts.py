@@ -1,4 +1,4 @@
-"""What Telegram makes of the parameters of a call: numbers, texts, entities, and refusals."""
+"""Parameters as Telegram reads them: numbers, texts, entities, and refusals."""
 
 import re
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _FOUND = frozenset(
     {"bank_card_number", "bot_command", "cashtag", "email"}
     | {"hashtag", "mention", "phone_number", "url"}
 )
-"""Kinds that Telegram finds by itself, and overlooks where a bot sets them."""
+"""Kinds that Telegram finds by itself, and ignores where a bot sets them."""
 _COMMAND = re.compile(r"(?<!\S)/[A-Za-z0-9_]{1,32}(?:@\w+)?")
 _MENTION = re.compile(r"(?<!\w)@[A-Za-z]\w{3,31}")
 
 
 class Refusal(Exception):
-    """An answer of the Bot API that is not ok."""
+    """A Bot API response that is not ok."""
 
     def __init__(self, status: int, description: str, **parameters: int) -> None:
         super().__init__(description)
@@ -35,7 +35,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that came with a call."""
+    """A file uploaded with a call."""
 
     name: str
     media_type: str
@@ -43,7 +43,7 @@ class Upload:
 
 
 def whole(parameters: Json, key: str) -> int:
-    """A parameter that should be a whole number; 0 when it is none, as the Bot API reads it."""
+    """Return a whole-number parameter; 0 if it is none, like the Bot API."""
     try:
         return int(parameters.get(key) or 0)
     except (TypeError, ValueError):
@@ -59,7 +59,7 @@ def units(text: str) -> int:
 
 
 def with_entities(text: str, text_key: str, entities_key: str) -> Json:
-    """A person's text with the entities that their client and Telegram would find in it."""
+    """Return a person's text with the entities that client and Telegram would find."""
     entities = [
         {"type": kind, "offset": units(text[: match.start()]), "length": units(match[0])}
         for kind, pattern in (("bot_command", _COMMAND), ("mention", _MENTION))
@@ -70,7 +70,7 @@ def with_entities(text: str, text_key: str, entities_key: str) -> Json:
 
 
 def clean(parameters: Json) -> tuple[str, list[Json]]:
-    """The text and entities of a request as Telegram keeps them. Raises `Refusal`."""
+    """Return a request's text and entities as Telegram stores them. Raises `Refusal`."""
     text = str(parameters.get("text") or "")
     if not text.strip("\0 \t\n\r\u200b\u200c\u200d\ufeff"):
         units(text)
@@ -81,7 +81,7 @@ def clean(parameters: Json) -> tuple[str, list[Json]]:
 
 
 def clean_caption(parameters: Json) -> tuple[str, list[Json]]:
-    """The caption of a file, which may be empty. Raises `Refusal`."""
+    """Return a file's caption, which may be empty. Raises `Refusal`."""
     text = str(parameters.get("caption") or "")
     if units(text) > CAPTION_LIMIT:
         raise Refusal(400, "Bad Request: message caption is too long")
@@ -89,7 +89,7 @@ def clean_caption(parameters: Json) -> tuple[str, list[Json]]:
 
 
 def read_keyboard(parameters: Json) -> list[list[Json]]:
-    """The rows of an inline keyboard, empty if there is none. Raises `Refusal`."""
+    """Return the rows of an inline keyboard; empty without one. Raises `Refusal`."""
     markup = parameters.get("reply_markup") or {}
     rows = markup.get("inline_keyboard") if isinstance(markup, dict) else None
     if rows is None:
@@ -126,7 +126,7 @@ def _clean_entities(text: str, parameters: Json, key: str) -> list[Json]:
 
 
 def _check(text: str, length: int, entity: Any) -> bool:
-    """False for an entity that Telegram overlooks. Raises `Refusal`."""
+    """Return False for an entity that Telegram ignores. Raises `Refusal`."""
     if not isinstance(entity, dict):
         raise _unparsable("expected an Object")
     must = {"type": str, "offset": int, "length": int}

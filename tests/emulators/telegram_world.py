@@ -1,4 +1,4 @@
-"""What Telegram knows: users, chats, messages and updates, shaped as the Bot API shows them."""
+"""Telegram's data: users, chats, messages and updates, as the Bot API shows them."""
 
 import time
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _SUPERGROUP_BELOW = -1_000_000_000_000
 
 @dataclass(kw_only=True)
 class BotMessage:
-    """A message of the bot as people see it, with every text that it ever had."""
+    """A message of the bot as people see it, with every text it has had."""
 
     chat_id: int
     message_id: int
@@ -33,16 +33,16 @@ class BotMessage:
     history: list[str] = field(default_factory=list)
     keyboard: list[list[Json]] = field(default_factory=list)
     file: Upload | None = None
-    """The text is its caption then."""
+    """If set, the text is its caption."""
 
     @property
     def labels(self) -> list[str]:
-        """What stands on the buttons below it."""
+        """The labels of its buttons."""
         return [key["text"] for row in self.keyboard for key in row]
 
 
 class World:
-    """One bot account and everybody who talks to it."""
+    """One bot account and everyone who writes to it."""
 
     def __init__(self, *, bot_id: int, username: str) -> None:
         self.bot: Json = {
@@ -54,7 +54,7 @@ class World:
         self.users: dict[int, Json] = {}
         self.chats: dict[int, Json] = {}
         self.closed: dict[int, Refusal] = {}
-        """Chats in which the bot can do nothing any more, and what Telegram says then."""
+        """Closed chats, with Telegram's refusal."""
         self.topics: dict[int, set[int]] = {}
         self.messages: dict[tuple[int, int], Json] = {}
         self.bot_messages: dict[int, dict[int, BotMessage]] = {}
@@ -62,18 +62,18 @@ class World:
         self.contents: dict[str, bytes] = {}
         """What can be fetched of the files, by file_id."""
         self.members: dict[int, int] = {}
-        """How many are in a group, the bot too; 3 where nothing is said."""
+        """The members of a group with the bot; 3 by default."""
         self.creators: dict[int, int] = {}
         """Who created a group."""
         self.reactions: dict[tuple[int, int], list[str]] = {}
-        """The bot's, by chat and message."""
+        """The bot's reactions, by chat and message."""
         self.answered: list[str] = []
-        """The presses that the bot has answered, by id, in order."""
+        """Answered presses, by id, in order."""
         self.updates: list[Json] = []
         self.notified: list[Json] = []
         """All updates so far, confirmed or not."""
         self.repeats: list[Json] = []
-        """Confirmed updates that the next answer gives once more."""
+        """Confirmed updates that the next response repeats."""
         self.next_update_id = 700_000_001
         self._ids: dict[int, int] = {0: 1000}
 
@@ -82,7 +82,7 @@ class World:
     def user(
         self, user_id: int, name: str, *, username: str | None = None, language: str | None = "en"
     ) -> int:
-        """Make a user who has started the bot; their private chat has the same id."""
+        """Create a user who has started the bot; their private chat has the same id."""
         user: Json = {"id": user_id, "is_bot": False, "first_name": name}
         if username is not None:
             user["username"] = username
@@ -93,7 +93,7 @@ class World:
         return user_id
 
     def group(self, chat_id: int, title: str, *, is_forum: bool = False) -> int:
-        """Make a group with the bot in it; ids below -10^12 are supergroups."""
+        """Create a group with the bot; ids below -10^12 are supergroups."""
         kind = "supergroup" if chat_id < _SUPERGROUP_BELOW else "group"
         self.chats[chat_id] = {"id": chat_id, "title": title, "type": kind}
         if is_forum:
@@ -102,7 +102,7 @@ class World:
         return chat_id
 
     def topic(self, chat_id: int, user_id: int, name: str) -> int:
-        """Open a topic; its id is that of the message that says so."""
+        """Open a topic; its id is that of its service message."""
         thread_id = self._take_id(chat_id)
         self.topics[chat_id].add(thread_id)
         self.messages[chat_id, thread_id] = {
@@ -117,7 +117,7 @@ class World:
         return thread_id
 
     def _take_id(self, chat_id: int) -> int:
-        """Private chats and basic groups share the account's counter."""
+        """Return a message id; private chats and basic groups share the account's counter."""
         counter = chat_id if chat_id < _SUPERGROUP_BELOW else 0
         self._ids[counter] = self._ids.get(counter, 0) + 1
         return self._ids[counter]
@@ -190,7 +190,7 @@ class World:
     # What the bot does
 
     def chat(self, chat_id: object) -> Json:
-        """The chat that the bot named. Raises `Refusal`."""
+        """Return the named chat. Raises `Refusal`."""
         if chat_id in (None, ""):
             raise Refusal(400, "Bad Request: chat_id is empty")
         try:
@@ -211,7 +211,7 @@ class World:
         return self.post(chat, parameters, message)
 
     def post(self, chat: Json, parameters: Json, content: Json, file: Upload | None = None) -> Json:
-        """Put a message of the bot up. Raises `Refusal`."""
+        """Add a message of the bot. Raises `Refusal`."""
         thread = whole(parameters, "message_thread_id")
         if thread and thread not in self.topics.get(chat["id"], set()):
             raise Refusal(400, "Bad Request: message thread not found")
@@ -258,7 +258,7 @@ class World:
         return self.change(shown, parameters, text, entities)
 
     def own(self, chat: Json, parameters: Json) -> BotMessage:
-        """The message of the bot that shall be edited. Raises `Refusal`."""
+        """Return the message of the bot to edit. Raises `Refusal`."""
         message_id = whole(parameters, "message_id")
         if not message_id:
             raise Refusal(400, "Bad Request: message identifier is not specified")
@@ -270,7 +270,7 @@ class World:
         return shown
 
     def change(self, shown: BotMessage, parameters: Json, text: str, entities: list[Json]) -> Json:
-        """Give a message of the bot other words and buttons. Raises `Refusal`."""
+        """Change text and buttons of a message of the bot. Raises `Refusal`."""
         keyboard = read_keyboard(parameters)
         if (shown.text, shown.entities, shown.keyboard) == (text, entities, keyboard):
             raise Refusal(
@@ -304,7 +304,7 @@ class World:
         return True
 
     def file(self, parameters: Json) -> Json:
-        """getFile. Knows the files that people sent. Raises `Refusal`."""
+        """getFile, for files that people sent. Raises `Refusal`."""
         file_id = str(parameters.get("file_id") or "")
         if not file_id:
             raise Refusal(400, "Bad Request: file_id not specified")
@@ -319,7 +319,7 @@ class World:
 
 
 def files_in(fields: Json) -> list[Json]:
-    """The files of a message; each size of a photo is one."""
+    """Return the files of a message; each size of a photo is one."""
     found = []
     for value in fields.values():
         pieces = value if isinstance(value, list) else [value]

@@ -1,4 +1,4 @@
-"""What discord.py asks of the emulated REST door, and what it gets."""
+"""discord.py's REST calls to the emulator."""
 
 import asyncio
 import io
@@ -65,7 +65,7 @@ async def test_a_repeated_nonce_gives_the_first_message(
     assert api.texts(anna.id) == ["once", "another", "later"]
 
 
-async def test_a_nonce_is_told_at_birth_and_kept_nowhere(
+async def test_only_the_create_event_has_a_nonce(
     api: DiscordEmulator, client: Listener, anna: discord.DMChannel
 ) -> None:
     sent = await anna.send("hello", nonce="row-1")
@@ -76,7 +76,7 @@ async def test_a_nonce_is_told_at_birth_and_kept_nowhere(
     assert api.messages(anna.id)[0].nonce == "row-1"
 
 
-async def test_a_lost_answer_is_made_good_by_the_nonce(
+async def test_a_nonce_recovers_a_lost_response(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     api.fail(faults.SEND, kind=faults.LOSE)
@@ -109,11 +109,11 @@ async def test_history_is_paged_both_ways(api: DiscordEmulator, anna: discord.DM
         assert answer.status == 400
         answer = await session.get(f"{address}?after={ids[0]}&limit=3")
         assert answer.headers["Content-Type"] == "application/json"
-        # Behind the id, and even so the newest of the page first.
+        # After the id, and still newest first.
         assert [int(one["id"]) for one in await answer.json()] == ids[1:4][::-1]
 
 
-async def test_a_person_deletes_and_history_forgets(
+async def test_a_deleted_message_leaves_history(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     message_id = await api.says(ANNA, "secret")
@@ -152,7 +152,7 @@ Act = Callable[[discord.DMChannel, int], Awaitable[Any]]
         "reaction to nothing", "edit of another's", "deletion of another's", "no emoji",
     ],
 )  # fmt: skip
-async def test_what_the_real_one_refuses_is_refused(
+async def test_invalid_messages_are_refused(
     api: DiscordEmulator, anna: discord.DMChannel, act: Act, status: int, code: int
 ) -> None:
     mine = await api.says(ANNA, "mine")
@@ -162,7 +162,7 @@ async def test_what_the_real_one_refuses_is_refused(
     assert api.texts(anna.id) == []
 
 
-async def test_two_thousand_letters_beyond_the_basic_plane_pass(
+async def test_two_thousand_astral_characters_are_accepted(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     await anna.send("😀" * 2000)
@@ -180,7 +180,7 @@ async def test_two_thousand_letters_beyond_the_basic_plane_pass(
         [{"type": 2, "style": 1, "custom_id": "a"}],
     ],
 )
-async def test_components_that_discord_does_not_take_are_refused(
+async def test_invalid_components_are_refused(
     api: DiscordEmulator, anna: discord.DMChannel, rows: list[Any]
 ) -> None:
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
@@ -191,7 +191,7 @@ async def test_components_that_discord_does_not_take_are_refused(
         assert (answer.status, (await answer.json())["code"]) == (400, 50035)
 
 
-async def test_buttons_are_kept_until_an_edit_takes_them(
+async def test_buttons_stay_until_an_edit_removes_them(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     sent = await anna.send("choose", view=_view(3))
@@ -203,7 +203,7 @@ async def test_buttons_are_kept_until_an_edit_takes_them(
     assert not api.message(sent.id).components
 
 
-async def test_files_go_both_ways(api: DiscordEmulator, client: Listener) -> None:
+async def test_files_are_uploaded_and_downloaded(api: DiscordEmulator, client: Listener) -> None:
     anna = await client.person(api, ANNA)
     given = Sent(name="note.txt", data=b"words", content_type="text/plain")
     await api.says(ANNA, "read this", files=[given])
@@ -222,7 +222,7 @@ async def test_files_go_both_ways(api: DiscordEmulator, client: Listener) -> Non
     assert api.message(sent.id).attachments == []
 
 
-async def test_who_is_pinged_follows_allowed_mentions(api: DiscordEmulator) -> None:
+async def test_pings_follow_allowed_mentions(api: DiscordEmulator) -> None:
     room = api.channel(api.guild(members=[ANNA, BEN]))
     words = f"<@{api.user(ANNA)}> <@{api.user(BEN)}> @everyone"
     async with connected(api) as client:
@@ -281,7 +281,7 @@ async def test_threads_are_opened_from_a_message_and_without(api: DiscordEmulato
     assert (api.texts(asked.id), api.texts(post.thread.id)) == (["here"], ["first"])
 
 
-async def test_what_is_closed_to_the_bot_is_refused_as_by_the_real_one(
+async def test_closed_places_refuse_the_bot(
     api: DiscordEmulator, anna: discord.DMChannel, client: Listener
 ) -> None:
     guild_id = api.guild(members=[ANNA])
@@ -306,7 +306,7 @@ async def test_what_is_closed_to_the_bot_is_refused_as_by_the_real_one(
     assert api.texts(anna.id) == ["again"]
 
 
-async def test_people_are_counted_and_known(api: DiscordEmulator, client: Listener) -> None:
+async def test_members_are_counted_and_listed(api: DiscordEmulator, client: Listener) -> None:
     guild = await client.fetch_guild(api.guild(members=[ANNA, BEN]), with_counts=True)
     assert guild.approximate_member_count == 3
     await api.joins(ANNA, guild.id, is_there=False)
@@ -330,9 +330,7 @@ async def test_a_wrong_token_is_refused(api: DiscordEmulator) -> None:
         assert (answer.status, (await answer.json())["code"]) == (401, 0)
 
 
-async def test_no_answer_of_the_server_hides_content_without_the_switch(
-    api: DiscordEmulator, client: Listener
-) -> None:
+async def test_content_is_hidden_without_its_intent(api: DiscordEmulator, client: Listener) -> None:
     room = api.channel(api.guild(members=[ANNA]))
     await api.says(ANNA, "among us", channel=room)
     place = client.get_partial_messageable(room)
@@ -341,7 +339,7 @@ async def test_no_answer_of_the_server_hides_content_without_the_switch(
     assert [one.content async for one in place.history()] == [""]
 
 
-async def test_a_bucket_that_is_empty_is_waited_for_by_its_headers(
+async def test_the_client_waits_for_an_empty_bucket(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     api.limits(True)
@@ -363,7 +361,7 @@ async def test_a_bucket_that_is_empty_is_waited_for_by_its_headers(
     assert api.limit_refusals == 1
 
 
-async def test_fifty_a_second_is_the_limit_of_everything(api: DiscordEmulator) -> None:
+async def test_the_global_limit_is_fifty_a_second(api: DiscordEmulator) -> None:
     api.limits(False, is_global=True)
     api.rest.limits.global_seconds = 60
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
@@ -373,7 +371,7 @@ async def test_fifty_a_second_is_the_limit_of_everything(api: DiscordEmulator) -
         assert answers[-1].headers["X-RateLimit-Scope"] == "global"
 
 
-async def test_a_planned_limit_is_waited_out_or_told(
+async def test_a_planned_limit_is_waited_for_or_raised(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     api.fail(faults.SEND, kind=faults.LIMIT, times=2, retry_after=0.01, is_global=True)
@@ -402,7 +400,7 @@ async def test_errors_come_as_json_or_as_a_page(
     assert api.texts(anna.id) == ["z"]
 
 
-async def test_hooks_see_a_call_before_it_is_applied_and_before_it_is_answered(
+async def test_hooks_run_before_a_call_and_before_its_response(
     api: DiscordEmulator, anna: discord.DMChannel
 ) -> None:
     seen: list[tuple[str, str, list[str]]] = []

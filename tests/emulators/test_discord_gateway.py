@@ -1,4 +1,4 @@
-"""The emulated gateway, as discord.py gets to know it."""
+"""The emulated gateway and discord.py."""
 
 import asyncio
 import json
@@ -81,7 +81,7 @@ async def test_without_compression_frames_are_text(api: DiscordEmulator) -> None
         ({"op": 2, "d": {"token": DiscordEmulator().token, "intents": "all"}}, 4013),
     ],
 )
-async def test_a_client_that_begins_badly_is_closed_on(
+async def test_a_client_with_a_bad_start_is_disconnected(
     api: DiscordEmulator, sent: object, code: int
 ) -> None:
     async with (
@@ -102,7 +102,7 @@ async def test_heartbeats_are_answered(api: DiscordEmulator) -> None:
         assert not client.running or not client.running.done()
 
 
-async def test_what_was_missed_is_replayed_on_resume(api: DiscordEmulator) -> None:
+async def test_missed_events_are_replayed_on_resume(api: DiscordEmulator) -> None:
     async with connected(api) as client:
         await api.says(ANNA, "before")
         await api.wait_for(client.said)
@@ -117,7 +117,7 @@ async def test_what_was_missed_is_replayed_on_resume(api: DiscordEmulator) -> No
         assert (api.identifies, api.resumes) == (1, 1)
 
 
-async def test_nothing_is_lost_or_doubled_while_the_line_breaks_again_and_again(
+async def test_repeated_disconnects_lose_and_repeat_nothing(
     api: DiscordEmulator,
 ) -> None:
     async with connected(api) as client:
@@ -134,7 +134,7 @@ async def test_nothing_is_lost_or_doubled_while_the_line_breaks_again_and_again(
 
 
 @pytest.mark.parametrize("code", [1000, 4000, 4009])
-async def test_a_close_that_is_not_final_is_resumed(api: DiscordEmulator, code: int) -> None:
+async def test_a_nonfatal_close_is_resumed(api: DiscordEmulator, code: int) -> None:
     async with connected(api) as client:
         await api.drop_gateway(code)
         await api.wait_for(lambda: client.all("resumed"))
@@ -147,7 +147,7 @@ async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator) -> None:
         assert api.live_sessions == 1
 
 
-async def test_a_lost_session_begins_anew_and_only_history_knows_the_gap(
+async def test_a_lost_session_restarts_and_only_history_has_the_gap(
     api: DiscordEmulator,
 ) -> None:
     async with connected(api) as client:
@@ -165,7 +165,7 @@ async def test_a_lost_session_begins_anew_and_only_history_knows_the_gap(
         assert [one.content async for one in later] == ["missed", "after"]
 
 
-async def test_a_muted_line_is_half_open(api: DiscordEmulator) -> None:
+async def test_a_muted_connection_is_half_open(api: DiscordEmulator) -> None:
     async with connected(api, heartbeat_timeout=0.2) as client:
         api.mute_gateway()
         await api.says(ANNA, "into the void")
@@ -187,7 +187,7 @@ async def test_a_fatal_code_ends_the_client(api: DiscordEmulator, code: int) -> 
             assert api.live_sessions == 0
 
 
-async def test_a_switch_that_is_off_in_the_portal_is_told(api: DiscordEmulator) -> None:
+async def test_a_disabled_intent_is_reported(api: DiscordEmulator) -> None:
     api.without_intents("message_content")
     with pointed_at(api):
         async with Listener(intents=READS_ALL) as client:
@@ -203,7 +203,7 @@ async def test_a_switch_that_is_off_in_the_portal_is_told(api: DiscordEmulator) 
         assert flags.gateway_message_content_limited
 
 
-async def test_content_is_hidden_from_those_who_may_not_read_it(api: DiscordEmulator) -> None:
+async def test_content_is_hidden_without_its_intent(api: DiscordEmulator) -> None:
     room = api.channel(api.guild(members=[ANNA]))
     async with connected(api) as client:
         await api.says(ANNA, "among us", channel=room)
@@ -216,7 +216,7 @@ async def test_content_is_hidden_from_those_who_may_not_read_it(api: DiscordEmul
         await api.wait_for(lambda: client.said() == ["among us"])
 
 
-async def test_events_of_a_kind_nobody_asked_for_do_not_come(api: DiscordEmulator) -> None:
+async def test_unrequested_events_are_not_sent(api: DiscordEmulator) -> None:
     room = api.channel(api.guild(members=[ANNA]))
     async with connected(api, intents=discord.Intents(guilds=True, dm_messages=True)) as client:
         await api.says(ANNA, "in the room", channel=room)
@@ -225,7 +225,7 @@ async def test_events_of_a_kind_nobody_asked_for_do_not_come(api: DiscordEmulato
         assert client.said() == ["in private"]
 
 
-async def test_who_is_addressed_can_be_seen(api: DiscordEmulator) -> None:
+async def test_mentions_are_in_events(api: DiscordEmulator) -> None:
     guild_id = api.guild(members=[ANNA])
     room = api.channel(guild_id)
     async with connected(api, intents=READS_ALL) as client:
@@ -243,7 +243,7 @@ async def test_who_is_addressed_can_be_seen(api: DiscordEmulator) -> None:
         assert [one.id for one in role.role_mentions] == [api.role(guild_id)]
 
 
-async def test_places_come_and_go_while_one_listens(api: DiscordEmulator) -> None:
+async def test_channels_and_servers_are_added_and_removed(api: DiscordEmulator) -> None:
     async with connected(api, intents=READS_ALL) as client:
         guild_id = api.guild("New", [ANNA])
         room, forum = api.channel(guild_id), api.forum(guild_id)
@@ -263,7 +263,7 @@ async def test_places_come_and_go_while_one_listens(api: DiscordEmulator) -> Non
         assert "unheard" not in client.said()
 
 
-async def test_edits_deletions_and_reactions_of_people_are_told(api: DiscordEmulator) -> None:
+async def test_edits_deletions_and_reactions_are_sent(api: DiscordEmulator) -> None:
     async with connected(api) as client:
         message_id = await api.says(ANNA, "helo")
         await api.edits(message_id, "hello")
@@ -276,7 +276,7 @@ async def test_edits_deletions_and_reactions_of_people_are_told(api: DiscordEmul
         assert (reaction.user_id, str(reaction.emoji)) == (api.user(ANNA), "👍")
 
 
-async def test_what_is_not_said_by_a_person_can_be_told_from_it(api: DiscordEmulator) -> None:
+async def test_messages_of_bots_and_the_system_are_recognisable(api: DiscordEmulator) -> None:
     room = api.channel(api.guild(members=[ANNA, BEN]))
     api.other_bot(BEN)
     async with connected(api, intents=READS_ALL) as client:
@@ -294,7 +294,7 @@ async def test_what_is_not_said_by_a_person_can_be_told_from_it(api: DiscordEmul
         assert (line.is_system(), person.author.bot, bot.author.bot) == (True, False, True)
 
 
-async def test_members_can_be_asked_for(api: DiscordEmulator) -> None:
+async def test_members_can_be_requested(api: DiscordEmulator) -> None:
     guild_id = api.guild(members=[ANNA, BEN])
     async with connected(api) as client:
         guild = client.get_guild(guild_id)
@@ -303,7 +303,7 @@ async def test_members_can_be_asked_for(api: DiscordEmulator) -> None:
         assert [one.id for one in found] == [api.user(BEN)]
 
 
-async def test_it_comes_back_on_the_same_port_with_sessions_and_history(
+async def test_a_restart_keeps_port_sessions_and_history(
     api: DiscordEmulator,
 ) -> None:
     async with connected(api) as client:
@@ -316,6 +316,6 @@ async def test_it_comes_back_on_the_same_port_with_sessions_and_history(
         assert client.said() == ["while it was away"]
 
 
-async def test_waiting_for_what_never_comes_ends(api: DiscordEmulator) -> None:
+async def test_wait_for_times_out(api: DiscordEmulator) -> None:
     with pytest.raises(TimeoutError):
         await api.wait_for(lambda: api.live_sessions, timeout=0.01)

@@ -32,7 +32,7 @@ async def client(api: DiscordEmulator) -> AsyncIterator[Listener]:
 
 
 async def asked(api: DiscordEmulator, client: Listener) -> discord.Interaction[Any]:
-    """The one interaction that came."""
+    """The one interaction received."""
     await api.wait_for(lambda: client.all("interaction"))
     (interaction,) = client.all("interaction")
     assert isinstance(interaction, discord.Interaction)
@@ -65,10 +65,10 @@ async def test_commands_are_synced_and_keep_their_ids(
     (answer,) = api.interaction(used).answers
     assert (answer.type, answer.flags, answer.content) == (4, 64, "hi 3")
     assert 0 <= answer.after < 3
-    assert api.texts(api.dm(ANNA)) == []  # for her eyes only, and in no history
+    assert api.texts(api.dm(ANNA)) == []  # ephemeral, and in no history
 
 
-async def test_an_answer_in_the_open_is_a_message_and_can_be_edited(
+async def test_a_public_answer_is_a_message_and_can_be_edited(
     api: DiscordEmulator, client: Listener
 ) -> None:
     room = api.channel(api.guild(members=[ANNA]))
@@ -90,7 +90,7 @@ async def test_an_answer_in_the_open_is_a_message_and_can_be_edited(
     assert kinds == ["callback", "edit", "follow_up", "edit", "delete"]
 
 
-async def test_a_deferred_answer_only_thinks_until_it_is_filled_in(
+async def test_a_deferred_answer_is_loading_until_it_is_filled_in(
     api: DiscordEmulator, client: Listener
 ) -> None:
     used = await api.commands(ANNA, "status")
@@ -131,7 +131,7 @@ async def test_an_interaction_is_answered_once_and_in_time(
     assert api.texts(api.dm(ANNA)) == ["one"]
 
 
-async def test_where_the_bot_is_not_only_the_interaction_can_write(
+async def test_without_the_bot_only_the_interaction_can_write(
     api: DiscordEmulator, client: Listener
 ) -> None:
     used = await api.commands(ANNA, "status", is_user_install=True)
@@ -188,9 +188,7 @@ async def test_a_button_works_in_the_next_process(api: DiscordEmulator) -> None:
             await api.presses(ANNA, sent.id, "appr:7")
 
 
-async def test_a_choice_from_a_menu_carries_its_values(
-    api: DiscordEmulator, client: Listener
-) -> None:
+async def test_a_menu_choice_has_its_values(api: DiscordEmulator, client: Listener) -> None:
     room = api.channel(api.guild(members=[ANNA, BEN]))
     view = discord.ui.View(timeout=None)
     options = [discord.SelectOption(label="Red"), discord.SelectOption(label="Blue")]
@@ -221,7 +219,7 @@ async def test_a_lost_callback_was_applied(api: DiscordEmulator, client: Listene
     assert api.texts(api.dm(ANNA)) == ["one"]
 
 
-async def test_commands_with_names_that_discord_does_not_take_are_refused(
+async def test_invalid_command_names_are_refused(
     api: DiscordEmulator,
 ) -> None:
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
@@ -235,7 +233,7 @@ async def test_commands_with_names_that_discord_does_not_take_are_refused(
 
 
 @pytest.mark.process
-async def test_it_stands_alone_and_is_moved_over_http() -> None:
+async def test_it_runs_as_a_process_controlled_over_http() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.emulators.discord",
         cwd=ROOT, stdout=asyncio.subprocess.PIPE,

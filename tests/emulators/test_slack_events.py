@@ -1,4 +1,4 @@
-"""The emulated Slack tells a real Bolt app what happened, over real websockets."""
+"""The emulated Slack sends events to a real Bolt app over real websockets."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ async def slack() -> AsyncIterator[SlackEmulator]:
         yield emulator
 
 
-async def test_words_in_a_direct_conversation_arrive_once_and_are_confirmed(
+async def test_direct_messages_arrive_once_and_are_acknowledged(
     slack: SlackEmulator,
 ) -> None:
     async with listening(slack) as app:
@@ -34,7 +34,7 @@ async def test_words_in_a_direct_conversation_arrive_once_and_are_confirmed(
     assert body["authorizations"][0]["user_id"] == slack.bot_user_id
 
 
-async def test_a_mention_comes_twice_with_one_ts_and_two_event_ids(slack: SlackEmulator) -> None:
+async def test_a_mention_is_two_events_with_one_ts(slack: SlackEmulator) -> None:
     room = slack.channel("general", [ANNA, BEN])
     async with listening(slack) as app:
         ts = await slack.says(ANNA, "what is up?", channel=room, mention=True)
@@ -45,7 +45,7 @@ async def test_a_mention_comes_twice_with_one_ts_and_two_event_ids(slack: SlackE
     assert all(slack.bot_user_id in body["event"]["text"] for body in bodies)
 
 
-async def test_a_mention_in_a_direct_conversation_comes_once(slack: SlackEmulator) -> None:
+async def test_a_mention_in_a_direct_chat_is_one_event(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         await slack.says(ANNA, "hello", mention=True)
         await slack.says(ANNA, "again")
@@ -54,7 +54,7 @@ async def test_a_mention_in_a_direct_conversation_comes_once(slack: SlackEmulato
     assert [body["event"]["type"] for body in bodies] == ["message", "message"]
 
 
-async def test_words_in_a_room_without_the_bot_are_not_heard(slack: SlackEmulator) -> None:
+async def test_a_room_without_the_bot_sends_no_events(slack: SlackEmulator) -> None:
     room = slack.channel("general", [ANNA])
     slack.removes_bot(room)
     await slack.says(ANNA, "a secret", channel=room, mention=True)
@@ -65,7 +65,7 @@ async def test_words_in_a_room_without_the_bot_are_not_heard(slack: SlackEmulato
     assert bodies[1]["event"]["channel"] == slack.dm(ANNA)
 
 
-async def test_an_edit_and_a_removal_are_told_with_what_was_there(slack: SlackEmulator) -> None:
+async def test_edits_and_deletions_have_the_previous_message(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         ts = await slack.says(ANNA, "first")
         await slack.edits(slack.dm(ANNA), ts, "second")
@@ -77,7 +77,7 @@ async def test_an_edit_and_a_removal_are_told_with_what_was_there(slack: SlackEm
     assert by_subtype["message_deleted"]["deleted_ts"] == ts
 
 
-async def test_what_the_bot_writes_is_told_too_and_sorted_out_by_bolt(
+async def test_bolt_ignores_events_of_its_own_bot(
     slack: SlackEmulator,
 ) -> None:
     async with listening(slack) as app:
@@ -89,7 +89,7 @@ async def test_what_the_bot_writes_is_told_too_and_sorted_out_by_bolt(
         assert app.bodies == []
 
 
-async def test_an_ack_that_cannot_be_shown_harms_nobody(slack: SlackEmulator) -> None:
+async def test_an_invalid_ack_is_an_error_for_the_person(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         app.says_nothing = True
         await slack.commands(ANNA, "status")
@@ -100,7 +100,7 @@ async def test_an_ack_that_cannot_be_shown_harms_nobody(slack: SlackEmulator) ->
     assert slack.ephemerals(ANNA) == []
 
 
-async def test_an_event_that_nobody_confirms_comes_again_three_times(slack: SlackEmulator) -> None:
+async def test_an_unacknowledged_event_is_sent_three_more_times(slack: SlackEmulator) -> None:
     slack.after_seconds = 0.05
     async with listening(slack) as app:
         app.refuses = True
@@ -114,7 +114,7 @@ async def test_an_event_that_nobody_confirms_comes_again_three_times(slack: Slac
     assert len({body["event_id"] for body in bodies}) == 2
 
 
-async def test_everything_so_far_can_come_again_also_under_a_new_name(slack: SlackEmulator) -> None:
+async def test_all_events_can_be_redelivered_also_with_new_ids(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         await slack.says(ANNA, "one")
         await slack.says(BEN, "two")
@@ -146,7 +146,7 @@ async def test_each_event_goes_to_one_of_several_sockets(slack: SlackEmulator) -
         assert sorted(heard) == [["message 0", "message 2"], ["message 1", "message 3"]]
 
 
-async def test_a_bolt_app_on_two_sockets_hears_everything_once(slack: SlackEmulator) -> None:
+async def test_a_bolt_app_on_two_sockets_gets_each_event_once(slack: SlackEmulator) -> None:
     async with listening(slack, sockets=2) as app:
         for number in range(6):
             await slack.says(ANNA, f"message {number}")
@@ -155,7 +155,7 @@ async def test_a_bolt_app_on_two_sockets_hears_everything_once(slack: SlackEmula
     assert len({body["event_id"] for body in bodies}) == len(bodies) == 6
 
 
-async def test_what_happens_while_the_app_is_away_waits_or_is_lost(slack: SlackEmulator) -> None:
+async def test_events_without_a_connection_wait_or_are_lost(slack: SlackEmulator) -> None:
     await slack.says(ANNA, "kept")
     async with listening(slack) as app:
         await app.bodies_of(1)
@@ -168,7 +168,7 @@ async def test_what_happens_while_the_app_is_away_waits_or_is_lost(slack: SlackE
     assert [event["text"] for event in app.events] == ["heard"]
 
 
-async def test_a_dropped_socket_is_opened_again_and_nothing_is_lost(slack: SlackEmulator) -> None:
+async def test_a_dropped_socket_reconnects_without_loss(slack: SlackEmulator) -> None:
     slack.after_seconds = 0.2
     async with listening(slack) as app:
         await slack.drop_sockets()
@@ -177,7 +177,7 @@ async def test_a_dropped_socket_is_opened_again_and_nothing_is_lost(slack: Slack
         assert slack.connections_opened == 2
 
 
-async def test_a_client_that_is_told_to_go_comes_back(slack: SlackEmulator) -> None:
+async def test_a_client_told_to_disconnect_reconnects(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         await slack.send_disconnect("refresh_requested")
         await slack.wait_for(lambda: slack.connections_opened == 2)
@@ -185,7 +185,7 @@ async def test_a_client_that_is_told_to_go_comes_back(slack: SlackEmulator) -> N
         await app.bodies_of(1)
 
 
-async def test_a_half_open_socket_swallows_events_until_they_are_repeated(
+async def test_a_half_open_socket_loses_events_until_they_are_repeated(
     slack: SlackEmulator,
 ) -> None:
     slack.after_seconds = 0.2
@@ -200,7 +200,9 @@ async def test_a_half_open_socket_swallows_events_until_they_are_repeated(
         assert deaf.bodies == []
 
 
-async def test_a_command_is_answered_in_its_ack_and_by_its_address(slack: SlackEmulator) -> None:
+async def test_a_command_is_answered_in_its_ack_and_by_its_response_url(
+    slack: SlackEmulator,
+) -> None:
     room = slack.channel("general", [ANNA])
     async with listening(slack) as app:
         envelope = await slack.commands(ANNA, "status now", channel=room)
@@ -217,13 +219,13 @@ async def test_a_command_is_answered_in_its_ack_and_by_its_address(slack: SlackE
     assert slack.texts(room) == []
 
 
-async def test_a_command_that_no_app_takes_shows_the_person_an_error(slack: SlackEmulator) -> None:
+async def test_an_unhandled_command_shows_the_person_an_error(slack: SlackEmulator) -> None:
     with pytest.raises(NobodyListens):
         await slack.commands(ANNA, "status")
     assert slack.unacked() == []
 
 
-async def test_a_press_carries_the_button_and_its_message(slack: SlackEmulator) -> None:
+async def test_a_press_has_the_button_and_its_message(slack: SlackEmulator) -> None:
     button = {
         "type": "button",
         "action_id": "approve:7",
@@ -263,7 +265,7 @@ async def test_a_shortcut_and_the_home_reach_the_app(slack: SlackEmulator) -> No
     assert kinds == {"message", "ask_about_message", "app_home_opened"}
 
 
-async def test_files_come_with_the_message_and_need_the_token(slack: SlackEmulator) -> None:
+async def test_message_files_need_the_token(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         await slack.says(ANNA, "read this", files=[("a note.txt", b"hello", "text/plain")])
         (body,) = await app.bodies_of(1)

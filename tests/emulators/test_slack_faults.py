@@ -1,4 +1,4 @@
-"""The emulated Slack fails as it is told, over sockets and over HTTP, here and in a process."""
+"""Planned faults of the emulated Slack, over sockets and HTTP, in and out of process."""
 
 import asyncio
 import sys
@@ -46,7 +46,7 @@ async def test_a_lost_answer_was_applied_and_a_dropped_call_was_not(
     assert [method for method, _ in slack.calls] == ["chat.postMessage"] * 3
 
 
-async def test_refusals_limits_and_trouble_come_as_often_as_planned(
+async def test_refusals_limits_and_errors_happen_as_often_as_planned(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     here = slack.dm(ANNA)
@@ -89,7 +89,7 @@ async def test_connections_can_be_refused_by_a_code(
     await web.apps_connections_open(app_token=slack.app_token)
 
 
-async def test_too_many_websockets_is_said_on_the_socket_itself(
+async def test_too_many_websockets_is_sent_on_the_socket(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     slack.refuse_sockets("too_many_websockets")
@@ -102,7 +102,7 @@ async def test_too_many_websockets_is_said_on_the_socket_itself(
     assert slack.connections_opened == 0
 
 
-async def test_a_restart_keeps_the_address_and_what_nobody_confirmed(slack: SlackEmulator) -> None:
+async def test_a_restart_keeps_the_address_and_unacknowledged_events(slack: SlackEmulator) -> None:
     async with listening(slack) as app:
         app.refuses = True
         await slack.says(ANNA, "hello")
@@ -129,7 +129,7 @@ async def answering(app: AsyncApp) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def test_over_http_the_same_things_come_signed(slack: SlackEmulator) -> None:
+async def test_http_deliveries_are_signed(slack: SlackEmulator) -> None:
     app = Listener(slack, signing_secret=slack.signing_secret)
     async with answering(app.app) as url:
         await slack.post_event(url)
@@ -142,7 +142,7 @@ async def test_over_http_the_same_things_come_signed(slack: SlackEmulator) -> No
     assert [message.shown for message in slack.ephemerals(ANNA)] == ["You said status."]
 
 
-async def test_over_http_an_event_comes_again_with_a_number(slack: SlackEmulator) -> None:
+async def test_http_retries_are_numbered(slack: SlackEmulator) -> None:
     slack.after_seconds = 0.05
     app = Listener(slack, signing_secret=slack.signing_secret)
     app.refuses = True
@@ -155,7 +155,7 @@ async def test_over_http_an_event_comes_again_with_a_number(slack: SlackEmulator
     assert len({body["event_id"] for body in app.bodies}) == 1
 
 
-async def test_an_address_that_answers_no_challenge_is_not_used(slack: SlackEmulator) -> None:
+async def test_an_address_without_a_challenge_response_is_not_used(slack: SlackEmulator) -> None:
     seen: list[tuple[bytes, dict[str, str]]] = []
 
     async def silent(request: aiohttp_web.Request) -> aiohttp_web.Response:
@@ -176,7 +176,7 @@ async def test_an_address_that_answers_no_challenge_is_not_used(slack: SlackEmul
 
 
 @pytest.mark.process
-async def test_a_process_of_its_own_is_moved_from_outside() -> None:
+async def test_a_process_is_controlled_over_http() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.emulators.slack", stdout=asyncio.subprocess.PIPE
     )

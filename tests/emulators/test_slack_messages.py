@@ -1,4 +1,4 @@
-"""What the real Slack SDK may write into the emulated Slack, and what is refused."""
+"""Messages of the real Slack SDK that the emulated Slack accepts or refuses."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -51,7 +51,7 @@ async def test_the_bot_knows_who_it_is(slack: SlackEmulator, web: AsyncWebClient
     assert await refusal(web.api_call("chat.fly")) == "unknown_method"
 
 
-async def test_a_message_stands_where_and_as_it_was_posted(
+async def test_a_message_is_shown_where_and_as_posted(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     room = slack.channel("general", [ANNA])
@@ -79,7 +79,7 @@ async def test_a_user_id_stands_for_the_direct_conversation(
     assert (await web.conversations_open(users=[slack.user(BEN)]))["channel"]["id"] == slack.dm(BEN)
 
 
-async def test_markdown_stands_alone_and_is_not_too_long(
+async def test_markdown_excludes_other_text_and_has_a_limit(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     here = slack.dm(ANNA)
@@ -110,7 +110,7 @@ async def test_markdown_stands_alone_and_is_not_too_long(
         {"type": "header", "text": {"type": "mrkdwn", "text": "no"}},
     ],
 )
-async def test_a_block_that_slack_would_not_show_is_refused(
+async def test_an_invalid_block_is_refused(
     slack: SlackEmulator, web: AsyncWebClient, block: dict[str, Any]
 ) -> None:
     posting = web.chat_postMessage(channel=slack.dm(ANNA), text="x", blocks=[block])
@@ -129,9 +129,7 @@ async def test_fifty_blocks_are_shown_and_fifty_one_are_not(
     assert await refusal(long) == "msg_blocks_too_long"
 
 
-async def test_an_update_keeps_what_it_does_not_name(
-    slack: SlackEmulator, web: AsyncWebClient
-) -> None:
+async def test_an_update_keeps_omitted_fields(slack: SlackEmulator, web: AsyncWebClient) -> None:
     here = slack.dm(ANNA)
     ts = (await web.chat_postMessage(channel=here, text="May I?", metadata=NOTE))["ts"]
     blocks = [section("May I?"), actions(action_id="yes")]
@@ -146,7 +144,7 @@ async def test_an_update_keeps_what_it_does_not_name(
     assert slack.texts(here) == ["**Yes**"]
 
 
-async def test_only_own_messages_can_be_changed_or_taken_away(
+async def test_only_own_messages_can_be_changed_or_deleted(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     here = slack.dm(ANNA)
@@ -161,7 +159,9 @@ async def test_only_own_messages_can_be_changed_or_taken_away(
     assert await refusal(web.chat_delete(channel=here, ts=own)) == "message_not_found"
 
 
-async def test_a_place_can_be_closed_to_the_bot(slack: SlackEmulator, web: AsyncWebClient) -> None:
+async def test_a_channel_can_be_closed_to_the_bot(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
     room, private = slack.channel("general"), slack.channel("few", kind="group")
     slack.archives(room)
     assert await refusal(web.chat_postMessage(channel=room, text="x")) == "is_archived"
@@ -221,7 +221,7 @@ async def test_rooms_and_people_are_described(slack: SlackEmulator, web: AsyncWe
     assert await refusal(web.users_info(user="U404")) == "user_not_found"
 
 
-async def test_a_reaction_stands_once(slack: SlackEmulator, web: AsyncWebClient) -> None:
+async def test_a_reaction_is_added_once(slack: SlackEmulator, web: AsyncWebClient) -> None:
     ts = await slack.says(ANNA, "hello")
     seen = {"channel": slack.dm(ANNA), "timestamp": ts, "name": "eyes"}
     await web.reactions_add(**seen)
@@ -231,7 +231,9 @@ async def test_a_reaction_stands_once(slack: SlackEmulator, web: AsyncWebClient)
     assert await refusal(web.reactions_remove(**seen)) == "no_reaction"
 
 
-async def test_a_whisper_is_for_one_person(slack: SlackEmulator, web: AsyncWebClient) -> None:
+async def test_an_ephemeral_message_is_for_one_person(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
     room = slack.channel("general", [ANNA])
     await web.chat_postEphemeral(channel=room, user=slack.user(ANNA), text="only you")
     assert [message.shown for message in slack.ephemerals(ANNA)] == ["only you"]

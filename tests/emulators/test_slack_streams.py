@@ -1,4 +1,4 @@
-"""Streams, statuses and files of the emulated Slack, used by the real SDK."""
+"""Streams, statuses and files of the emulated Slack, through the real SDK."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -51,7 +51,7 @@ async def test_a_stream_grows_shows_tasks_and_ends(
     assert message.history == ["One ", "One ", "One two", "One two."]
 
 
-async def test_a_stream_in_a_room_needs_to_know_for_whom(
+async def test_a_stream_in_a_room_needs_a_recipient(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     room = slack.channel("general", [ANNA])
@@ -66,7 +66,7 @@ async def test_a_stream_in_a_room_needs_to_know_for_whom(
     assert await refusal(web.chat_startStream(**start)) == "invalid_thread_ts"
 
 
-async def test_an_open_stream_refuses_edits_and_a_closed_one_words(
+async def test_an_open_stream_refuses_edits_and_a_closed_one_text(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
@@ -90,7 +90,7 @@ async def test_an_open_stream_refuses_edits_and_a_closed_one_words(
     assert slack.texts(here) == ["whole"]
 
 
-async def test_a_stream_grows_too_old(slack: SlackEmulator, web: AsyncWebClient) -> None:
+async def test_a_stream_expires(slack: SlackEmulator, web: AsyncWebClient) -> None:
     here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
     ts = (await web.chat_startStream(channel=here, thread_ts=asked, markdown_text="a"))["ts"]
     slack.world.stream_seconds = 0
@@ -110,7 +110,7 @@ async def test_a_stream_grows_too_old(slack: SlackEmulator, web: AsyncWebClient)
         {"type": "song"},
     ],
 )
-async def test_a_chunk_that_makes_no_sense_is_refused(
+async def test_an_invalid_chunk_is_refused(
     slack: SlackEmulator, web: AsyncWebClient, chunk: dict[str, Any]
 ) -> None:
     asked = await slack.says(ANNA, "well?")
@@ -133,7 +133,7 @@ async def test_stop_closes_the_streams_and_tells_the_app(slack: SlackEmulator) -
         assert await refusal(late) == "stopped_by_user"
 
 
-async def test_statuses_are_of_agents_or_of_older_assistants(
+async def test_statuses_belong_to_agents_or_assistants(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
@@ -159,7 +159,7 @@ async def test_statuses_are_of_agents_or_of_older_assistants(
         assert await refusal(call) == "feature_not_enabled"
 
 
-async def test_an_upload_stands_as_a_message_that_files_info_names(
+async def test_an_upload_becomes_a_message_that_files_info_names(
     slack: SlackEmulator, web: AsyncWebClient
 ) -> None:
     here, asked = slack.dm(ANNA), await slack.says(ANNA, "the list, please")
@@ -194,7 +194,7 @@ async def test_a_download_without_the_token_is_a_login_page(slack: SlackEmulator
             assert (answer.status, answer.content_type) == (200, "text/html")
 
 
-async def test_limits_can_be_turned_on(slack: SlackEmulator, web: AsyncWebClient) -> None:
+async def test_limits_can_be_enabled(slack: SlackEmulator, web: AsyncWebClient) -> None:
     slack.limits["chat.postMessage"] = (1, 0.2)
     await web.chat_postMessage(channel=slack.dm(ANNA), text="one")
     await web.chat_postMessage(channel=slack.channel(), text="one")

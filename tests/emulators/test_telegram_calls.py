@@ -1,4 +1,4 @@
-"""What a bot does on the emulated Telegram: sent, edited and refused."""
+"""Bot calls to the emulated Telegram: sent, edited and refused."""
 
 import json
 from typing import Any
@@ -55,7 +55,7 @@ async def test_a_message_goes_into_its_topic(api: TelegramEmulator, bot: Bot) ->
         ("😀" * 2048 + "a", "Message is too long"),
     ],
 )
-async def test_a_text_that_telegram_would_not_take_is_refused(
+async def test_an_invalid_text_is_refused(
     api: TelegramEmulator, bot: Bot, text: str, complaint: str
 ) -> None:
     with pytest.raises(BadRequest, match=complaint):
@@ -80,14 +80,14 @@ async def test_the_longest_text_is_counted_in_utf16_units(api: TelegramEmulator,
         (MessageEntity("text_link", 0, 2), 'can\'t find field "url"'),
     ],
 )
-async def test_an_entity_that_does_not_fit_is_refused(
+async def test_an_entity_outside_the_text_is_refused(
     bot: Bot, entity: MessageEntity, complaint: str
 ) -> None:
     with pytest.raises(BadRequest, match=complaint):
         await bot.send_message(ANNA, "😀a", entities=[entity])
 
 
-async def test_a_hundred_entities_are_kept_and_found_ones_are_overlooked(
+async def test_a_hundred_entities_are_kept_and_automatic_ones_ignored(
     api: TelegramEmulator, bot: Bot
 ) -> None:
     given = [MessageEntity("bold", place, 1) for place in range(120)]
@@ -112,7 +112,7 @@ async def test_a_closed_chat_says_why(api: TelegramEmulator, bot: Bot) -> None:
     await bot.send_message(BEN, "hello")
 
 
-async def test_typing_and_the_menu_are_seen(api: TelegramEmulator, bot: Bot) -> None:
+async def test_typing_and_the_menu_are_recorded(api: TelegramEmulator, bot: Bot) -> None:
     await bot.send_chat_action(ANNA, ChatAction.TYPING)
     menu = (BotCommand("new", "Start afresh"),)
     await bot.set_my_commands(menu)
@@ -149,7 +149,7 @@ async def test_only_messages_of_the_bot_can_be_edited(api: TelegramEmulator, bot
         await bot.edit_message_text("nobody's", ANNA, theirs + 1)
 
 
-async def test_a_deleted_message_is_gone(api: TelegramEmulator, bot: Bot) -> None:
+async def test_a_message_can_be_deleted(api: TelegramEmulator, bot: Bot) -> None:
     sent = await bot.send_message(ANNA, "a")
     await bot.delete_message(ANNA, sent.message_id)
     assert api.messages(ANNA) == []

@@ -1,4 +1,4 @@
-"""Files, signs, presses and heads on the emulated Telegram, as python-telegram-bot sees them."""
+"""Files, reactions, presses and member counts on the emulated Telegram, through the SDK."""
 
 import pytest
 from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, InputFile, MessageEntity
@@ -13,9 +13,7 @@ NO = InlineKeyboardButton("No", callback_data="t:n")
 ASKED = InlineKeyboardMarkup([[YES, NO]])
 
 
-async def test_a_press_comes_with_the_message_that_carries_the_button(
-    api: TelegramEmulator, bot: Bot
-) -> None:
+async def test_a_press_has_the_message_of_its_button(api: TelegramEmulator, bot: Bot) -> None:
     sent = await bot.send_message(ANNA, "Sure?", reply_markup=ASKED)
     assert sent.reply_markup == ASKED
     await api.presses(ANNA, "No")
@@ -27,7 +25,7 @@ async def test_a_press_comes_with_the_message_that_carries_the_button(
     assert api.world.answered == [query.id]
 
 
-async def test_only_buttons_that_are_shown_can_be_pressed(api: TelegramEmulator, bot: Bot) -> None:
+async def test_only_visible_buttons_can_be_pressed(api: TelegramEmulator, bot: Bot) -> None:
     sent = await bot.send_message(ANNA, "Sure?", reply_markup=ASKED)
     with pytest.raises(LookupError):
         await api.presses(ANNA, "Maybe")
@@ -47,7 +45,7 @@ async def test_buttons_are_part_of_what_an_edit_changes(api: TelegramEmulator, b
     assert (shown.labels, shown.history) == (["Yes"], ["Sure?"])
 
 
-async def test_a_press_that_never_was_can_not_be_answered(bot: Bot) -> None:
+async def test_an_unknown_press_cannot_be_answered(bot: Bot) -> None:
     with pytest.raises(BadRequest, match="Query is too old"):
         await bot.answer_callback_query("1")
 
@@ -63,7 +61,7 @@ async def test_a_press_that_never_was_can_not_be_answered(bot: Bot) -> None:
         ([[YES] * 9], "Reply_markup_too_long"),
     ],
 )
-async def test_buttons_that_telegram_would_not_take_are_refused(
+async def test_invalid_buttons_are_refused(
     bot: Bot, rows: list[list[InlineKeyboardButton]], complaint: str
 ) -> None:
     with pytest.raises(BadRequest, match=f"(?i){complaint}"):
@@ -85,7 +83,7 @@ async def test_a_document_is_kept_with_its_caption(api: TelegramEmulator, bot: B
     assert file.file_path == f"{api.base_url}/file/bot{api.token}/files/{sent.document.file_id}"
 
 
-async def test_captions_and_texts_are_edited_by_methods_of_their_own(
+async def test_captions_and_texts_are_edited_by_different_methods(
     api: TelegramEmulator, bot: Bot
 ) -> None:
     file = await bot.send_document(ANNA, InputFile(b"x", "x"))
@@ -100,7 +98,7 @@ async def test_captions_and_texts_are_edited_by_methods_of_their_own(
         await bot.edit_message_caption(ANNA, text.message_id, caption="x")
 
 
-async def test_files_that_telegram_would_not_take_are_refused(bot: Bot) -> None:
+async def test_invalid_files_are_refused(bot: Bot) -> None:
     with pytest.raises(BadRequest, match="non-empty"):
         await bot.send_document(ANNA, InputFile(b"", "x"))
     with pytest.raises(BadRequest, match="caption is too long"):
@@ -111,7 +109,7 @@ async def test_files_that_telegram_would_not_take_are_refused(bot: Bot) -> None:
         await bot.send_document(ANNA, InputFile(b"x" * 50_000_001, "x"))
 
 
-async def test_what_a_person_attached_can_be_read(api: TelegramEmulator, bot: Bot) -> None:
+async def test_attached_files_can_be_read(api: TelegramEmulator, bot: Bot) -> None:
     await api.says(ANNA, None, **document(file_id="d1", size=3))
     api.world.contents["d1"] = b"abc"
     file = await bot.get_file("d1")
@@ -121,7 +119,7 @@ async def test_what_a_person_attached_can_be_read(api: TelegramEmulator, bot: Bo
         await file.download_as_bytearray()
 
 
-async def test_a_sign_replaces_the_one_before(api: TelegramEmulator, bot: Bot) -> None:
+async def test_a_reaction_replaces_the_previous_one(api: TelegramEmulator, bot: Bot) -> None:
     said = await api.says(ANNA, "hello")
     await bot.set_message_reaction(ANNA, said, "👀")
     await bot.set_message_reaction(ANNA, said, "👍")
@@ -134,14 +132,14 @@ async def test_a_sign_replaces_the_one_before(api: TelegramEmulator, bot: Bot) -
         await bot.set_message_reaction(ANNA, said + 1, "👀")
 
 
-async def test_heads_are_counted_with_the_bots_own(api: TelegramEmulator, bot: Bot) -> None:
+async def test_the_member_count_includes_the_bot(api: TelegramEmulator, bot: Bot) -> None:
     api.world.members[GROUP] = 7
     assert await bot.get_chat_member_count(GROUP) == 7
     assert await bot.get_chat_member_count(SUPERGROUP) == 3
     assert await bot.get_chat_member_count(ANNA) == 2
 
 
-async def test_confirmed_updates_can_come_again(api: TelegramEmulator, bot: Bot) -> None:
+async def test_confirmed_updates_can_be_redelivered(api: TelegramEmulator, bot: Bot) -> None:
     await api.says(ANNA, "one")
     (first,) = await read(bot)
     assert await read(bot, first.update_id + 1) == ()

@@ -1,4 +1,4 @@
-"""Faults, hooks and outages of the emulated Telegram, and it as a process of its own."""
+"""Faults, hooks and outages of the emulated Telegram, also in its own process."""
 
 import asyncio
 import sys
@@ -24,10 +24,12 @@ from tests.emulators.telegram_cast import ANNA, BEN, only_message, read
 ROOT = Path(__file__).parents[2]
 
 
-async def test_a_fault_happens_as_often_as_was_asked(
+async def test_a_fault_happens_as_often_as_planned(
     api: TelegramEmulator, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # the SDK's old type warns, and warnings are errors
+    monkeypatch.setenv(
+        "PTB_TIMEDELTA", "1"
+    )  # the SDK's old type warns, and warnings are errors here
     api.fail("sendMessage", 2, kind=faults.retry_after(7))
     for _ in range(2):
         with pytest.raises(RetryAfter) as caught:
@@ -38,7 +40,7 @@ async def test_a_fault_happens_as_often_as_was_asked(
     assert api.calls["sendMessage"] == 3
 
 
-async def test_a_fault_can_strike_one_chat_only_and_be_called_off(
+async def test_a_fault_can_be_limited_to_a_chat_and_cleared(
     api: TelegramEmulator, bot: Bot
 ) -> None:
     api.fail("sendMessage", 2, kind=faults.blocked(), chat_id=ANNA)
@@ -62,7 +64,7 @@ async def test_an_answered_fault_applies_nothing(
 
 
 @pytest.mark.parametrize(("fault", "shown"), [(faults.DROP, []), (faults.LOSE, ["hello"])])
-async def test_a_broken_connection_is_told_apart_by_what_was_applied(
+async def test_a_broken_connection_may_have_applied_the_call(
     api: TelegramEmulator, bot: Bot, fault: faults.Fault, shown: list[str]
 ) -> None:
     api.fail("sendMessage", kind=fault)
@@ -78,7 +80,7 @@ async def test_a_call_that_hangs_gets_no_answer(api: TelegramEmulator, bot: Bot)
     assert api.texts(ANNA) == []
 
 
-async def test_hooks_see_a_call_before_it_is_applied_and_before_it_is_answered(
+async def test_hooks_run_before_a_call_and_before_its_response(
     api: TelegramEmulator, bot: Bot
 ) -> None:
     seen: list[tuple[str, str, list[str]]] = []
@@ -101,12 +103,12 @@ async def test_hooks_see_a_call_before_it_is_applied_and_before_it_is_answered(
     assert seen == [("before", "sendMessage", []), ("after", "sendMessage", ["hello"])]
 
 
-async def test_waiting_for_what_never_comes_ends(api: TelegramEmulator) -> None:
+async def test_wait_for_times_out(api: TelegramEmulator) -> None:
     with pytest.raises(TimeoutError):
         await api.wait_for(lambda: api.texts(ANNA), timeout=0.01)
 
 
-async def test_updates_and_messages_outlive_an_outage(api: TelegramEmulator, bot: Bot) -> None:
+async def test_updates_and_messages_survive_an_outage(api: TelegramEmulator, bot: Bot) -> None:
     await bot.send_message(ANNA, "before")
     await api.says(ANNA, "hello?")
     await api.stop()
@@ -118,7 +120,7 @@ async def test_updates_and_messages_outlive_an_outage(api: TelegramEmulator, bot
 
 
 @pytest.mark.process
-async def test_it_stands_alone_and_is_moved_over_http() -> None:
+async def test_it_runs_as_a_process_controlled_over_http() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.emulators.telegram", "--token", "5:abc",
         cwd=ROOT, stdout=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What people do on the emulated Telegram, as python-telegram-bot gets to know it."""
+"""Actions of people on the emulated Telegram, through python-telegram-bot."""
 
 import asyncio
 from typing import Any
@@ -21,7 +21,7 @@ async def test_the_bot_knows_who_it_is(api: TelegramEmulator, bot: Bot) -> None:
     assert bot.username == "talaria_bot"
 
 
-async def test_what_a_person_says_arrives_true_to_life(api: TelegramEmulator, bot: Bot) -> None:
+async def test_a_message_arrives_with_its_details(api: TelegramEmulator, bot: Bot) -> None:
     message_id = await api.says(ANNA, "hello")
     message = await only_message(bot)
     assert message.message_id == message_id
@@ -40,7 +40,7 @@ async def test_commands_and_mentions_are_found_by_utf16_units(
     assert sorted(found.values()) == ["/start@talaria_bot", "@talaria_bot"]
 
 
-async def test_an_update_comes_again_until_it_is_confirmed(api: TelegramEmulator, bot: Bot) -> None:
+async def test_an_update_is_repeated_until_confirmed(api: TelegramEmulator, bot: Bot) -> None:
     await api.says(ANNA, "one")
     await api.says(ANNA, "two")
     first = await read(bot)
@@ -69,7 +69,7 @@ async def test_a_second_poller_ends_the_first(api: TelegramEmulator, bot: Bot) -
         await first
 
 
-async def test_a_webhook_stands_in_the_way_of_polling(api: TelegramEmulator, bot: Bot) -> None:
+async def test_a_webhook_prevents_polling(api: TelegramEmulator, bot: Bot) -> None:
     api.webhook = "https://elsewhere.example"
     await api.says(ANNA, "hello")
     about = await bot.get_webhook_info()
@@ -80,14 +80,14 @@ async def test_a_webhook_stands_in_the_way_of_polling(api: TelegramEmulator, bot
     assert len(await read(bot)) == 1
 
 
-async def test_updates_that_nobody_asked_for_are_not_kept(api: TelegramEmulator, bot: Bot) -> None:
+async def test_unrequested_updates_are_not_kept(api: TelegramEmulator, bot: Bot) -> None:
     await bot.get_updates(timeout=0, allowed_updates=["message"])
     message_id = await api.says(ANNA, "helo")
     await api.edits(ANNA, message_id, "hello")
     assert [next(k for k in u if k != "update_id") for u in api.pending] == ["message"]
 
 
-async def test_an_edit_of_a_person_arrives_as_one(api: TelegramEmulator, bot: Bot) -> None:
+async def test_a_persons_edit_arrives_as_an_edit(api: TelegramEmulator, bot: Bot) -> None:
     message_id = await api.says(ANNA, "/helo")
     await api.edits(ANNA, message_id, "hello")
     edited = (await read(bot))[1].edited_message
@@ -96,7 +96,7 @@ async def test_an_edit_of_a_person_arrives_as_one(api: TelegramEmulator, bot: Bo
     assert edited.edit_date is not None
 
 
-async def test_a_poison_update_is_given_as_it_is(api: TelegramEmulator, bot: Bot) -> None:
+async def test_a_malformed_update_is_delivered_unchanged(api: TelegramEmulator, bot: Bot) -> None:
     number = api.push({"message": {"message_id": "no number", "chat": 5}})
     async with aiohttp.ClientSession() as session:
         raw = await session.post(f"{api.base_url}/bot{api.token}/getUpdates")
@@ -105,9 +105,7 @@ async def test_a_poison_update_is_given_as_it_is(api: TelegramEmulator, bot: Bot
     assert result == [poison]
 
 
-async def test_a_reply_and_a_topic_carry_what_they_belong_to(
-    api: TelegramEmulator, bot: Bot
-) -> None:
+async def test_replies_and_topics_have_their_parents(api: TelegramEmulator, bot: Bot) -> None:
     sent = await bot.send_message(SUPERGROUP, "a question")
     await api.says(ANNA, "yes", chat=SUPERGROUP, reply_to=sent.message_id, quote="question")
     topic = api.topic(FORUM, ANNA, "Plans")
@@ -127,7 +125,7 @@ async def test_a_reply_and_a_topic_carry_what_they_belong_to(
     ("fields", "kind"),
     [(sticker(), "sticker"), (voice(), "voice"), (photo(), "photo"), (document(), "document")],
 )
-async def test_what_is_no_text_is_whole_for_the_sdk(
+async def test_the_sdk_reads_content_besides_text(
     api: TelegramEmulator, bot: Bot, fields: dict[str, Any], kind: str
 ) -> None:
     await api.says(ANNA, None, caption="/look here", **fields)
@@ -158,7 +156,7 @@ async def test_private_chats_and_basic_groups_share_one_counter(
     assert (await bot.send_message(ANNA, "four")).message_id == first + 3
 
 
-async def test_each_supergroup_counts_for_itself(api: TelegramEmulator, bot: Bot) -> None:
+async def test_each_supergroup_has_its_own_counter(api: TelegramEmulator, bot: Bot) -> None:
     await api.says(ANNA, "one")
     assert await api.says(ANNA, "one", chat=SUPERGROUP) == 1
     assert (await bot.send_message(SUPERGROUP, "two")).message_id == 2
