@@ -128,5 +128,8 @@ class Host(Protocol):
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show how many helpers of a tool call are done."""
 
+    def show_progress(self, call_id: CallId, note: str) -> None:
+        """Show a note on a running tool call, of one line."""
+
     def show_plan(self, number: int, total: int, title: str) -> None:
         """Show the step of the plan at hand; no title means that all are done, 0 no plan."""

@@ -26,6 +26,10 @@ MOST_SUMMARY = 50
 """Characters of a command's summary; Telegram shows about this many on a phone."""
 TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
+    "fields": "`City` and `Nights`",
+    "host": "`pay.example.org`",
+    "message": "`Where do you want to go?`",
+    "url": "https://pay.example.org/invoice/1",
     "always": "Always for this shape",
     "fault": "the agent coder can't be used: SOUL.md is empty",
     "call": "```\ngit push\n```",

@@ -109,6 +109,9 @@ class HelperHost(Host):
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show nothing: the chat shows what the parent does."""
 
+    def show_progress(self, call_id: CallId, note: str) -> None:
+        """Show nothing: the chat shows what the parent does."""
+
     def show_plan(self, number: int, total: int, title: str) -> None:
         """Never called: a helper keeps no plan."""
 

@@ -61,8 +61,10 @@ from agent_core.tools.untrusted_text import (
     strip_controls,
 )
 from agent_core.tools.user_questions import (
+    WORDS,
     Answer,
     AskTool,
+    PromptKind,
     Proposal,
     QuestionPending,
     UserPrompt,
@@ -80,6 +82,7 @@ __all__ = [
     "ROOM_SIGN",
     "SPOKEN_ANSWERS",
     "USE_WITHIN",
+    "WORDS",
     "WORKSPACE_TOOLS",
     "ActionKind",
     "Answer",
@@ -99,6 +102,7 @@ __all__ = [
     "MemoryOwner",
     "Messenger",
     "Policy",
+    "PromptKind",
     "Proposal",
     "Protected",
     "QuestionPending",

@@ -1,6 +1,7 @@
 """The contract of a tool: its spec, the effect of a repeat, and its run."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -11,7 +12,6 @@ from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
 """Effect of a repeat after a crash: none, the same again, or harm."""
-
 
 Cost = Literal["free", "time", "money"]
 """Cost of a call: nothing, because it is local and quick; time; or money of a paid service."""
@@ -78,6 +78,10 @@ class ToolContext:
     """Runs the calls of code; None where no code can run, and for what code itself calls."""
     show_plan: Callable[[int, int, str], None] = lambda number, total, title: None
     """Shows the step of the plan at hand in the status line; see `Host.show_plan`."""
+    show_progress: Callable[[str], None] = lambda note: None
+    """Shows a note on this call in the status line; see `Host.show_progress`."""
+    pause: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Surrounds a wait for a person, which costs the turn none of its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +125,7 @@ class Tool(Protocol):
 
 @runtime_checkable
 class Proposable(Protocol):
-    """A tool that changes what Talaria keeps: memory, archive, blocks, settings or jobs.
-
-    After untrusted words, such a call is not run but proposed to the person.
-    """
+    """A tool that changes what Talaria keeps: after untrusted words, a call is only proposed."""
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -137,10 +138,7 @@ class Proposable(Protocol):
 
 
 class ToolSource(Protocol):
-    """Tools that come and go while Talaria runs, such as those of MCP servers.
-
-    They are never part of a frozen prompt, whose tools stay the same.
-    """
+    """Tools that come and go, such as those of MCP servers; they are never in a frozen prompt."""
 
     async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
         """List the tools that a person may use now; the spec of each stays as it is.

@@ -22,6 +22,12 @@ can be asked.
 """
 
 
+PromptKind = Literal["choice", "approval", "words"]
+"""A choice for the model, a yes or no, or any words."""
+WORDS = "words"
+"""The key of an answer in the person's own words; the label holds them."""
+
+
 class QuestionPending(Exception):
     """The process stops while a question is open; the next process resumes the turn with it."""
 
@@ -30,6 +36,7 @@ class QuestionPending(Exception):
 class UserPrompt:
     """A question of one tool call; the same call asks only once.
 
+    `words` is answered by whatever the person writes next, or by a button.
     With `is_for_owner`, an owner is asked in a direct conversation, whoever the person is.
     `sources` are the untrusted ones that the model had read; the question ends with their names.
     """
@@ -37,7 +44,7 @@ class UserPrompt:
     person_id: PersonId
     turn_id: TurnId
     call_id: CallId
-    kind: Literal["choice", "approval"]
+    kind: PromptKind
     text: str
     choices: tuple[Choice, ...]
     is_for_owner: bool = False
@@ -66,6 +73,8 @@ class UserPrompter(Approver, Protocol):
 
     async def ask(self, prompt: UserPrompt) -> Choice | Answer:
         """Ask and wait for minutes; an answer given to an earlier process counts.
+
+        Words are returned as the choice `WORDS`.
 
         Raises `StoreError`, and `QuestionPending` if the process stops meanwhile. Cancelling leaves
         the question open.

@@ -50,7 +50,7 @@ from gateway.jobs import ChatMessenger, make_rules, name_places
 from gateway.outbound import OutboxDispatcher, make_rescheduler
 from gateway.people import Notices
 from gateway.texts.tools.mcp import describe_waiting
-from gateway.turns import UserPrompts
+from gateway.turns import ServerForms, UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,7 @@ def build_toolboxes(
     core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
 ) -> Toolboxes:
     """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
+    mcp.asker = ServerForms(prompts)
     deps, sources = make_tool_deps(core, prompts, dispatcher), list_sources(core.settings, mcp)
     try:
         return make_toolboxes(deps, core.extensions.tools, sources)

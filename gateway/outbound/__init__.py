@@ -14,6 +14,7 @@ from gateway.outbound.live_message import LiveMessage, leave_out_sent
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import (
     FOR_OWNER,
+    REASON,
     Answerer,
     Outcome,
     Questions,
@@ -25,6 +26,7 @@ from gateway.outbound.quiet_hours import make_rescheduler, reschedule
 
 __all__ = [
     "FOR_OWNER",
+    "REASON",
     "Answerer",
     "CommandFormatter",
     "Composer",

@@ -13,6 +13,7 @@ from gateway.turns.proposals import (
     make_proposal_answerers,
 )
 from gateway.turns.runner import TurnRunner
+from gateway.turns.server_forms import ServerForms
 from gateway.turns.spoken_answers import SPEECH_TASK, SpokenAnswers
 from gateway.turns.user_prompts import ANSWER_PATIENCE, UserPrompts
 
@@ -27,6 +28,7 @@ __all__ = [
     "LaneDeps",
     "Lanes",
     "PresenterTimings",
+    "ServerForms",
     "SpokenAnswers",
     "TurnDeps",
     "TurnHandles",

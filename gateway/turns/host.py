@@ -55,6 +55,12 @@ class TurnHost(Host):
         if presenter:
             presenter.show_helpers(call_id, done, total)
 
+    def show_progress(self, call_id: CallId, note: str) -> None:
+        """Show a note on a running tool call."""
+        presenter = self._handle.presenter
+        if presenter:
+            presenter.show_progress(call_id, note)
+
     async def show_kept_plan(self, active: ActiveTurn) -> None:
         """Show the plan that a turn begins with, unless all is done. Raises `StoreError`."""
         if active.prepared:

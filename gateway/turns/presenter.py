@@ -121,11 +121,11 @@ class Presenter:
 
     def show_helpers(self, call_id: str, done: int, total: int) -> None:
         """Show how many helpers of a running call are done."""
-        step = self._steps.get(call_id)
-        if step and step.state == "running":
-            title = steps.describe_helpers(done, total)
-            self._steps[call_id] = replace(step, title=title)
-            self._plan_status()
+        self._retitle(call_id, steps.describe_helpers(done, total))
+
+    def show_progress(self, call_id: str, note: str) -> None:
+        """Show a note on a running call, in the words of others."""
+        self._retitle(call_id, steps.describe_progress(self._dispatcher.mask.hide(note)))
 
     def show_plan(self, number: int, total: int, title: str) -> None:
         """Show the step of the conversation's plan at hand; see `Host.show_plan`."""
@@ -243,6 +243,12 @@ class Presenter:
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:
         self._steps[call_id] = Step(key=call_id, title=steps.describe_tool(name), state=state)
         self._plan_status()
+
+    def _retitle(self, call_id: str, title: str) -> None:
+        step = self._steps.get(call_id)
+        if step and step.state == "running":
+            self._steps[call_id] = replace(step, title=title)
+            self._plan_status()
 
     def _plan_status(self) -> None:
         is_wanted = self._verbosity not in ("quiet", "hidden")

@@ -14,6 +14,7 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools import (
+    WORDS,
     Answer,
     ApprovalRequest,
     Decision,
@@ -21,7 +22,15 @@ from agent_core.tools import (
     QuestionPending,
     UserPrompt,
 )
-from gateway.outbound import FOR_OWNER, OutboxDispatcher, Questions, choice_of, drop, make_secret
+from gateway.outbound import (
+    FOR_OWNER,
+    REASON,
+    OutboxDispatcher,
+    Questions,
+    choice_of,
+    drop,
+    make_secret,
+)
 from gateway.people import choose_owner
 from gateway.texts import approvals, general
 from gateway.turns import finalizer
@@ -189,7 +198,7 @@ class UserPrompts:
             return question
         if question.state == "open":
             return await self._wait(question)
-        return choice_of(question, question.answer) or "late"
+        return _read_answer(question, question.answer) or "late"
 
     async def propose(self, proposal: Proposal) -> bool:
         """Store a proposal; the finalizer asks about it. See `UserPrompter`."""
@@ -243,7 +252,7 @@ class UserPrompts:
 
     async def _wait(self, question: Question) -> Choice | Answer:
         said = await self._hear(question)
-        chosen = choice_of(question, said)
+        chosen = _read_answer(question, said)
         if chosen:
             return chosen
         return await self._end(question, "interrupted" if said == "interrupted" else "late")
@@ -274,7 +283,7 @@ class UserPrompts:
         answered = await self._close(question, why)
         if not isinstance(answered, Question):
             return answered
-        return choice_of(question, answered.answer) or why
+        return _read_answer(answered, answered.answer) or why
 
     async def _close(self, question: Question, why: Answer) -> Question | Answer:
         """Close a question if it is open, and return it as it is stored."""
@@ -298,10 +307,19 @@ class UserPrompts:
         return await asyncio.shield(carry_out())
 
 
+def _read_answer(question: Question, said: str | None) -> Choice | None:
+    """Return the choice of an answer; a question for words takes any."""
+    if chosen := choice_of(question, said):
+        return chosen
+    if question.kind != REASON or not said or said in ("interrupted", "late"):
+        return None
+    return Choice(key=WORDS, label=said)
+
+
 def _make_question(inquiry: UserPrompt, whom: Whom, expires_at: int) -> NewQuestion:
     return NewQuestion(
         person_id=whom[0],
-        kind=inquiry.kind,
+        kind=REASON if inquiry.kind == "words" else inquiry.kind,
         text=approvals.add_sources(inquiry.text, inquiry.sources),
         choices=inquiry.choices,
         secret=make_secret(),

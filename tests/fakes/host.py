@@ -16,6 +16,7 @@ class FakeHost:
         self.taken: list[Steer] = []
         self.pauses: list[float] = []
         self.progress: list[tuple[int, int]] = []
+        self.notes: list[str] = []
         self.plans: list[tuple[int, int, str]] = []
         self.pass_time: Callable[[float], None] = lambda seconds: None
 
@@ -38,6 +39,9 @@ class FakeHost:
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         self.progress.append((done, total))
+
+    def show_progress(self, call_id: CallId, note: str) -> None:
+        self.notes.append(note)
 
     def show_plan(self, number: int, total: int, title: str) -> None:
         self.plans.append((number, total, title))

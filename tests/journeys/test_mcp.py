@@ -75,6 +75,42 @@ async def test_the_assistant_finds_and_uses_an_accepted_tool(stage: Stage) -> No
     assert used == ["5"]
 
 
+async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:
+    async with stage.open():
+        pass  # makes the database
+    added = await run(stage.home, "add", "python", "--yes", "--local", *READABLE, "--", *SERVER)
+    assert added.code == 0, added.err
+    async with stage.open() as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        while "python: connected" not in await harness.ask(ANNA, "/mcp"):
+            await asyncio.sleep(0.1)
+        use = {"name": "python__book", "arguments": {}}
+        stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": use}), "It is booked.")
+        anna = stage.account("telegram", ANNA)
+        await harness.notes(stage.telegram.says(ANNA, "book a trip"))
+        await harness.asks(anna, "Once")
+        await harness.notes(anna.holds("Once")())
+        await harness.asks(anna, "Answer")
+        shown = await harness.sees(ANNA, "python, an MCP server, asks: Where to?")
+        assert "It wants to know: City, Nights, and A quiet room?" in shown.text
+        await harness.notes(anna.holds("Answer")())
+        await harness.sees(ANNA, "python asks for: City")
+        await harness.notes(stage.telegram.says(ANNA, "Oslo"))
+        await harness.asks(anna, "Keep 2")
+        await harness.notes(stage.telegram.says(ANNA, "three"))
+        await harness.until(lambda: asks_for_nights(stage) == 2)
+        await harness.notes(stage.telegram.says(ANNA, "3"))
+        await harness.asks(anna, "Keep Yes")
+        await harness.press(anna, "No")
+        await harness.sees(ANNA, "It is booked.")
+    assert results(stage.turns[1]) == ["accept Trip(city='Oslo', nights=3, is_quiet=False)"]
+
+
+def asks_for_nights(stage: Stage) -> int:
+    said = [message.text for message in stage.telegram.messages(ANNA)]
+    return sum("python asks for: Nights" in text for text in said)
+
+
 async def test_only_owners_manage_servers(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")

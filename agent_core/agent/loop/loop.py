@@ -351,6 +351,8 @@ class Loop:
             sources=self._journal.sources,
             helpers=self._deps.helpers,
             show_plan=self._host.show_plan,
+            show_progress=partial(self._host.show_progress, call.call_id),
+            pause=self._budget.pause,
         )
 
     def _all_call_ids(self, turn: TurnInput) -> set[CallId]:
@@ -365,8 +367,7 @@ class Loop:
 
     async def _record_input(self, steers: Sequence[Steer]) -> None:
         said = [user_message(steer.text, facts=steer.facts, parts=steer.parts) for steer in steers]
-        added = [*self._next_input, *said]
-        if added:
+        if added := [*self._next_input, *said]:
             await self._journal.record_input(added, steers)
             self._messages += added
             self._next_input = []

@@ -195,5 +195,8 @@ class _RecordedHost:
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Do nothing: nobody watches a replay."""
 
+    def show_progress(self, call_id: CallId, note: str) -> None:
+        """Do nothing: nobody watches a replay."""
+
     def show_plan(self, number: int, total: int, title: str) -> None:
         """Do nothing: nobody watches a replay."""

@@ -3,6 +3,7 @@
 Only the modules that speak the protocol import the SDK; they are loaded with the first server.
 """
 
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import (
     EVERYONE,
     CallOutcome,
@@ -14,6 +15,7 @@ from agent_core.tools.mcp.contract import (
     OpenSession,
     Surroundings,
 )
+from agent_core.tools.mcp.forms import Field, Form, FormAnswer, PageLink, Value
 from agent_core.tools.mcp.hub import McpServers, Notify, ServerReport
 from agent_core.tools.mcp.listing import combine, name_tool
 from agent_core.tools.mcp.loading import load_sessions
@@ -27,11 +29,17 @@ from agent_core.tools.mcp.pins import (
     read_pins,
 )
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
+from agent_core.tools.mcp.tool import FormAsker
 
 __all__ = [
     "EVERYONE",
+    "CallHooks",
     "CallOutcome",
+    "Field",
     "ForeignTool",
+    "Form",
+    "FormAnswer",
+    "FormAsker",
     "Judged",
     "Listing",
     "McpConnection",
@@ -41,10 +49,13 @@ __all__ = [
     "McpUnavailable",
     "Notify",
     "OpenSession",
+    "PageLink",
     "Pins",
+    "RunningCall",
     "ServerReport",
     "Surroundings",
     "Timings",
+    "Value",
     "accept_tools",
     "combine",
     "forget_server",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from agent_core.errors import CoreError
+from agent_core.tools.mcp.calls import RunningCall
 
 State = Literal["starting", "ready", "waiting"]
 """A server that is being connected, one that works, and one that is tried again after a pause."""
@@ -95,7 +96,9 @@ class McpSession(Protocol):
     async def list_tools(self) -> Listing:
         """Ask for the tools. Raises `McpUnavailable`."""
 
-    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallOutcome:
+    async def call(
+        self, tool: str, arguments: Mapping[str, object], running: RunningCall
+    ) -> CallOutcome:
         """Call a tool. Raises `McpUnavailable` if there is no answer."""
 
     async def wait_closed(self) -> str:

@@ -29,7 +29,7 @@ from agent_core.tools.mcp.pins import (
     read_pins,
 )
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
-from agent_core.tools.mcp.tool import McpTool
+from agent_core.tools.mcp.tool import FormAsker, McpTool
 
 _LOOK = 3.0
 """Seconds between two looks at the configuration."""
@@ -84,6 +84,8 @@ class McpServers:
         """The tasks of all servers, with those that are still ending."""
         self._tools: dict[tuple[McpConnection, str], McpTool] = {}
         self._shown: dict[tuple[str, str], dict[str, str]] = {}
+        self.asker: FormAsker | None = None
+        """Asks people what servers want to know; without it, their questions are declined."""
         self.fault = ""
         """What is wrong with the configuration; the servers stay as they were."""
 
@@ -110,7 +112,8 @@ class McpServers:
 
         found = await self._database.read(look) if open_to else []
         return [
-            self._tools.setdefault((one, tool.digest), McpTool(one, tool)) for one, tool in found
+            self._tools.setdefault((one, tool.digest), McpTool(one, tool, self.asker))
+            for one, tool in found
         ]
 
     async def report(self) -> list[ServerReport]:

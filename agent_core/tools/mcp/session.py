@@ -1,17 +1,25 @@
 """Sessions with MCP servers, by the official SDK. Imported with the first server only."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
 from importlib.metadata import version
 
 import httpx2
 from mcp import Client, MCPError, types
-from mcp.client.session import IncomingMessage, MessageHandlerFnT
+from mcp.client.session import (
+    ClientRequestContext,
+    ElicitationFnT,
+    IncomingMessage,
+    MessageHandlerFnT,
+)
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from agent_core.tools.mcp.calls import RunningCall
 from agent_core.tools.mcp.contract import (
     MOST_TOOLS,
     CallOutcome,
@@ -20,17 +28,21 @@ from agent_core.tools.mcp.contract import (
     McpUnavailable,
     Surroundings,
 )
-from agent_core.tools.mcp.http import open_http
+from agent_core.tools.mcp.forms import Form, FormRefused, PageLink, read_form, read_link
 from agent_core.tools.mcp.listing import RawTool, read_listing
 from agent_core.tools.mcp.results import read_result
-from agent_core.tools.mcp.stdio import open_stdio
-from agent_core.tools.mcp.streams import Link
+from agent_core.tools.mcp.transports.http import open_http
+from agent_core.tools.mcp.transports.stdio import open_stdio
+from agent_core.tools.mcp.transports.streams import Link
 from agent_core.tools.untrusted_text import flatten
 
 _ANSWER_SECONDS = 20.0
 """Seconds for an answer to anything but a call."""
+_LONGEST_CALL = 7200.0
+"""Seconds after which the SDK gives a call up; `RunningCall` counts those of the server."""
 _MOST_PAGES = 50
 _SHOWN = 300
+_log = logging.getLogger(__name__)
 _LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT)
 
 
@@ -40,14 +52,15 @@ async def open_session(
 ) -> AsyncIterator["ClientSession"]:
     """Connect to a server with the newest protocol that both speak; see `OpenSession`.
 
-    Sampling, elicitation and roots are not offered, so the SDK declines them.
+    Sampling and roots are not offered, so the SDK declines them.
     """
-    link = Link()
+    link, calls = Link(), Calls()
     transport = open_http(server, link) if server.url else open_stdio(server, surroundings, link)
     client = Client(
         transport,
         read_timeout_seconds=_ANSWER_SECONDS,
         message_handler=_make_handler(changed),
+        elicitation_callback=_make_asker(server, calls),
         client_info=types.Implementation(name="talaria", version=version("talaria")),
         cache=None,
     )
@@ -55,7 +68,7 @@ async def open_session(
         async with client:
             following = asyncio.create_task(_follow(client, changed))
             try:
-                yield ClientSession(server, client, link)
+                yield ClientSession(server, client, link, calls)
             finally:
                 following.cancel()
                 await asyncio.wait((following,))
@@ -69,10 +82,11 @@ async def open_session(
 class ClientSession:
     """A session with one server; see `McpSession`."""
 
-    def __init__(self, server: McpServer, client: Client, link: Link) -> None:
+    def __init__(self, server: McpServer, client: Client, link: Link, calls: "Calls") -> None:
         self._server = server
         self._client = client
         self._link = link
+        self._calls = calls
 
     @property
     def protocol(self) -> str:
@@ -96,12 +110,22 @@ class ClientSession:
             raise McpUnavailable(f"can't list its tools: {_shorten(error)}") from error
         return read_listing(self._server, raw)
 
-    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallOutcome:
+    async def call(
+        self, tool: str, arguments: Mapping[str, object], running: RunningCall
+    ) -> CallOutcome:
         """Call a tool; an error that the server reports is an outcome."""
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            running.note(progress, total, message)
+
         try:
-            result = await self._client.call_tool(
-                tool, dict(arguments), read_timeout_seconds=self._server.seconds
-            )
+            with self._calls.hold(running):
+                result = await self._client.call_tool(
+                    tool,
+                    dict(arguments),
+                    read_timeout_seconds=_LONGEST_CALL,
+                    progress_callback=note,
+                )
         except MCPError as error:
             if error.code in _LOST:
                 raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
@@ -113,6 +137,57 @@ class ClientSession:
     async def wait_closed(self) -> str:
         """Wait until the connection is lost; return the reason."""
         return await self._link.wait()
+
+
+class Calls:
+    """The calls of a session that wait for the server."""
+
+    def __init__(self) -> None:
+        self._all: set[RunningCall] = set()
+        self._here: ContextVar[RunningCall | None] = ContextVar("call", default=None)
+
+    @contextmanager
+    def hold(self, running: RunningCall) -> Iterator[None]:
+        """Keep a call during the block."""
+        self._all.add(running)
+        token = self._here.set(running)
+        try:
+            yield
+        finally:
+            self._here.reset(token)
+            self._all.discard(running)
+
+    def find(self) -> RunningCall | None:
+        """Return the call that a server's question belongs to.
+
+        Older protocols do not say which one it is: with several calls, it is none.
+        """
+        here = self._here.get()
+        if here in self._all:
+            return here
+        return next(iter(self._all)) if len(self._all) == 1 else None
+
+
+def _make_asker(server: McpServer, calls: Calls) -> ElicitationFnT:
+    async def ask(
+        context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        running = calls.find()
+        try:
+            if isinstance(params, types.ElicitRequestURLParams):
+                question: Form | PageLink = read_link(server.name, params.message, params.url)
+            else:
+                question = read_form(server.name, params.message, params.requested_schema)
+        except FormRefused as error:
+            _log.warning("MCP server %s: a question was declined: %s", server.name, error)
+            return types.ElicitResult(action="decline")
+        if running is None:
+            return types.ElicitResult(action="decline")
+        answer = await running.ask(question)
+        content = None if answer.content is None else dict(answer.content)
+        return types.ElicitResult(action=answer.action, content=content)
+
+    return ask
 
 
 def _make_handler(changed: Callable[[], None]) -> MessageHandlerFnT:

@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import (
     CallOutcome,
     Listing,
@@ -91,7 +92,9 @@ class McpConnection:
             _log.info("MCP server %s is tried again: %s", self.server.name, self.fault)
             await self._pause(failures)
 
-    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallOutcome:
+    async def call(
+        self, tool: str, arguments: Mapping[str, object], hooks: CallHooks | None = None
+    ) -> CallOutcome:
         """Call a tool. Returns in bounded time. Raises `McpUnavailable`."""
         session, lost = self._session, self._lost
         if session is None or lost is None:
@@ -100,13 +103,12 @@ class McpConnection:
         if len(self._calls) >= _MOST_CALLS:
             raise McpUnavailable(f"is busy with {_MOST_CALLS} calls")
         # The SDK is not waited for: a server that never reads could hold up even its cancellation.
-        call = asyncio.create_task(self._call(session, tool, arguments))
+        running = RunningCall(hooks or CallHooks(), self.server.seconds)
+        call = asyncio.create_task(self._call(session, tool, arguments, running))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         try:
-            await asyncio.wait(
-                (call, lost), timeout=self.server.seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await running.wait(call, lost)
         finally:
             call.cancel()
         if call.done() and not call.cancelled():
@@ -116,10 +118,14 @@ class McpConnection:
         raise McpUnavailable(f"gave no answer within {self.server.seconds:g} s")
 
     async def _call(
-        self, session: McpSession, tool: str, arguments: Mapping[str, object]
+        self,
+        session: McpSession,
+        tool: str,
+        arguments: Mapping[str, object],
+        running: RunningCall,
     ) -> CallOutcome:
         try:
-            return await session.call(tool, arguments)
+            return await session.call(tool, arguments, running)
         except McpUnavailable:
             raise
         except Exception as error:  # the SDK may raise anything on what a server sends

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.mcp.contract import ForeignTool, McpUnavailable
+from agent_core.tools.mcp.calls import CallHooks
+from agent_core.tools.mcp.contract import ForeignTool, McpServer, McpUnavailable
+from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.policy import Action
@@ -12,18 +15,40 @@ from agent_core.tools.results import bound, fail
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolSpec, make_source
 
-_PATIENCE = 10.0
-"""Seconds beyond the limit of a call, within which the connection itself gives up."""
+_PATIENCE = 7200.0
+"""Seconds beyond the limit of a call, for its questions; the connection itself counts its time."""
 _MOST_SHOWN = 2000
+
+
+class FormAsker(Protocol):
+    """Asks people what servers want to know."""
+
+    async def ask(self, question: Form | PageLink, context: ToolContext, number: int) -> FormAnswer:
+        """Ask the person of a call; `number` counts its questions. Raises `StoreError`."""
+
+
+def make_hooks(server: McpServer, context: ToolContext, asker: FormAsker | None) -> CallHooks:
+    """Return what a server may do during a call."""
+
+    async def ask(question: Form | PageLink, number: int) -> FormAnswer:
+        if asker is None:
+            return FormAnswer(action="decline")
+        with context.pause():
+            return await asker.ask(question, context, number)
+
+    return CallHooks(note=lambda note: context.show_progress(f"{server.name}: {note}"), ask=ask)
 
 
 class McpTool:
     """A tool of a server. Not even its description is trusted."""
 
-    def __init__(self, connection: McpConnection, tool: ForeignTool) -> None:
+    def __init__(
+        self, connection: McpConnection, tool: ForeignTool, asker: FormAsker | None = None
+    ) -> None:
         server = connection.server
         self._connection = connection
         self._tool = tool
+        self._asker = asker
         self._mask = SecretMask(server.secrets)
         self.declaration = Declaration(time_limit=server.seconds + _PATIENCE, is_untrusted=True)
         self.spec = ToolSpec(
@@ -56,7 +81,9 @@ class McpTool:
         """Call the tool on its server; the words of the result are the server's."""
         server = self._connection.server
         try:
-            outcome = await self._connection.call(self._tool.name, arguments)
+            outcome = await self._connection.call(
+                self._tool.name, arguments, make_hooks(server, context, self._asker)
+            )
         except McpUnavailable as error:
             return fail(
                 f"The server {server.name} {error}. It is not known whether the call took effect."

@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.tools.mcp import Judged, McpConnection, ServerReport
+from agent_core.tools import flatten
+from agent_core.tools.mcp import (
+    Field,
+    Form,
+    Judged,
+    McpConnection,
+    PageLink,
+    ServerReport,
+)
 
 ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")
 NO_SERVERS = Text("No MCP server is configured. `talaria mcp add` adds one.")
@@ -34,7 +42,24 @@ _NOTICE = Text("{name}, an MCP server, offers tools that wait for your yes: {too
 _NOTICE_CHANGED = Text(
     "{name}, an MCP server, has changed these tools, so they are off: {tools}. See /mcp."
 )
+OPEN, GIVE_ANSWER, DECLINE = Text("I'll open it"), Text("Answer"), Text("Don't answer")
+YES, NO = Text("Yes"), Text("No")
+_FORM = Text("{name}, an MCP server, asks: {message}\n\nIt wants to know: {fields}")
+_YES_OR_NO = Text("{name}, an MCP server, asks: {message}")
+_FORM_CARE = Text("What you answer goes to {name}. Never give it a password.")
+_LINK = Text(
+    "{name}, an MCP server, asks you to open a page of {host}: {message}\n\n{url}\n\n"
+    "Open it only if you expect it."
+)
+_FIELD = Text("{name} asks for: {label}")
+_WRITE = {
+    "text": Text("Write your answer."),
+    "number": Text("Write a number."),
+    "integer": Text("Write a whole number."),
+}
+_SKIP, _DEFAULT = Text("Leave out"), Text("Keep {value}")
 _MOST_NAMED = 5
+_BUTTON = 30
 _SHORT, _WHOLE = 160, 1000
 """Characters of the description of an accepted tool, and of one that waits."""
 
@@ -62,6 +87,39 @@ def describe_tools(report: ServerReport) -> str:
         else:
             lines.append(_TOOL_STATES["faulty"](name=tool.name, reason=tool.fault))
     return "\n".join(lines if judged.is_complete else [*lines, "", _UNTRUSTED()])
+
+
+def describe_form(form: Form) -> str:
+    """Say what a server wants to know, and who gets to know it."""
+    message = _cut(form.message, _WHOLE)
+    if not form.fields:
+        return _YES_OR_NO(name=form.server, message=message)
+    fields = join_list([_cut(field.label, _SHORT) for field in form.fields])
+    asked = _FORM(name=form.server, message=message, fields=fields)
+    return f"{asked}\n\n{_FORM_CARE(name=form.server)}"
+
+
+def describe_field(form: Form, field: Field) -> str:
+    """Ask for one value."""
+    asked = _FIELD(name=form.server, label=_cut(field.label, _SHORT))
+    return asked if field.options else f"{asked}\n{_WRITE[field.kind]()}"
+
+
+def describe_skip(field: Field) -> str:
+    """Return the label of the button that leaves a value out."""
+    if field.default is None:
+        return _SKIP()
+    shown = next((one.label for one in field.options if one.value == field.default), "")
+    if isinstance(field.default, bool):
+        shown = YES() if field.default else NO()
+    value = shown or flatten(str(field.default), _BUTTON)
+    return _DEFAULT(value=value)
+
+
+def describe_link(link: PageLink) -> str:
+    """Show the page that a server wants to have opened, with its whole address."""
+    message = _cut(link.message, _WHOLE)
+    return _LINK(name=link.server, host=f"`{link.host}`", message=message, url=link.url)
 
 
 def describe_waiting(server: str, judged: Judged) -> str:

@@ -53,6 +53,11 @@ def describe_helpers(done: int, total: int) -> str:
     return _HELPERS(done=done, total=total)
 
 
+def describe_progress(note: str) -> str:
+    """Return the title of a step that reports its progress."""
+    return note if len(note) <= _PLAN_TITLE else f"{note[: _PLAN_TITLE - 1]}…"
+
+
 def describe_plan(number: int, total: int, title: str) -> str:
     """Describe the step of a plan at hand; "" without a plan."""
     if not title:

@@ -1,14 +1,21 @@
 """Servers of the tests, and what they run in."""
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from agent_core.execution import find_bubblewrap
-from agent_core.tools.mcp import McpServer, McpSession, Surroundings
+from agent_core.tools.mcp import (
+    CallHooks,
+    CallOutcome,
+    McpServer,
+    McpSession,
+    RunningCall,
+    Surroundings,
+)
 from agent_core.tools.mcp.session import open_session
 
 HERE = Path(__file__).parent
@@ -32,6 +39,12 @@ def open_server(surroundings: Surroundings) -> Open:
             yield session
 
     return opened
+
+
+async def call(
+    session: McpSession, tool: str, arguments: Mapping[str, object], hooks: CallHooks | None = None
+) -> CallOutcome:
+    return await session.call(tool, arguments, RunningCall(hooks or CallHooks(), 60))
 
 
 def python_server(name: str = "python", **more: object) -> McpServer:

@@ -3,9 +3,18 @@
 import os
 import sys
 import time
+from typing import Annotated
 
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver import (
+    Context,
+    Elicit,
+    ElicitationResult,
+    MCPServer,
+    Resolve,
+    Sample,
+)
+from mcp.types import CreateMessageResult, SamplingMessage, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field
 
 server = MCPServer("python")
 
@@ -47,6 +56,55 @@ async def grow(context: Context) -> str:
     server.add_tool(lambda: "new", name="grown", description="A tool that came later.")
     await context.notify_tools_changed()
     return "grown"
+
+
+class Trip(BaseModel):
+    city: str = Field(title="City")
+    nights: int = Field(default=2, title="Nights")
+    is_quiet: bool = Field(default=True, title="A quiet room?")
+
+
+class Login(BaseModel):
+    password: str
+
+
+def ask_for_trip() -> Elicit[Trip]:
+    return Elicit("Where to?", Trip)
+
+
+def ask_model() -> Sample:
+    text = TextContent(type="text", text="Hello")
+    return Sample([SamplingMessage(role="user", content=text)], max_tokens=10)
+
+
+def ask_for_login() -> Elicit[Login]:
+    return Elicit("Who are you?", Login)
+
+
+@server.tool()
+async def book(answer: Annotated[ElicitationResult[Trip], Resolve(ask_for_trip)]) -> str:
+    """Ask where to, then book."""
+    return f"{answer.action} {getattr(answer, 'data', None)!r}"
+
+
+@server.tool()
+async def log_in(answer: Annotated[ElicitationResult[Login], Resolve(ask_for_login)]) -> str:
+    """Ask for a password, which nobody should give."""
+    return answer.action
+
+
+@server.tool()
+async def think(answer: Annotated[CreateMessageResult, Resolve(ask_model)]) -> str:
+    """Use the model of the client."""
+    return answer.model
+
+
+@server.tool()
+async def count(context: Context, to: int) -> str:
+    """Count, and say how far it is."""
+    for number in range(1, to + 1):
+        await context.report_progress(number, to, "sheep")
+    return "done"
 
 
 if __name__ == "__main__":

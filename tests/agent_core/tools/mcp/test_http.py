@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from agent_core.tools.mcp import McpServer, McpUnavailable
-from tests.agent_core.tools.mcp.conftest import HERE, Open
+from tests.agent_core.tools.mcp.conftest import HERE, Open, call
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -55,7 +55,7 @@ async def test_a_server_is_reached_over_http(open_server: Open, port: int) -> No
     server = McpServer(name="web", url=f"http://127.0.0.1:{port}/mcp", is_local=True)
     async with open_server(server) as session:
         assert session.protocol == "2026-07-28"
-        assert (await session.call("add", {"a": 2, "b": 3})).text == "5"
+        assert (await call(session, "add", {"a": 2, "b": 3})).text == "5"
 
 
 async def test_a_name_that_means_this_machine_is_refused(open_server: Open, port: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from agent_core.execution import find_bubblewrap
 from agent_core.tools.mcp import McpServer
-from tests.agent_core.tools.mcp.conftest import Open
+from tests.agent_core.tools.mcp.conftest import Open, call
 
 FOLDER = Path(os.environ.get("MCP_TEST_NPM") or Path.home() / ".cache" / "talaria-mcp-npm")
 PROGRAMS = FOLDER / "node_modules" / "@modelcontextprotocol"
@@ -42,10 +42,10 @@ async def test_everything(open_server: Open) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert len(tools) >= 10
         assert all(not tool.fault for tool in tools.values())
-        assert (await session.call("echo", {"message": "hi"})).text == "Echo: hi"
-        picture = await session.call("get-tiny-image", {})
+        assert (await call(session, "echo", {"message": "hi"})).text == "Echo: hi"
+        picture = await call(session, "get-tiny-image", {})
         assert "image/png" in picture.text
-        wrong = await session.call("get-sum", {"a": "one"})
+        wrong = await call(session, "get-sum", {"a": "one"})
         assert wrong.is_error
 
 
@@ -54,7 +54,7 @@ async def test_everything_gets_no_environment(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-private")
     async with open_server(npm_server("everything")) as session:
-        found = await session.call("get-env", {})
+        found = await call(session, "get-env", {})
     assert "sk-private" not in found.text
 
 
@@ -65,11 +65,11 @@ async def test_filesystem(open_server: Open, tmp_path: Path) -> None:
     (tmp_path / "private.txt").write_text("private")
     server = npm_server("filesystem", str(notes), writable=(notes,))
     async with open_server(server) as session:
-        read = await session.call("read_text_file", {"path": str(notes / "a.txt")})
+        read = await call(session, "read_text_file", {"path": str(notes / "a.txt")})
         assert "buy milk" in read.text
-        refused = await session.call("read_text_file", {"path": str(tmp_path / "private.txt")})
+        refused = await call(session, "read_text_file", {"path": str(tmp_path / "private.txt")})
         assert refused.is_error
-        await session.call("write_file", {"path": str(notes / "b.txt"), "content": "done"})
+        await call(session, "write_file", {"path": str(notes / "b.txt"), "content": "done"})
     assert (notes / "b.txt").read_text() == "done"
 
 
@@ -78,8 +78,8 @@ async def test_memory(open_server: Open) -> None:
     server = replace(npm_server("memory"), environ={"MEMORY_FILE_PATH": "/workspace/graph.json"})
     async with open_server(server) as session:
         entity = {"name": "Ada", "entityType": "person", "observations": ["likes tea"]}
-        made = await session.call("create_entities", {"entities": [entity]})
+        made = await call(session, "create_entities", {"entities": [entity]})
         assert not made.is_error, made.text
-        found = await session.call("search_nodes", {"query": "tea"})
+        found = await call(session, "search_nodes", {"query": "tea"})
     graph: Mapping[str, object] = json.loads(found.text)
     assert "Ada" in json.dumps(graph)

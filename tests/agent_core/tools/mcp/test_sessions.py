@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_core.tools.mcp import McpUnavailable
-from tests.agent_core.tools.mcp.conftest import Open, hostile_server, python_server
+from tests.agent_core.tools.mcp.conftest import Open, call, hostile_server, python_server
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -16,19 +16,19 @@ async def test_the_newest_protocol_is_spoken(open_server: Open) -> None:
         assert session.protocol == "2026-07-28"
         listing = await session.list_tools()
         assert {"add", "wipe", "fail"} <= {tool.name for tool in listing.tools}
-        outcome = await session.call("add", {"a": 2, "b": 3})
+        outcome = await call(session, "add", {"a": 2, "b": 3})
     assert (outcome.text, outcome.is_error) == ("5", False)
 
 
 async def test_an_older_server_is_greeted_by_the_handshake(open_server: Open) -> None:
     async with open_server(hostile_server("fine")) as session:
         assert session.protocol == "2025-06-18"
-        assert (await session.call("work", {})).text == "fine"
+        assert (await call(session, "work", {})).text == "fine"
 
 
 async def test_a_failure_of_a_tool_is_an_outcome(open_server: Open) -> None:
     async with open_server(python_server()) as session:
-        outcome = await session.call("fail", {})
+        outcome = await call(session, "fail", {})
     assert outcome.is_error
     assert outcome.text == "Error executing tool fail"
 
@@ -36,15 +36,15 @@ async def test_a_failure_of_a_tool_is_an_outcome(open_server: Open) -> None:
 async def test_a_program_gets_the_environment_of_its_table(open_server: Open) -> None:
     server = python_server(environ={"GIVEN": "yes"})
     async with open_server(server) as session:
-        assert (await session.call("environment", {"name": "GIVEN"})).text == "yes"
-        assert (await session.call("environment", {"name": "TALARIA_HOME"})).text == "not set"
+        assert (await call(session, "environment", {"name": "GIVEN"})).text == "yes"
+        assert (await call(session, "environment", {"name": "TALARIA_HOME"})).text == "not set"
 
 
 async def test_a_changed_list_is_announced(open_server: Open) -> None:
     changed = asyncio.Event()
     async with open_server(python_server(), changed.set) as session:
         await session.list_tools()
-        await session.call("grow", {})
+        await call(session, "grow", {})
         async with asyncio.timeout(20):
             await changed.wait()
         names = {tool.name for tool in (await session.list_tools()).tools}

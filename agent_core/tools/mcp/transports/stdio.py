@@ -20,7 +20,7 @@ from agent_core.execution import (
     start_unsandboxed,
 )
 from agent_core.tools.mcp.contract import McpServer, McpUnavailable, Surroundings
-from agent_core.tools.mcp.streams import MOST_BYTES, LimitedStream, Link, pace_bytes
+from agent_core.tools.mcp.transports.streams import MOST_BYTES, LimitedStream, Link, pace_bytes
 from agent_core.tools.untrusted_text import flatten
 
 _LIMITS = SandboxLimits(

@@ -11,7 +11,13 @@ from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
 from agent_core.tools.mcp.contract import McpServer
-from agent_core.tools.mcp.streams import MOST_BYTES, LimitedStream, Link, Pace, pace_bytes
+from agent_core.tools.mcp.transports.streams import (
+    MOST_BYTES,
+    LimitedStream,
+    Link,
+    Pace,
+    pace_bytes,
+)
 from agent_core.tools.network import ForbiddenAddress, check_address
 
 _TIMEOUT = httpx2.Timeout(10.0, read=300.0)

@@ -1,0 +1,95 @@
+"""A running call of a server: its time, its progress, and what it asks the person."""
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
+from agent_core.tools.untrusted_text import flatten
+
+_MOST_QUESTIONS = 10
+_LOOK = 0.5
+"""Seconds between two looks at a call that waits for a person."""
+_NOTE = 100
+
+Ask = Callable[[Form | PageLink, int], Awaitable[FormAnswer]]
+"""Asks the person of a call; the number counts the questions of the call. Raises `StoreError`."""
+
+
+async def _decline(question: Form | PageLink, number: int) -> FormAnswer:
+    return FormAnswer(action="decline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallHooks:
+    """What a server may do while it works on a call: note its progress, and ask the person.
+
+    Where nobody can be asked, every question is declined.
+    """
+
+    note: Callable[[str], None] = lambda text: None
+    ask: Ask = _decline
+
+
+class RunningCall:
+    """A call that waits for its server. Its time stands still while a person is asked."""
+
+    def __init__(self, hooks: CallHooks, seconds: float) -> None:
+        self._hooks = hooks
+        self._context = contextvars.copy_context()
+        self._loop = asyncio.get_running_loop()
+        self._left = seconds
+        self._since = self._loop.time()
+        self._waits = 0
+        self._asked = 0
+
+    async def ask(self, question: Form | PageLink) -> FormAnswer:
+        """Ask the person, in the language and on behalf of the call."""
+        if self._asked >= _MOST_QUESTIONS:
+            return FormAnswer(action="decline")
+        self._asked += 1
+        self._stop_clock()
+        try:
+            asking = self._loop.create_task(
+                _await(self._hooks.ask(question, self._asked)), context=self._context
+            )
+            try:
+                return await asking
+            finally:
+                asking.cancel()
+        finally:
+            self._start_clock()
+
+    def note(self, progress: float, total: float | None, message: str | None) -> None:
+        """Show how far the server is."""
+        count = f"{progress:g}/{total:g}" if total else f"{progress:g}"
+        self._hooks.note(flatten(f"{count} {message or ''}", _NOTE))
+
+    async def wait(self, *futures: asyncio.Future[Any]) -> None:
+        """Wait until one of the futures is done, or the time of the call is over."""
+        while True:
+            timeout = _LOOK if self._waits else self._count_left()
+            done, _ = await asyncio.wait(
+                futures, timeout=max(timeout, 0.0), return_when=asyncio.FIRST_COMPLETED
+            )
+            if done or not (self._waits or self._count_left() > 0):
+                return
+
+    def _count_left(self) -> float:
+        return self._left - (self._loop.time() - self._since)
+
+    def _stop_clock(self) -> None:
+        if not self._waits:
+            self._left = self._count_left()
+        self._waits += 1
+
+    def _start_clock(self) -> None:
+        self._waits -= 1
+        if not self._waits:
+            self._since = self._loop.time()
+
+
+async def _await(answer: Awaitable[FormAnswer]) -> FormAnswer:
+    return await answer
