@@ -19,6 +19,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "skills": "Manage skills",
     "plugins": "List plug-ins, and what is wrong with them",
     "tools": "List tools, and switch them off or on for a person",
+    "approvals": "List and revoke what tools may do without a question",
     "agents": "List named agents, and check their files",
     "secrets": "List the secrets that tools use by name",
     "mcp": "Add MCP servers, test them, and accept their tools",

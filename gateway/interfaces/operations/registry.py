@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.errors import Declined
+from gateway.interfaces.operations.approvals import APPROVAL_OPERATIONS
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.interfaces.operations.job_previews import preview
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
@@ -37,5 +38,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "jobs.preview": preview,
     **SKILL_OPERATIONS,
     **MCP_OPERATIONS,
+    **APPROVAL_OPERATIONS,
 }
 """By the names of the control socket."""

@@ -1,0 +1,50 @@
+"""The verbs of `talaria approvals`."""
+
+import argparse
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from gateway.config import load
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs."""
+    parser.examples = ("talaria approvals list", "talaria approvals revoke 7")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser(
+        "list",
+        help="list what tools may do without a question",
+        examples=["talaria approvals list"],
+    )
+    revoke = verbs.add_parser(
+        "revoke", help="ask again before such calls", examples=["talaria approvals revoke 7"]
+    )
+    revoke.add_argument(
+        "number", metavar="NUMBER", type=_read_number, help="from `talaria approvals list`"
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb in the running gateway or on its database, and print the result."""
+    home = load(environ).home
+    if arguments.verb == "revoke":
+        done = perform(home, "approvals.revoke", {"number": arguments.number})
+        print(f"Revoked: {done['shape']}. {done['folder']} is asked again.")
+        return 0
+    listed = perform(home, "approvals.list", {})["approvals"]
+    print("\n".join(map(_describe, listed)) or "Nothing is allowed in advance.")
+    return 0
+
+
+def _describe(one: Mapping[str, str | int]) -> str:
+    scope = "always" if one["scope"] == "always" else "for one session"
+    since = datetime.fromtimestamp(int(one["at"]) / 1000, UTC).astimezone()
+    return f"{one['number']:>4}  {one['folder']}: {one['shape']} ({scope}, since {since:%Y-%m-%d})"
+
+
+def _read_number(text: str) -> int:
+    if text.isdecimal() and len(text) < 16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not the number of an approval")
