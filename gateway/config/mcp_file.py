@@ -26,6 +26,8 @@ from gateway.errors import SettingsError, suggest
 MCP_CONFIG = "mcp.toml"
 MCP_FOLDERS = "mcp"
 """The folder of the home with one folder per server."""
+MCP_TOKENS = "mcp_tokens"
+"""The folder of the home with the tokens of servers at which an owner has signed in."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,15}")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))|\bsecret:(\w+)")
 _HEADER = re.compile(r"^\[servers\.(?P<name>[a-z0-9-]+)(?P<below>\..+)?\]\s*(#.*)?$")
@@ -45,6 +47,9 @@ class McpTable(Table):
     include: Texts = ()
     exclude: Texts = ()
     people: Texts = ()
+    oauth: bool = False
+    client_id: Text = ""
+    client_secret: Text = ""
     local: bool = False
     unsandboxed: bool = False
     network: bool = False
@@ -54,9 +59,9 @@ class McpTable(Table):
 
 
 _EXPECTED = {
-    **dict.fromkeys(("command", "url"), "a text"),
+    **dict.fromkeys(("command", "url", "client_id", "client_secret"), "a text"),
     **dict.fromkeys(("env", "headers"), "a table of texts"),
-    **dict.fromkeys(("local", "unsandboxed", "network"), "true or false"),
+    **dict.fromkeys(("oauth", "local", "unsandboxed", "network"), "true or false"),
     "seconds": f"a whole number from 1 to {_MOST_SECONDS}",
 }
 _OF_PROGRAMS = ("args", "env", "unsandboxed", "network", "readable", "writable")
@@ -76,7 +81,12 @@ def locate_mcp_programs(home: Path, environ: Mapping[str, str]) -> Surroundings:
     A program outside of the sandbox finds others by the gateway's own PATH.
     """
     inherited = {name: environ[name] for name in _INHERITED if name in environ}
-    return Surroundings(folder=home / MCP_FOLDERS, hidden=(home,), inherited=inherited)
+    return Surroundings(
+        folder=home / MCP_FOLDERS,
+        tokens=home / MCP_TOKENS,
+        hidden=(home,),
+        inherited=inherited,
+    )
 
 
 def add_mcp_server(
@@ -149,9 +159,10 @@ def _make_server(
         foreign = [key for key in _OF_PROGRAMS if key in row]
         if foreign:
             raise ValueError(f"has a `url`, so `{foreign[0]}` has no meaning")
-    elif table.headers:
-        raise ValueError("has a `command`, so `headers` has no meaning")
-    texts = (*table.headers.values(), *table.env.values())
+    elif foreign := [key for key in ("headers", "oauth", "client_id") if key in row]:
+        raise ValueError(f"has a `command`, so `{foreign[0]}` has no meaning")
+    given = {"client_secret": table.client_secret} if table.client_secret else {}
+    texts = (*table.headers.values(), *table.env.values(), *given.values())
     named = _read_secrets(home, name, environ) if "secret:" in "".join(texts) else {}
     secrets: list[str] = []
     return McpServer(
@@ -163,6 +174,9 @@ def _make_server(
         include=table.include,
         exclude=table.exclude,
         people=table.people,
+        has_oauth=table.oauth,
+        client_id=table.client_id,
+        client_secret="".join(_fill_in("client_secret", given, environ, named, secrets).values()),
         is_local=table.local,
         is_sandboxed=not table.unsandboxed,
         has_network=table.network,

@@ -1,6 +1,6 @@
 """The contract of MCP servers: how one is configured, what it offers, and what a session does."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,11 @@ class McpServer:
     people: tuple[str, ...] = ()
     is_local: bool = False
     is_sandboxed: bool = True
+    has_oauth: bool = False
+    """An owner signs in at the server, with a link."""
+    client_id: str = ""
+    """How the server knows Talaria: an id, or the address of a document; "" if it asks itself."""
+    client_secret: str = field(default="", repr=False)
     has_network: bool = False
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
@@ -110,15 +115,23 @@ class Surroundings:
     """The machine around servers that are programs.
 
     `folder` holds a folder for each. `hidden` are folders that no sandbox shows. `inherited` is
-    the environment of programs outside of the sandbox.
+    the environment of programs outside of the sandbox. `tokens` is the folder of what servers
+    gave to owners who signed in.
     """
 
     folder: Path
+    tokens: Path | None = None
     hidden: Sequence[Path] = ()
     inherited: Mapping[str, str] = field(default_factory=dict)
 
 
+AskOwner = Callable[[str], Awaitable[str]]
+"""Gives an owner a link to sign in; returns the address on which they ended.
+
+Raises `McpUnavailable` if nobody signs in.
+"""
 OpenSession = Callable[
-    [McpServer, Surroundings, Callable[[], None]], AbstractAsyncContextManager[McpSession]
+    [McpServer, Surroundings, Callable[[], None], AskOwner],
+    AbstractAsyncContextManager[McpSession],
 ]
-"""Connects to a server; the last argument is called when its tools may have changed."""
+"""Connects to a server; the third argument is called when its tools may have changed."""

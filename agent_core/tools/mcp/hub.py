@@ -16,6 +16,7 @@ from agent_core.tools.mcp.contract import (
     ForeignTool,
     Listing,
     McpServer,
+    McpUnavailable,
     OpenSession,
     Surroundings,
 )
@@ -150,6 +151,18 @@ class McpServers:
         if found:
             found.retry()
         return found is not None
+
+    async def begin_sign_in(self, name: str) -> str:
+        """Return a link with which an owner signs in at a server. Raises `McpUnavailable`."""
+        found = self._connections.get(name)
+        if found is None:
+            raise McpUnavailable("is not there")
+        return await found.begin_sign_in()
+
+    def finish_sign_in(self, name: str, address: str) -> bool:
+        """Hand over the address on which an owner ended; False if no link waits for it."""
+        found = self._connections.get(name)
+        return found is not None and found.sign_in.finish(address)
 
     def _remember(self, name: str, listing: Listing) -> str:
         """Remember what an owner is shown, and return the word for it."""

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from importlib.metadata import version
 
 import httpx2
@@ -22,6 +23,7 @@ from pydantic import ValidationError
 from agent_core.tools.mcp.calls import RunningCall
 from agent_core.tools.mcp.contract import (
     MOST_TOOLS,
+    AskOwner,
     CallOutcome,
     Listing,
     McpServer,
@@ -31,7 +33,9 @@ from agent_core.tools.mcp.contract import (
 from agent_core.tools.mcp.forms import Form, FormRefused, PageLink, read_form, read_link
 from agent_core.tools.mcp.listing import RawTool, read_listing
 from agent_core.tools.mcp.results import read_result
+from agent_core.tools.mcp.sign_in import decline_sign_in
 from agent_core.tools.mcp.transports.http import open_http
+from agent_core.tools.mcp.transports.oauth import ServerAuth
 from agent_core.tools.mcp.transports.stdio import open_stdio
 from agent_core.tools.mcp.transports.streams import Link
 from agent_core.tools.untrusted_text import flatten
@@ -48,14 +52,22 @@ _LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT)
 
 @asynccontextmanager
 async def open_session(
-    server: McpServer, surroundings: Surroundings, changed: Callable[[], None]
+    server: McpServer,
+    surroundings: Surroundings,
+    changed: Callable[[], None],
+    ask_owner: AskOwner = decline_sign_in,
 ) -> AsyncIterator["ClientSession"]:
     """Connect to a server with the newest protocol that both speak; see `OpenSession`.
 
     Sampling and roots are not offered, so the SDK declines them.
     """
     link, calls = Link(), Calls()
-    transport = open_http(server, link) if server.url else open_stdio(server, surroundings, link)
+    auth = None
+    if server.has_oauth and surroundings.tokens:
+        auth = ServerAuth(server, surroundings.tokens / f"{server.name}.json", ask_owner, link)
+    transport = (
+        open_http(server, link, auth) if server.url else open_stdio(server, surroundings, link)
+    )
     client = Client(
         transport,
         read_timeout_seconds=_ANSWER_SECONDS,
@@ -68,7 +80,7 @@ async def open_session(
         async with client:
             following = asyncio.create_task(_follow(client, changed))
             try:
-                yield ClientSession(server, client, link, calls)
+                yield ClientSession(server, client, link, calls, auth)
             finally:
                 following.cancel()
                 await asyncio.wait((following,))
@@ -82,8 +94,16 @@ async def open_session(
 class ClientSession:
     """A session with one server; see `McpSession`."""
 
-    def __init__(self, server: McpServer, client: Client, link: Link, calls: "Calls") -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        client: Client,
+        link: Link,
+        calls: "Calls",
+        auth: ServerAuth | None,
+    ) -> None:
         self._server = server
+        self._auth = auth
         self._client = client
         self._link = link
         self._calls = calls
@@ -132,7 +152,10 @@ class ClientSession:
             return CallOutcome(text=_shorten(error), is_error=True)
         except ValidationError as error:
             raise McpUnavailable("gave an answer that is not MCP") from error
-        return read_result(result)
+        outcome = read_result(result)
+        if self._auth is None:
+            return outcome
+        return replace(outcome, text=self._auth.hide(outcome.text))
 
     async def wait_closed(self) -> str:
         """Wait until the connection is lost; return the reason."""

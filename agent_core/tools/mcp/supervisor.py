@@ -6,6 +6,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import (
@@ -18,6 +19,7 @@ from agent_core.tools.mcp.contract import (
     State,
     Surroundings,
 )
+from agent_core.tools.mcp.sign_in import NEEDED, SignIn
 from agent_core.tools.untrusted_text import flatten
 
 _MOST_CALLS = 16
@@ -61,6 +63,7 @@ class McpConnection:
         """The reason why it is not ready; ends a sentence."""
         self.protocol = ""
         self.listing = Listing()
+        self.sign_in = SignIn()
         self._surroundings = surroundings
         self._load = load
         self._listed = listed
@@ -75,12 +78,24 @@ class McpConnection:
         """End the pause before the next attempt."""
         self._again.set()
 
+    async def begin_sign_in(self) -> str:
+        """Return a link with which an owner signs in. Raises `McpUnavailable`."""
+        if not self.server.has_oauth:
+            raise McpUnavailable("has no `oauth = true` in its table")
+        if self.state == "ready":
+            raise McpUnavailable("is connected; nobody has to sign in")
+        beginning = asyncio.create_task(self.sign_in.begin())
+        await asyncio.sleep(0)  # the wish is noted before the attempt
+        self.retry()
+        return await beginning
+
     async def run(self) -> None:
         """Keep the server connected until cancelled. Leaves nothing of it running."""
         loop, failures = asyncio.get_running_loop(), 0
         while True:
             began = loop.time()
             self.state = "starting"
+            self._again.clear()
             try:
                 await self._serve()
             except Exception as error:  # a server, and the SDK below it, may raise anything
@@ -137,9 +152,10 @@ class McpConnection:
             raise McpUnavailable(self.server.fault)
         open_session = await self._load()
         async with contextlib.AsyncExitStack() as stack:
-            async with asyncio.timeout(self._timings.start):
+            async with asyncio.timeout(self._timings.start) as limit:
+                ask = partial(self._ask_owner, limit)
                 session = await stack.enter_async_context(
-                    open_session(self.server, self._surroundings, self._changed.set)
+                    open_session(self.server, self._surroundings, self._changed.set, ask)
                 )
                 await self._list(session)
             self._lost = asyncio.get_running_loop().create_future()
@@ -150,6 +166,16 @@ class McpConnection:
             finally:
                 self._session = None
                 self._lost.set_result(None)
+
+    async def _ask_owner(self, limit: asyncio.Timeout, link: str) -> str:
+        """Wait for an owner who signs in; that takes as long as it takes them."""
+        if self.state != "starting":
+            raise McpUnavailable(NEEDED)
+        limit.reschedule(None)
+        try:
+            return await self.sign_in.ask(link)
+        finally:
+            limit.reschedule(asyncio.get_running_loop().time() + self._timings.start)
 
     async def _stay(self, session: McpSession) -> None:
         """List the tools anew when they change, and now and then. Raises when the session ends."""
@@ -184,7 +210,6 @@ class McpConnection:
         longest = min(
             self._timings.longest_pause, self._timings.first_pause * 2 ** min(failures, 20)
         )
-        self._again.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(longest * random.uniform(0.5, 1.0)):  # noqa: S311 - no secret
                 await self._again.wait()

@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.mcp import McpServers, ServerReport
+from agent_core.tools.mcp import McpServers, McpUnavailable, ServerReport
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound import stand_for
 from gateway.texts import general
@@ -35,6 +35,11 @@ class McpCommands:
             case ["retry", name]:
                 known = self._servers.retry(name)
                 return Reply(text=(texts.RETRYING if known else texts.UNKNOWN_SERVER)(name=name))
+            case ["login", name]:
+                return await self._send_link(name)
+            case ["login", name, address]:
+                taken = self._servers.finish_sign_in(name, address)
+                return Reply(text=(texts.SIGNING_IN if taken else texts.NO_LINK)(name=name))
             case ["accept", name, token]:
                 return self._accept(call, name, token)
             case _:
@@ -52,6 +57,13 @@ class McpCommands:
         if found is None:
             return Reply(text=texts.UNKNOWN_SERVER(name=name))
         return Reply(text=texts.describe_tools(found), buttons=_make_buttons(found))
+
+    async def _send_link(self, name: str) -> Reply:
+        try:
+            link = await self._servers.begin_sign_in(name)
+        except McpUnavailable as error:
+            return Reply(text=texts.NO_SIGN_IN(name=name, reason=str(error)))
+        return Reply(text=texts.describe_sign_in(name, link))
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
@@ -75,6 +87,8 @@ def _make_buttons(report: ServerReport) -> tuple[Choice, ...]:
     buttons = []
     if not report.judged.is_complete:
         buttons.append(stand_for(f"mcp accept {name} {report.token}", texts.ACCEPT(), "good"))
+    if report.connection.server.has_oauth and report.connection.state == "waiting":
+        buttons.append(stand_for(f"mcp login {name}", texts.SIGN_IN(), "good"))
     if report.connection.state == "waiting":
         buttons.append(stand_for(f"mcp retry {name}", texts.RETRY()))
     return tuple(buttons)

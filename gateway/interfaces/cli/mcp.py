@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from agent_core.tools.mcp import (
@@ -89,6 +90,7 @@ def _configure_add(add: argparse.ArgumentParser) -> None:
     ):
         add.add_argument(option, metavar=shown, action="append", help=f"{what}; repeatable")
     for option, what in (
+        ("--oauth", "an owner signs in at --url, by a link"),
         ("--local", "it sends nothing to others, and may have a private address"),
         ("--network", "let the program use the network"),
         ("--unsandboxed", "run the program as Talaria's user, with all its rights"),
@@ -155,6 +157,7 @@ def _make_table(arguments: argparse.Namespace) -> dict[str, Any]:
         "people": arguments.person,
         "readable": arguments.readable,
         "writable": arguments.writable,
+        "oauth": arguments.oauth,
         "local": arguments.local,
         "network": arguments.network,
         "unsandboxed": arguments.unsandboxed,
@@ -177,7 +180,10 @@ def _remove(settings: Settings, name: str) -> int:
     remove_mcp_server(settings.home, name)
     if _has_database(settings):
         perform(settings.home, "mcp.forget", {"server": name})
-    folder = locate_mcp_programs(settings.home, settings.environ).folder / name
+    surroundings = locate_mcp_programs(settings.home, settings.environ)
+    if surroundings.tokens:
+        (surroundings.tokens / f"{name}.json").unlink(missing_ok=True)
+    folder = surroundings.folder / name
     print(f"Removed {name}." + (f" Its folder {folder} is kept." if folder.exists() else ""))
     return 0
 
@@ -225,10 +231,23 @@ async def _look(settings: Settings, server: McpServer) -> tuple[str, Listing]:
     open_session = await load_sessions()
     surroundings = locate_mcp_programs(settings.home, settings.environ)
     async with (
-        asyncio.timeout(_SECONDS),
-        open_session(server, surroundings, lambda: None) as session,
+        asyncio.timeout(_SECONDS) as limit,
+        open_session(server, surroundings, lambda: None, partial(_sign_in, limit)) as session,
     ):
         return session.protocol, await session.list_tools()
+
+
+async def _sign_in(limit: asyncio.Timeout, link: str) -> str:
+    """Let the owner sign in. Raises `McpUnavailable` without a terminal."""
+    if not sys.stdin.isatty():
+        raise McpUnavailable("needs you to sign in; do this in a terminal, or send /mcp to Talaria")
+    print(f"Open this page and sign in:\n\n  {link}\n")
+    print("At the end, your browser shows a page that does not load. Copy its address.")
+    limit.reschedule(None)
+    try:
+        return await asyncio.to_thread(input, "Address: ")
+    finally:
+        limit.reschedule(asyncio.get_running_loop().time() + _SECONDS)
 
 
 def _ask_accepted(

@@ -1,6 +1,7 @@
 """Sentences about MCP servers, for owners."""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.tools import flatten
@@ -20,6 +21,14 @@ ACCEPTED = Text("Accepted. I can use the tools of {name} now.")
 OUTDATED = Text("The tools of {name} have changed since. Look at them again.")
 RETRYING = Text("I'm connecting to {name} again.")
 USAGE = Text("Write /mcp, or /mcp with the name of a server.")
+SIGN_IN = Text("Sign in")
+SIGNING_IN = Text("Thank you, I'm signing in at {name}. /mcp shows whether it worked.")
+NO_LINK = Text("No link waits for that address. /mcp login {name} gives a new one.")
+NO_SIGN_IN = Text("Nobody can sign in at {name} now. It {reason}.")
+_LINK_TO_SIGN_IN = Text(
+    "Open this page of {host} and sign in:\n\n{url}\n\nAt the end, your browser shows a page that"
+    " does not load. Send me its address within 15 minutes, as `/mcp login {name} ADDRESS`."
+)
 _STATES = {
     "ready": Text("{name}: connected"),
     "starting": Text("{name}: connecting"),
@@ -114,6 +123,12 @@ def describe_skip(field: Field) -> str:
         shown = YES() if field.default else NO()
     value = shown or flatten(str(field.default), _BUTTON)
     return _DEFAULT(value=value)
+
+
+def describe_sign_in(name: str, link: str) -> str:
+    """Tell an owner how to sign in at a server."""
+    host = urlsplit(link).hostname or ""
+    return _LINK_TO_SIGN_IN(name=name, host=f"`{host}`", url=link)
 
 
 def describe_link(link: PageLink) -> str:

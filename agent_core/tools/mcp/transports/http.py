@@ -27,12 +27,18 @@ _MOST_ANSWER = 8 * MOST_BYTES
 
 
 @asynccontextmanager
-async def open_http(server: McpServer, link: Link) -> AsyncIterator[TransportStreams]:
+async def open_http(
+    server: McpServer, link: Link, auth: httpx2.Auth | None = None
+) -> AsyncIterator[TransportStreams]:
     """Give the streams of a server's messages. Nothing is sent yet."""
     guarded = _GuardedTransport(is_local=server.is_local)
     async with (
         httpx2.AsyncClient(
-            transport=guarded, headers=dict(server.headers), timeout=_TIMEOUT, trust_env=False
+            transport=guarded,
+            headers=dict(server.headers),
+            auth=auth,
+            timeout=_TIMEOUT,
+            trust_env=False,
         ) as client,
         streamable_http_client(server.url, http_client=client, max_sse_event_size=MOST_BYTES) as (
             read,

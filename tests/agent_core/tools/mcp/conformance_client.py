@@ -4,29 +4,57 @@ Run by `conformance client --command "python -m tests.agent_core.tools.mcp.confo
 """
 
 import asyncio
+import json
+import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx2
 
 from agent_core.tools.mcp import (
     CallHooks,
     Form,
     FormAnswer,
     McpServer,
+    McpSession,
     PageLink,
     RunningCall,
     Surroundings,
 )
 from agent_core.tools.mcp.session import open_session
 
+DOCUMENT = "https://conformance-test.local/client-metadata.json"
 ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}
 
 
 async def main(url: str) -> None:
-    server = McpServer(name="suite", url=url, is_local=True)
-    async with open_session(server, Surroundings(folder=Path("unused")), lambda: None) as session:
-        for tool in (await session.list_tools()).tools:
-            running = RunningCall(CallHooks(ask=accept), 30)
-            await session.call(tool.name, ARGUMENTS.get(tool.name, {}), running)
+    given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    server = McpServer(
+        name="suite",
+        url=url,
+        is_local=True,
+        has_oauth=True,
+        client_id=given.get("client_id", DOCUMENT),
+        client_secret=given.get("client_secret", ""),
+    )
+    with TemporaryDirectory() as folder:
+        surroundings = Surroundings(folder=Path(folder), tokens=Path(folder))
+        async with open_session(server, surroundings, lambda: None, sign_in) as session:
+            await use(session)
+
+
+async def use(session: McpSession) -> None:
+    for tool in (await session.list_tools()).tools:
+        running = RunningCall(CallHooks(ask=accept), 30)
+        await session.call(tool.name, ARGUMENTS.get(tool.name, {}), running)
+
+
+async def sign_in(link: str) -> str:
+    """Sign in like a person whose browser needs no clicks."""
+    async with httpx2.AsyncClient() as browser:
+        response = await browser.get(link)
+    return response.headers["location"]
 
 
 async def accept(question: Form | PageLink, number: int) -> FormAnswer:

@@ -1,0 +1,64 @@
+"""The sign-in at a server: a link for an owner, and the address on which they end."""
+
+import asyncio
+
+from agent_core.tools.mcp.contract import McpUnavailable
+
+NEEDED = "needs an owner to sign in; `/mcp login NAME` in a chat gives a link"
+_PATIENCE = 900.0
+"""Seconds between the link and the address."""
+_LINK_SECONDS = 30.0
+
+
+class SignIn:
+    """One owner at a time signs in; whoever asks for a new link ends the earlier one."""
+
+    def __init__(self) -> None:
+        self._link: asyncio.Future[str] | None = None
+        self._address: asyncio.Future[str] | None = None
+
+    async def begin(self) -> str:
+        """Return the link, which the next attempt to connect makes. Raises `McpUnavailable`."""
+        if self._address and not self._address.done():
+            self._address.cancel()
+        link: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._link = link
+        try:
+            async with asyncio.timeout(_LINK_SECONDS):
+                return await link
+        except TimeoutError as error:
+            raise McpUnavailable("did not offer to sign in") from error
+
+    def finish(self, address: str) -> bool:
+        """Hand over the address on which the owner ended; False if no link waits for it."""
+        if self._address is None or self._address.done():
+            return False
+        self._address.set_result(address)
+        return True
+
+    async def ask(self, link: str) -> str:
+        """Give the link to the owner who wants it, and wait for the address.
+
+        Raises `McpUnavailable` if nobody does, or nobody signs in.
+        """
+        wanted, self._link = self._link, None
+        if wanted is None or wanted.done():
+            raise McpUnavailable(NEEDED)
+        address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._address = address
+        wanted.set_result(link)
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await asyncio.wait((address,))
+        except TimeoutError as error:
+            raise McpUnavailable("waited for an owner to sign in, and nobody did") from error
+        finally:
+            self._address = None
+        if address.cancelled():
+            raise McpUnavailable("waited for an owner, who asked for a new link")
+        return address.result()
+
+
+async def decline_sign_in(link: str) -> str:
+    """Take no part in a sign-in. Raises `McpUnavailable`."""
+    raise McpUnavailable(NEEDED)

@@ -1,0 +1,119 @@
+"""A server behind OAuth on this machine: it registers, signs in, and renews tokens."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+TOOL = {"name": "whoami", "description": "Show the token.", "inputSchema": {"type": "object"}}
+
+
+@dataclass
+class OAuthServer:
+    """What it gave, and to how many."""
+
+    url: str = ""
+    lasts: int = 3600
+    """Seconds of a token."""
+    codes: set[str] = field(default_factory=set)
+    tokens: set[str] = field(default_factory=set)
+    renewals: set[str] = field(default_factory=set)
+    registered: int = 0
+    renewed: int = 0
+
+    def make_app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_get("/.well-known/oauth-protected-resource/mcp", self.describe_resource)
+        app.router.add_get("/.well-known/oauth-authorization-server", self.describe)
+        app.router.add_post("/apps", self.register)
+        app.router.add_get("/door", self.authorize)
+        app.router.add_post("/keys", self.give)
+        app.router.add_post("/mcp", self.answer)
+        return app
+
+    async def describe_resource(self, _: web.Request) -> web.Response:
+        return web.json_response(
+            {"resource": f"{self.url}/mcp", "authorization_servers": [self.url]}
+        )
+
+    async def describe(self, _: web.Request) -> web.Response:
+        return web.json_response(
+            {
+                "issuer": self.url,
+                "authorization_endpoint": f"{self.url}/door",
+                "token_endpoint": f"{self.url}/keys",
+                "registration_endpoint": f"{self.url}/apps",
+                "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
+            }
+        )
+
+    async def register(self, request: web.Request) -> web.Response:
+        self.registered += 1
+        given = await request.json()
+        return web.json_response({**given, "client_id": "talaria-1"}, status=201)
+
+    async def authorize(self, request: web.Request) -> web.Response:
+        code = secrets.token_urlsafe(8)
+        self.codes.add(code)
+        words = urlencode({"code": code, "state": request.query["state"]})
+        raise web.HTTPFound(f"{request.query['redirect_uri']}?{words}")
+
+    async def give(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        if form["grant_type"] == "authorization_code":
+            assert form["code_verifier"]
+            self.codes.remove(str(form["code"]))
+        else:
+            self.renewals.remove(str(form["refresh_token"]))
+            self.renewed += 1
+        token, renewal = (secrets.token_urlsafe(24) for _ in range(2))
+        self.tokens = {token}
+        self.renewals.add(renewal)
+        given = {"access_token": token, "refresh_token": renewal, "expires_in": self.lasts}
+        return web.json_response({**given, "token_type": "Bearer"})
+
+    async def answer(self, request: web.Request) -> web.Response:
+        _, _, token = request.headers.get("Authorization", "").partition(" ")
+        if token not in self.tokens:
+            where = f"{self.url}/.well-known/oauth-protected-resource/mcp"
+            headers = {"WWW-Authenticate": f'Bearer resource_metadata="{where}"'}
+            return web.Response(status=401, headers=headers)
+        asked = await request.json()
+        if "id" not in asked:
+            return web.Response(status=202)
+        found = self.find_result(asked, token)
+        what = {"result": found} if found else {"error": {"code": -32601, "message": "unknown"}}
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], **what})
+
+    def find_result(self, asked: dict[str, Any], token: str) -> dict[str, Any] | None:
+        match asked["method"]:
+            case "initialize":
+                return {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "oauth", "version": "1"},
+                }
+            case "tools/list":
+                return {"tools": [TOOL]}
+            case "tools/call":
+                return {"content": [{"type": "text", "text": f"your token is {token}"}]}
+        return None
+
+
+@asynccontextmanager
+async def serve(lasts: int = 3600) -> AsyncIterator[OAuthServer]:
+    server = OAuthServer(lasts=lasts)
+    runner = web.AppRunner(server.make_app())
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        yield server
+    finally:
+        await runner.cleanup()
