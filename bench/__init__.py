@@ -1,1 +1,1 @@
-"""Measurements of the gateway against emulators on this machine, beside a bare SDK bot."""
+"""Benchmarks of the gateway on this machine against emulators, beside bare SDK bots."""

@@ -1,4 +1,4 @@
-"""The three bare bots in one process: what their SDKs alone keep in memory."""
+"""The three bare bots in one process, to measure the memory of their SDKs."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from bench import bare_bot, bare_discord, bare_slack
 
 
 async def main() -> None:
-    """Listen everywhere until a signal comes."""
+    """Listen on all platforms until a signal."""
     model_url = os.environ["ANTHROPIC_BASE_URL"]
     telegram = bare_bot.make_application(model_url)
     await telegram.initialize()

@@ -1,4 +1,4 @@
-"""The floor: the echo bot that the two SDKs' own documents teach, nothing kept, nothing safe.
+"""The baseline: the echo bot of the two SDKs' documentation, which stores nothing.
 
 python-telegram-bot's `Application` with concurrent updates and anthropic's plain
 (non-streaming) `messages.create`, on asyncio's own loop.
@@ -13,7 +13,7 @@ from telegram.ext import Application, ContextTypes, MessageHandler, filters
 
 
 class Bot:
-    """Sends each text to the model, and the model's text back."""
+    """Sends each text to the model, and returns the model's text."""
 
     def __init__(self, base_url: str) -> None:
         self._client = AsyncAnthropic(api_key="key", base_url=base_url)
@@ -45,7 +45,7 @@ def make_application(model_url: str) -> Any:
 
 
 def main() -> None:
-    """Poll until a signal comes."""
+    """Poll until a signal."""
     make_application(os.environ["ANTHROPIC_BASE_URL"]).run_polling()
 
 

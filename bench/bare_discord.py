@@ -1,4 +1,4 @@
-"""The floor on Discord: the echo bot that discord.py's own documents teach, nothing kept."""
+"""The baseline on Discord: the echo bot of discord.py's documentation, storing nothing."""
 
 import os
 from typing import Any
@@ -14,7 +14,7 @@ DiscordWebSocket.DEFAULT_GATEWAY = URL(os.environ["DISCORD_GATEWAY_URL"])
 
 
 class Bot(discord.Client):
-    """Sends each text to the model, and the model's text back."""
+    """Sends each text to the model, and returns the model's text."""
 
     def __init__(self, base_url: str) -> None:
         intents = discord.Intents.default()

@@ -1,4 +1,4 @@
-"""The floor on Slack: the echo bot that slack-bolt's own documents teach, nothing kept."""
+"""The baseline on Slack: the echo bot of slack-bolt's documentation, storing nothing."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 
 def make_handler(model_url: str) -> AsyncSocketModeHandler:
-    """A bot that sends each text to the model, and the model's text back."""
+    """A bot that sends each text to the model, and returns the model's text."""
     token = os.environ["SLACK_BOT_TOKEN"]
     client = AsyncWebClient(token=token, base_url=os.environ["SLACK_API_BASE_URL"])
     app = AsyncApp(token=token, client=client)
@@ -33,7 +33,7 @@ def make_handler(model_url: str) -> AsyncSocketModeHandler:
 
 
 async def main() -> None:
-    """Listen until a signal comes."""
+    """Listen until a signal."""
     await make_handler(os.environ["ANTHROPIC_BASE_URL"]).start_async()
 
 

@@ -1,4 +1,4 @@
-"""The bots that are compared, each with a platform's server and people of its own."""
+"""The compared bots, each with its own platform server and people."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,7 +11,7 @@ from bench.population import POPULATIONS, Population
 from bench.processes import Program, run_program
 
 BotName = Literal["gateway", "watched", "bare"]
-"""`talaria run`; the same with a clock beside it that notices blocks; the floor."""
+"""`talaria run`; the same with a clock that notices blocks; the baseline."""
 PlatformName = Literal["telegram", "discord", "slack"]
 PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack")
 
@@ -38,7 +38,7 @@ class Bot:
 
 
 def arguments_of(name: BotName, platform: PlatformName = "telegram") -> tuple[str, ...]:
-    """How to start a bot."""
+    """Return the command line of a bot."""
     return _OURS[name] if name in _OURS else _BARE[platform]
 
 
@@ -46,7 +46,7 @@ def arguments_of(name: BotName, platform: PlatformName = "telegram") -> tuple[st
 async def run_bot(
     name: BotName, model_url: str, platform: PlatformName = "telegram", **settings: str
 ) -> AsyncIterator[Bot]:
-    """A bot in a fresh home that listens already; `settings` are variables besides the usual."""
+    """A bot in a fresh home, once it listens; `settings` are further variables."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
         async with POPULATIONS[platform]() as population:
@@ -59,7 +59,7 @@ async def run_bot(
 
 @asynccontextmanager
 async def run_everywhere(name: BotName, model_url: str) -> AsyncIterator[Program]:
-    """A bot that listens on all platforms at once."""
+    """A bot that listens on all platforms."""
     arguments = _OURS.get(name, _BARE_ALL)
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="talaria-bench-")))
@@ -76,7 +76,7 @@ async def run_everywhere(name: BotName, model_url: str) -> AsyncIterator[Program
 
 
 def compose_environment(crowds: Sequence[Population], model_url: str, home: Path) -> dict[str, str]:
-    """What all bots are told."""
+    """Return the settings that all bots share."""
     environ = {
         "ANTHROPIC_API_KEY": "key",
         "ANTHROPIC_BASE_URL": model_url,

@@ -42,11 +42,11 @@ from tests.emulators.anthropic_cache import PrefixCache, measure
 
 MAIN, CHEAP = "claude-sonnet-5-5", "claude-haiku-5-5"
 CHARACTERS = 1400
-"""Of a message; with the answer, a turn has about 700 tokens."""
+"""Tokens of a message; a turn with its answer has about 700."""
 FACTS = 60
 SYSTEM = "You are a kind assistant with a good memory. " * 120
 TOOLS = (ToolSpec(name="recall", description="Search. " * 450, schema='{"type":"object"}'),)
-"""Together with `SYSTEM` as long as the prompt of a bare hello."""
+"""With `SYSTEM`, as long as the prompt of a plain hello."""
 TURN_SECONDS = 40.0
 _READ, _WRITE = 0.1, 1.25
 
@@ -67,7 +67,7 @@ _TRAITS = {
     "insurance number": "the policy that covers it",
     "next service week": "the time of the coming maintenance",
 }
-"""How a trait is named when it is told, and in every other question."""
+"""A trait's name when it is stated, and in every second question."""
 _FORMS = (
     "By the way, the {trait} of the {thing} is {value}.",
     "I wrote down {value} as the {trait} for our {thing}.",
@@ -80,7 +80,7 @@ _SYLLABLES = [consonant + vowel for consonant in _LETTERS for vowel in "aeo"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A value that is said once, and asked for at the end."""
+    """A value that is stated once, and asked for at the end."""
 
     question: str
     value: str
@@ -88,14 +88,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """The words of person and assistant, turn by turn, and the facts in them."""
+    """The texts of person and assistant by turn, and their facts."""
 
     turns: Sequence[tuple[str, str]]
     facts: Sequence[Fact]
 
 
 def script(seed: int, turns: int) -> Conversation:
-    """A conversation; the same for the same seed."""
+    """Return a conversation, the same for the same seed."""
     chance = random.Random(seed)
     words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(3000)]
     weights = [1 / (place + 3) for place in range(len(words))]
@@ -130,19 +130,19 @@ def script(seed: int, turns: int) -> Conversation:
 
 @dataclass
 class Account:
-    """Tokens of the input of all calls, in plain input tokens, and their number."""
+    """Tokens of all calls' input, in plain input tokens, and the number of calls."""
 
     turns: float = 0.0
     summaries: float = 0.0
     written: int = 0
-    """Tokens of all summaries, which cost as output."""
+    """Tokens of all summaries, charged as output."""
     calls: int = 0
     longest: int = 0
 
 
 @dataclass
 class AccountedModel:
-    """A model that accounts for every call as the provider does, and makes summaries."""
+    """A model that counts every call like the provider, and writes summaries."""
 
     provider = "anthropic"
     is_blank: bool
@@ -154,7 +154,7 @@ class AccountedModel:
         self._cache = PrefixCache(lambda: self.now)
 
     def charge(self, request: ModelRequest) -> tuple[Usage, float]:
-        """The usage of a request, and its cost in plain input tokens."""
+        """Return a request's usage, and its cost in plain input tokens."""
         given = self._cache.account(measure(json.loads(render_request(request))))
         usage = Usage(
             input_tokens=given["input_tokens"],
@@ -224,11 +224,11 @@ class _RecordedTurn:
     shelf: TranscriptPlace
 
     async def begin(self) -> None:
-        """Do nothing: the turn is on disk."""
+        """Do nothing: the turn is stored already."""
 
 
 async def play(conversation: Conversation, rules: ContextRules, *, is_blank: bool) -> Outcome:
-    """Hold a conversation without pauses."""
+    """Run a conversation without pauses."""
     model = AccountedModel(is_blank=is_blank)
     with tempfile.TemporaryDirectory(prefix="talaria-compaction-") as folder:
         database = await Database.open(Path(folder) / "state.db")

@@ -1,4 +1,4 @@
-"""Measured figures: what, how much, and what it should be; as a table and as JSON."""
+"""Measured figures and their goals, as a table and as JSON."""
 
 import json
 import platform
@@ -28,7 +28,7 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """How many times the bare bot's figure it is."""
+        """The ratio to the bare bot's figure."""
         return self.value / self.bare if self.bare else None
 
     @property
@@ -43,13 +43,13 @@ class Figure:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of the values lies."""
+    """Return the value below which that share of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def render(figures: Sequence[Figure]) -> str:
-    """The table."""
+    """Return the table."""
     rows = [("", "gateway", "bare bot", "ratio", "goal", "")]
     for figure in figures:
         bare = "" if figure.bare is None else _number(figure.bare)
@@ -75,7 +75,7 @@ def render(figures: Sequence[Figure]) -> str:
 
 
 def save(figures: Sequence[Figure], *, is_quick: bool) -> Path:
-    """Write the figures down, with when and on what they were measured."""
+    """Write the figures with time and machine."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{time.strftime('%Y%m%d-%H%M%S')}.json"
     body = {

@@ -1,7 +1,7 @@
-"""The gateway as `talaria run` starts it, with a clock beside it that notices every block.
+"""The gateway as `talaria run` starts it, with a task that notices event loop blocks.
 
-`python -m bench.harness`. A task that wants to run every 10 ms writes down how late it was;
-SIGUSR1 prints `lag MAX P99` in milliseconds to standard output and begins anew.
+`python -m bench.harness`. The task wants to run every 10 ms and records its delay. SIGUSR1
+prints `lag MAX P99` in milliseconds to standard output and resets the record.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ TICK = 0.010
 
 
 class Ticker:
-    """Measures how late the event loop comes to what is due."""
+    """Measures delays of the event loop."""
 
     def __init__(self) -> None:
         self._late: list[float] = []
@@ -32,7 +32,7 @@ class Ticker:
             self._late.append(max(0.0, loop.time() - due))
 
     def report(self) -> None:
-        """Say how late it was, and forget it."""
+        """Print the delays, and reset them."""
         late = sorted(self._late) or [0.0]
         self._late = []
         print(f"lag {late[-1] * 1000:.1f} {late[len(late) * 99 // 100] * 1000:.1f}", flush=True)

@@ -1,4 +1,4 @@
-"""A talk of hundreds of turns: what a turn costs beyond the model, the cache, and the cap."""
+"""A conversation of hundreds of turns: the cost of a turn, the cache, and the cap."""
 
 import random
 import time
@@ -12,24 +12,24 @@ from bench.figures import Figure, percentile
 from tests.emulators.anthropic import AnthropicEmulator
 
 _BLOCK = 50
-"""Turns at the end of the talk, and at the beginning of somebody else's, that are compared."""
+"""How many turns to compare: the last of a long conversation, the first of another."""
 _WORDS = 30
-"""Of a message; the answer repeats them."""
+"""Words of a message; the answer repeats them."""
 _CAP = 16_000
-"""Tokens, so that a talk of this length is folded a few times."""
+"""Tokens, so that a conversation of this length is compacted a few times."""
 
 Json = dict[str, Any]
 
 
 class _TimedModel(AnthropicEmulator):
-    """The model's server, which knows how long it took itself, and how long requests were."""
+    """The model's server, which records its own time and the length of requests."""
 
     def __init__(self) -> None:
         super().__init__(keep=0)
         self.seconds = 0.0
         self.longest = 0
         self.read: list[tuple[int, int]] = []
-        """Of each call of a turn: tokens of input, and those that came from the cache."""
+        """For each call of a turn: input tokens, and those read from the cache."""
 
     async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
         began = time.monotonic()
@@ -48,7 +48,7 @@ class _TimedModel(AnthropicEmulator):
 
 @dataclass(slots=True)
 class _Turns:
-    """What turns took, in seconds: beyond the model each, and of the processor together."""
+    """The time of turns in seconds: each without the model, and the CPU time of all."""
 
     overhead: list[float] = field(default_factory=list)
     cpu: float = 0.0
@@ -56,7 +56,7 @@ class _Turns:
 
 @dataclass(frozen=True, slots=True)
 class _Dialogue:
-    """The turns at the end of a long talk and at the beginning of another; the model's side."""
+    """The last turns of a long conversation and the first of another, and the model."""
 
     late: _Turns
     early: _Turns
@@ -64,7 +64,7 @@ class _Dialogue:
 
 
 async def measure(*, turns: int) -> list[Figure]:
-    """One talk that is never folded, and one under a cap that folds it again and again."""
+    """Measure a conversation without compaction, and one under a cap that compacts repeatedly."""
     whole = await _dialogue(turns)
     capped = await _dialogue(turns, TALARIA_CONTEXT__CAP_TOKENS=str(_CAP))
     return [
@@ -110,8 +110,9 @@ async def measure(*, turns: int) -> list[Figure]:
 
 
 async def _dialogue(turns: int, **settings: str) -> _Dialogue:
-    """The last turns of one talk and the first of another take turns, so that the machine's
-    noise falls on both.
+    """Alternate the last turns of one conversation and the first of another.
+
+    Both then share the machine's noise.
     """
     words, late, early = random.Random(turns), _Turns(), _Turns()
     async with _TimedModel() as model, run_bot("gateway", model.url, **settings) as bot:
@@ -133,13 +134,13 @@ async def _ask(bot: Bot, model: _TimedModel, words: dict[int, str], turns: _Turn
 
 
 def _say(number: int, words: random.Random) -> str:
-    """A message like no other in the talk; the talk is the same every time."""
+    """Return a unique message; the conversation is the same every time."""
     reported = " ".join(f"word{words.randrange(10_000)}" for _ in range(_WORDS))
     return f"turn {number}: {reported}."
 
 
 def _cached_share(model: _TimedModel) -> float:
-    """Of what turns read; the calls that give titles and summaries are shorter than any turn."""
+    """Return the cached share of turns' input, ignoring the shorter title and summary calls."""
     least = model.read[0][0]
     calls = [(total, cached) for total, cached in model.read if total >= least]
     return 100 * sum(cached for _, cached in calls) / sum(total for total, _ in calls)

@@ -1,4 +1,4 @@
-"""Memory after the start, and what each conversation leaves behind."""
+"""Memory after the start, and memory that each conversation leaves behind."""
 
 from bench.bots import Bot, run_bot, run_everywhere
 from bench.figures import Figure
@@ -11,7 +11,7 @@ _KILO = 1_000
 
 
 async def measure(*, conversations: int) -> list[Figure]:
-    """One short talk each, a few at a time, so that no crowd's peak is taken for a residue."""
+    """Have one short conversation each, a few at a time, so that no peak counts as a leak."""
     async with (
         run_server("tests.emulators.anthropic") as model,
         run_bot("gateway", model) as gateway,
@@ -35,7 +35,7 @@ async def measure(*, conversations: int) -> list[Figure]:
 
 
 async def measure_everywhere() -> list[Figure]:
-    """All platforms on at once, after one turn on each."""
+    """Measure all platforms at once, after one turn on each."""
     async with run_server("tests.emulators.anthropic") as model:
         async with run_everywhere("gateway", model) as program:
             ours = program.resident_bytes()

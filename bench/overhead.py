@@ -1,4 +1,4 @@
-"""What one turn costs beyond the model: latency, CPU and turns a second, beside a bare bot."""
+"""The cost of a turn without the model: latency, CPU and turns a second, beside a bare bot."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,14 +10,14 @@ from bench.processes import run_server
 
 _BOTS: tuple[BotName, ...] = ("gateway", "bare")
 _TALK = 25
-"""Turns of one person, after which somebody else goes on."""
+"""Turns of one person before the next person."""
 _PAUSE = 1.0
-"""Seconds between two messages of somebody who reads before they write."""
+"""Seconds between two messages of a person who reads before writing."""
 _QUICK, _INSPECTING = "bench.quick_model", "tests.emulators.anthropic"
 
 
 async def measure(*, platform: PlatformName, block: int, rounds: int) -> list[Figure]:
-    """Message after message, with the emulator that answers at once."""
+    """Send message after message, with an emulator that answers at once."""
     async with _run_bots(platform, _QUICK) as bots:
         return await _alternate(f"{platform}: overhead", bots, block=block, rounds=rounds)
 
@@ -25,7 +25,7 @@ async def measure(*, platform: PlatformName, block: int, rounds: int) -> list[Fi
 async def measure_inspected(*, platform: PlatformName, block: int, rounds: int) -> list[Figure]:
     """The same with the emulator that checks every block of each request.
 
-    It works longer on the gateway's requests than on a bare bot's, so no goal is set.
+    Checking the gateway's requests takes it longer than a bare bot's, so there is no goal.
     """
     async with _run_bots(platform, _INSPECTING) as bots:
         name = f"{platform}: inspected overhead"
@@ -33,7 +33,7 @@ async def measure_inspected(*, platform: PlatformName, block: int, rounds: int) 
 
 
 async def measure_pauses(*, platform: PlatformName, turns: int) -> list[Figure]:
-    """A second between an answer and the next message."""
+    """Wait a second between an answer and the next message."""
     latencies: dict[BotName, list[float]] = {name: [] for name in _BOTS}
     async with _run_bots(platform, _QUICK) as bots:
         for turn in range(turns):
@@ -47,7 +47,7 @@ async def measure_pauses(*, platform: PlatformName, turns: int) -> list[Figure]:
 
 
 async def measure_crowd(*, platform: PlatformName, people: int, rounds: int) -> list[Figure]:
-    """People who each write again once they have their answer: turns a second of them all."""
+    """Return turns a second of people who each write again after their answer."""
     seconds: dict[BotName, float] = dict.fromkeys(_BOTS, 0.0)
     async with _run_bots(platform, _QUICK) as bots:
         for number in range(rounds):
@@ -77,7 +77,7 @@ async def _run_bots(platform: PlatformName, model_module: str) -> AsyncIterator[
 async def _alternate(
     name: str, bots: list[Bot], *, block: int, rounds: int, has_goals: bool = True
 ) -> list[Figure]:
-    """Blocks of turns, the two bots in alternation, so that the machine's noise falls on both."""
+    """Alternate blocks of turns between the two bots, so that both share the machine's noise."""
     latencies: dict[BotName, list[float]] = {name: [] for name in _BOTS}
     cpu: dict[BotName, float] = dict.fromkeys(_BOTS, 0.0)
     for bot in bots:
@@ -109,7 +109,7 @@ def _latency(
 
 
 async def _dialogue(bot: Bot, first: int, turns: int) -> list[float]:
-    """One message after another; the bare bot has no history, so nobody's grows long here."""
+    """Send one message after another. The bare bot has no history, so keep histories short."""
     seconds = []
     for turn in range(first, first + turns):
         seconds += await bot.population.ask({turn // _TALK: f"word {turn}."})

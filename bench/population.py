@@ -1,4 +1,4 @@
-"""People on an emulated platform: what they write, and when the answer reaches the server."""
+"""People on an emulated platform: their messages, and when answers reach the server."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ _DELIVERS = frozenset({"sendMessage", "editMessageText"})
 
 
 class Population(Protocol):
-    """A platform's server in this process, with people whose answers are timed and counted."""
+    """A platform's server in this process, and people whose answers are timed."""
 
     async def __aenter__(self) -> Self:
         """Open the server."""
@@ -25,19 +25,19 @@ class Population(Protocol):
         """Close it."""
 
     def environ(self) -> Mapping[str, str]:
-        """What a bot is told to find it, with every pace of our own off: bare bots have none."""
+        """Return a bot's settings without rate limits, because bare bots have none."""
 
     async def wait_for_poll(self) -> float:
-        """Monotonic seconds at which the bot was first there to hear something; waits for it."""
+        """Wait for the bot's first connection; return its monotonic seconds."""
 
     async def ask(self, words: Mapping[int, str]) -> list[float]:
-        """Each person writes their word, all at once; seconds until the answer with it arrived.
+        """Let each person write their text at once; return the seconds until each answer.
 
-        Raises `TimeoutError` if an answer stays out.
+        Raises `TimeoutError` if an answer is missing.
         """
 
     def answers(self, person: int) -> list[str]:
-        """The bot's messages to one person, as they stand."""
+        """Return the bot's current messages to one person."""
 
 
 class TelegramPopulation:

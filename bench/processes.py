@@ -1,4 +1,4 @@
-"""Programs under measurement: started, watched through /proc, ended by their own id."""
+"""Measured programs: started, watched through /proc, ended by their own id."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PATIENCE = 60.0
-"""Seconds that anything here may take."""
+"""Timeout in seconds of everything here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +24,13 @@ class Program:
     output: asyncio.StreamReader
 
     def cpu_seconds(self) -> float:
-        """User and system time so far; in steps of 10 ms."""
+        """User and system time so far, in steps of 10 ms."""
         stat = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii")
         fields = stat.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def resident_bytes(self) -> int:
-        """Memory that is in RAM now."""
+        """Current resident memory."""
         for line in Path(f"/proc/{self.pid}/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024
@@ -38,7 +38,7 @@ class Program:
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """What a program needs and nothing of the developer's own settings."""
+    """Return an environment without the developer's own settings."""
     kept = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH")
     return {name: os.environ[name] for name in kept if name in os.environ} | dict(extra)
 
@@ -47,7 +47,7 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 async def run_program(
     arguments: Sequence[str], environ: Mapping[str, str], log: Path
 ) -> AsyncIterator[Program]:
-    """A Python program for as long as the block lasts; ended by SIGTERM, at last by SIGKILL."""
+    """A Python program that runs during the block; ended by SIGTERM, then SIGKILL."""
     with log.open("ab") as errors:
         started = time.monotonic()
         process = await asyncio.create_subprocess_exec(
@@ -74,7 +74,7 @@ async def run_program(
 
 
 async def time_program(arguments: Sequence[str], environ: Mapping[str, str]) -> float:
-    """Seconds from start to end of a program that has to succeed."""
+    """Return the seconds a program takes; it must succeed."""
     started = time.monotonic()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -94,7 +94,7 @@ async def time_program(arguments: Sequence[str], environ: Mapping[str, str]) -> 
 
 @asynccontextmanager
 async def run_server(module: str, *arguments: str) -> AsyncIterator[str]:
-    """An emulator as a process of its own; gives its address."""
+    """Run an emulator as its own process; returns its address."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

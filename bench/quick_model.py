@@ -1,7 +1,7 @@
-"""A model that answers without looking into its requests: what one does with them is not ours.
+"""A model that does not inspect requests, whose cost is not the gateway's.
 
-The emulator checks and counts every block of a request, which takes it most of a millisecond for
-the gateway's, with its tools, its prompt and its history, and nothing for a bare bot's.
+The emulator checks and counts every block of a request. That takes most of a millisecond for
+the gateway's requests, with tools, prompt and history, and nothing for a bare bot's.
 """
 
 import json
@@ -20,10 +20,10 @@ _USAGE = {
 
 
 class QuickModel(AnthropicEmulator):
-    """The emulator's answers, whatever is asked."""
+    """The emulator's answers, whatever the request."""
 
     async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a call for a message; all else as the emulator does."""
+        """Answer a message call; everything else like the emulator."""
         if (request.method, request.path) != ("POST", "/v1/messages"):
             return await super().respond(request)
         body = json.loads(await request.read())

@@ -24,7 +24,7 @@ _MOST_OUTPUT = 8_000_000
 
 
 async def measure(*, commands: int) -> list[Figure]:
-    """Medians of commands in turn, in the sandbox and without one; none without bubblewrap."""
+    """Return medians of commands, alternating in a sandbox and without; none without bubblewrap."""
     if find_bubblewrap() is None:
         return []
     with TemporaryDirectory(prefix="talaria-bench-") as folder:

@@ -1,7 +1,7 @@
-"""Ten years of slots in every time zone, held against Debian's cron: none doubled, none missing.
+"""Ten years of slots in every time zone, compared with Debian's cron.
 
-It takes minutes. Each zone is written down once it is done, and a run that was cut off goes on from
-there, as long as neither what is judged nor what judges it has changed.
+It takes minutes. Each zone is recorded once done, and an interrupted run continues from there
+unless the compared code has changed.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _HARDEST = "Australia/Lord_Howe"
 
 
 async def measure(*, one_in: int) -> list[Figure]:
-    """All zones that differ; only one in so many of them for a quick look."""
+    """Return all zones that differ; `one_in` checks only a sample."""
     names = sorted(available_timezones())
     groups = decades.group_zones(names, _YEARS)
     chosen = [_HARDEST] if one_in == 1 else ["UTC"]
@@ -57,13 +57,13 @@ async def measure(*, one_in: int) -> list[Figure]:
 
 
 def _work(zones: Sequence[str]) -> dict[str, Tally]:
-    """What was counted in each zone."""
+    """Return the counts of each zone."""
     RESULTS.mkdir(exist_ok=True)
     notes = RESULTS / f"slots-{_fingerprint(zones)}.jsonl"
     done = {zone: tally for zone, tally in _read(notes) if zone in zones}
     left = [zone for zone in zones if zone not in done]
     with ProcessPoolExecutor(os.cpu_count()) as pool, notes.open("a") as file:
-        coming = {pool.submit(_hold, zone): zone for zone in left}
+        coming = {pool.submit(_compare, zone): zone for zone in left}
         for ended in as_completed(coming):
             zone, tally = coming[ended], ended.result()
             done[zone] = tally
@@ -72,8 +72,8 @@ def _work(zones: Sequence[str]) -> dict[str, Tally]:
     return done
 
 
-def _hold(zone: str) -> Tally:
-    """All expressions in one zone."""
+def _compare(zone: str) -> Tally:
+    """Compare all expressions in one zone."""
     place, total = ZoneInfo(zone), Tally()
     for text in oracle.EXPRESSIONS:
         is_whole = zone == _HARDEST or decades.count_named(text, _YEARS) <= _SPARSE
@@ -84,7 +84,7 @@ def _hold(zone: str) -> Tally:
 
 
 def _fingerprint(zones: Iterable[str]) -> str:
-    """Another one for whatever could make a difference: the code, cronsim, the clocks."""
+    """Return a hash of everything that affects the result: code, cronsim, zone data."""
     mark = hashlib.sha256(metadata.version("cronsim").encode())
     for file in (
         occurrences.__file__,
@@ -103,7 +103,7 @@ def _fingerprint(zones: Iterable[str]) -> str:
 
 
 def _read(notes: Path) -> Iterator[tuple[str, Tally]]:
-    """Zones that an earlier run came to the end of; a line that was cut off is passed over."""
+    """Return the zones that an earlier run finished; ignore a truncated line."""
     if not notes.exists():
         return
     for line in notes.read_text().splitlines():

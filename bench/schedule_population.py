@@ -1,4 +1,4 @@
-"""Ten thousand jobs due in one minute: what the scheduler costs, and whether turns wait for it."""
+"""Ten thousand jobs due in one minute: the scheduler's cost, and the delay of turns."""
 
 import asyncio
 import sqlite3
@@ -25,7 +25,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 
 _PEOPLE = 20
-"""Who write all the time; the jobs are other people's."""
+"""People who keep writing; the jobs belong to others."""
 _OWNERS = 100
 _CHUNK = 200
 """Jobs that are written down at a time beside a running gateway."""
@@ -91,7 +91,7 @@ async def _look(count: int) -> tuple[float, float]:
         await chat.says("hi")
         await chat.sees_text("Hello.")
         _enter(Path(folder) / "state.db", start + timedelta(minutes=1), count)
-        chat.gate = asyncio.Event()  # what is sent is delivery's, and is measured with turns
+        chat.gate = asyncio.Event()  # sending is measured with turns
         clock[0] = milliseconds(start) + 60_000 - _ticks()
         cpu, began = time.process_time(), time.monotonic()
         gateway.scheduling.wake()
@@ -140,7 +140,7 @@ async def _dialogue(bot: Bot, is_over: Callable[[], bool]) -> list[float]:
 
 
 def _enter(path: Path, due: datetime, count: int) -> None:
-    """Jobs for a minute of each day, of the people who were known last."""
+    """Store jobs for a minute of each day, of the newest people."""
     timing = dump_timing(read_cron(f"{due.minute} {due.hour} * * *"))
     slot = (f"{due:%Y-%m-%dT%H:%M}", milliseconds(due))
     with closing(sqlite3.connect(path, timeout=30)) as connection:

@@ -25,7 +25,7 @@ from bench.retrieval.town import Talkers
 from tests.agent_core.state.schema import migrate
 
 _DIALOGUE = 25
-"""Turns of one person, after which somebody else goes on."""
+"""Turns of one person before the next person."""
 _LONGEST = 4000
 """Characters; Telegram takes 4,096."""
 _SIZES = "SELECT name, SUM(pgsize) FROM dbstat GROUP BY name"
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 async def _converse(home: Path, texts: Sequence[str]) -> None:
-    """Say every text to the gateway, and end it."""
+    """Write every text to the gateway, and stop it."""
     async with run_server("bench.quick_model") as model_url, TelegramPopulation() as population:
         environ = compose_environment([population], model_url, home)
         async with run_program(("-m", "gateway", "run"), environ, home / "output.log"):

@@ -1,4 +1,4 @@
-"""How long the first answer takes after a start, and what of it is importing the SDKs."""
+"""The time to the first answer after a start, and the share of importing the SDKs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _IMPORT = ("-c", "import telegram.ext, anthropic")
 
 
 async def measure(*, rounds: int) -> list[Figure]:
-    """Medians over cold homes; bytecode is compiled by the first, which is not counted."""
+    """Return medians over cold homes; the first compiles bytecode and is not counted."""
     imports: list[float] = []
     starts: dict[BotName, list[tuple[float, float]]] = {"gateway": [], "bare": []}
     async with run_server("tests.emulators.anthropic") as model:
@@ -42,7 +42,7 @@ async def measure(*, rounds: int) -> list[Figure]:
 
 
 async def _start(name: BotName, model: str) -> tuple[float, float]:
-    """Seconds to the first poll, and to the answer to a message that waited already."""
+    """Return seconds to the first poll, and to the answer to a waiting message."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
         async with TelegramPopulation() as population:
@@ -54,7 +54,7 @@ async def _start(name: BotName, model: str) -> tuple[float, float]:
 
 
 async def measure_words() -> list[Figure]:
-    """The command line's own speed."""
+    """Measure the command line."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         environ = {"TALARIA_HOME": folder}
         return [

@@ -1,4 +1,4 @@
-"""Many people at once: turns a second, whether everybody got their own answer, loop blocks."""
+"""Many people at once: turns a second, correct answers, event loop blocks."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ _PATIENCE = 10.0
 
 
 async def measure(*, people: int, latency: float, rounds: int) -> list[Figure]:
-    """Everybody writes at the same moment, `rounds` times; the first time they are new."""
+    """Let everybody write at once, `rounds` times; at first they are new."""
     speed: dict[BotName, list[float]] = {name: [] for name in _BOTS}
     lag = (0.0, 0.0)
     async with run_server("tests.emulators.anthropic", "--latency", str(latency)) as model:
@@ -47,7 +47,7 @@ async def measure(*, people: int, latency: float, rounds: int) -> list[Figure]:
 
 
 async def _rush(bot: Bot, people: Sequence[int], number: int) -> float:
-    """Turns a second."""
+    """Return turns a second."""
     started = time.monotonic()
     await bot.population.ask({person: _word(person, number) for person in people})
     return len(people) / (time.monotonic() - started)
@@ -58,7 +58,7 @@ def _word(person: int, number: int) -> str:
 
 
 def _check_answers(bot: Bot, people: Sequence[int], rounds: int) -> None:
-    """Raises if somebody's answer is missing, doubled or another's."""
+    """Raise if an answer is missing, repeated or somebody else's."""
     for person in people:
         answers = bot.population.answers(person)
         is_own = [_word(person, number) in text for number, text in enumerate(answers)]
@@ -67,7 +67,7 @@ def _check_answers(bot: Bot, people: Sequence[int], rounds: int) -> None:
 
 
 async def _read_lag(bot: Bot) -> tuple[float, float]:
-    """The event loop's longest block and its 99th percentile, in ms, since the start."""
+    """Return the event loop's longest block and its 99th percentile in ms since the start."""
     os.kill(bot.program.pid, signal.SIGUSR1)
     async with asyncio.timeout(_PATIENCE):
         line = await bot.program.output.readline()

@@ -1,4 +1,4 @@
-"""What a bare hello costs in tokens, and how much of the second turn the cache serves."""
+"""The tokens of a plain hello, and the cached share of the second turn."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from tests.emulators.anthropic import AnthropicEmulator
 
 
 async def measure() -> list[Figure]:
-    """By the emulator's accounting: four characters a token, prefixes as the API caches them."""
+    """Measure with the emulator's accounting: four characters a token, prefixes cached."""
     async with AnthropicEmulator() as model:
         async with run_bot("gateway", model.url) as bot:
             for text in ("hello", "how are you?", "fine"):

@@ -1,1 +1,1 @@
-"""How fast recall finds, how large its index is, and how good what it finds is."""
+"""Recall: its speed, the size of its index, and the quality of its results."""

@@ -1,5 +1,6 @@
-"""How long one person's search takes in a gateway of many, how large the index is, and what it
-costs to write: `python -m bench.retrieval.latency [messages] [people] [--long] [--unmerged]`.
+"""The time of one person's search among many, the index size, and the cost of writing.
+
+`python -m bench.retrieval.latency [messages] [people] [--long] [--unmerged]`.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def _measure_index(connection: sqlite3.Connection) -> int:
-    """Bytes of all that the index is kept in."""
+    """Return the bytes of the whole index."""
     data = "SELECT SUM(LENGTH(block)) FROM message_search_data"
     tree = "SELECT SUM(LENGTH(term)) + 8 * COUNT(*) FROM message_search_idx"
     return sum(int(connection.execute(sql).fetchone()[0]) for sql in (data, tree))

@@ -1,4 +1,4 @@
-"""A database full of talk by made-up people in made-up words, for the figures of recall.
+"""A database of made-up conversations in made-up words, to measure recall.
 
 The words follow Zipf's law, as those of real talk do: half of a message are the function words
 of English, the rest comes from 12,000 words, of which a person with 1,000 messages uses about
@@ -33,9 +33,7 @@ _BEGIN, _SPAN = 1_690_000_000_000, 3 * 365 * 24 * 3_600_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """Bytes of text, and what a message with its entry in the index took to write: milliseconds
-    by the clock and of the processor.
-    """
+    """Bytes of text, and milliseconds to write an indexed message: elapsed and CPU."""
 
     text_bytes: int
     clock_ms: float
@@ -99,8 +97,8 @@ def build(
             batch.append((writer, writer.begin_turn(now), said[offset : offset + 2], now))
         clock -= time.perf_counter()
         worked -= time.process_time()
-        for writer, shelf, texts, now in batch:
-            writer.say(shelf, texts, now)
+        for writer, place, texts, now in batch:
+            writer.say(place, texts, now)
         connection.execute("COMMIT")
         clock += time.perf_counter()
         worked += time.process_time()
@@ -150,13 +148,13 @@ class _Writer:
             platform=self._platform,
         )
 
-    def say(self, shelf: TranscriptPlace, texts: list[str], now: int) -> None:
+    def say(self, place: TranscriptPlace, texts: list[str], now: int) -> None:
         roles = ("user", "assistant")
         said = [
             Message(role="user" if role == "user" else "assistant", parts=(TextPart(text=text),))
             for role, text in zip(roles, texts, strict=True)
         ]
-        messages.append(self._connection, shelf, said, now=now)
+        messages.append(self._connection, place, said, now=now)
 
 
 def _make_words(chance: random.Random) -> list[str]:

@@ -1,1 +1,1 @@
-"""Mirrors bench/."""
+"""Tests of bench/."""

@@ -1,4 +1,4 @@
-"""A long conversation costs what it may, and its facts are found as without compaction."""
+"""A long conversation stays within its cost, and its facts are found."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Goals are judged by the ratio where there is one, and the table shows what was missed."""
+"""Goals apply to the ratio if there is one, and the table shows missed goals."""
 
 import pytest
 
@@ -18,11 +18,11 @@ from bench.figures import Figure, percentile, render
         (Figure(name="a", unit="s", value=1, bare=3), None),
     ],
 )
-def test_a_goal_is_held_against_ratio_or_value(figure: Figure, is_reached: bool | None) -> None:
+def test_a_goal_applies_to_ratio_or_value(figure: Figure, is_reached: bool | None) -> None:
     assert figure.is_reached is is_reached
 
 
-def test_the_table_says_what_was_missed() -> None:
+def test_the_table_shows_missed_goals() -> None:
     table = render(
         [
             Figure(name="slow", unit="ms", value=9, bare=3, at_most=2),
@@ -34,7 +34,7 @@ def test_the_table_says_what_was_missed() -> None:
     assert small.split() == ["small,", "MB", "1,234", "<=", "2000", "reached"]
 
 
-def test_percentiles_are_values_that_were_there() -> None:
+def test_percentiles_are_measured_values() -> None:
     values = [float(number) for number in range(100, 0, -1)]
     assert percentile(values, 0.5) == 51
     assert percentile(values, 0.99) == 100

@@ -116,7 +116,7 @@ def test_dates_are_read_as_they_are_written() -> None:
     assert read_date("some day") == 0
 
 
-def test_the_hand_made_questions_are_whole_and_mostly_answered() -> None:
+def test_the_manual_questions_are_complete_and_mostly_answered() -> None:
     file = Path(__file__).parents[2] / "bench/retrieval/small.json"
     (fields,) = json.loads(file.read_text())
     (small,) = read_samples(file)
@@ -142,7 +142,7 @@ def test_a_search_beats_plain_full_text_search_on_conversations_of_every_shape(s
     assert recall["seen"] > recall["words"] - 0.01
 
 
-def test_a_deployment_has_as_much_conversation_as_was_asked_for(tmp_path: Path) -> None:
+def test_a_population_has_the_requested_number_of_messages(tmp_path: Path) -> None:
     reported: list[str] = []
     built = build(tmp_path / "state.db", count=2000, population=10, report=reported.append)
     assert built.text_bytes > 2000 * 50

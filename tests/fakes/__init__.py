@@ -1,1 +1,1 @@
-"""Stand-ins for contracts, one each: they play what a test tells them and keep what they saw."""
+"""Fakes of contracts: they play what a test plans and record what they saw."""

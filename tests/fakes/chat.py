@@ -1,4 +1,4 @@
-"""A chat platform in memory: the adapter contract without a wire, with planned mishaps."""
+"""A chat platform in memory: the adapter contract without a network, with planned faults."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ from adapters.messages import (
 
 @dataclass(slots=True)
 class Shown:
-    """One message that people see, with every text it has had."""
+    """A message that people see, with every text it has had."""
 
     id: str
     chat_id: str
@@ -52,10 +52,10 @@ class Shown:
 
 @dataclass
 class PlainChat:
-    """Everything that was sent, and mishaps to come, on a platform of few abilities.
+    """A platform with few abilities: records what was sent, and fails as planned.
 
-    `mishaps` are taken one a request; an error is raised, and with `lost` set the request
-    has its effect all the same before the error is raised.
+    Each request uses up one of `mishaps` and raises its error. With `lost` set, the request
+    still takes effect before the error.
     """
 
     name: str = "fake"
@@ -69,7 +69,7 @@ class PlainChat:
     menu: list[MenuEntry] = field(default_factory=list)
     mishaps: deque[tuple[AdapterError, bool] | None] = field(default_factory=deque)
     gone: set[str] = field(default_factory=set)
-    """Chats in which nobody can be reached any more."""
+    """Unreachable chats."""
     gate: asyncio.Event | None = None
     inlet: Inlet | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -199,7 +199,7 @@ class PlainChat:
     # The test's side
 
     async def says(self, text: str, **fields: object) -> None:
-        """Hand one message to the inlet, as `run` would.
+        """Hand one message to the inlet, like `run`.
 
         Fields: chat, thread, direct, ticket, reply (a ticket for the reply alone), user, name,
         addressed, edit, room_title, id, forwarded (from whom), quote and attachments (as mappings),
@@ -209,26 +209,26 @@ class PlainChat:
         await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")
 
     async def send_quietly(self, text: str) -> None:
-        """Put a message on show that an earlier process sent."""
+        """Show a message that an earlier process sent."""
         self._shown_ids += 1
         self.shown.append(Shown(id=str(self._shown_ids), chat_id="1", texts=[text], key=""))
 
     async def sees(self, count: int) -> list[str]:
-        """The texts on show, once there are at least so many."""
+        """Return the visible texts once there are at least `count`."""
         await self.until(lambda: len(self.shown) >= count)
         return [shown.text for shown in self.shown]
 
     async def sees_text(self, part: str) -> Shown:
-        """The message that shows this, once one does."""
+        """Return the message with this text once there is one."""
         await self.until(lambda: any(part in shown.text for shown in self.shown))
         return next(shown for shown in self.shown if part in shown.text)
 
     async def types(self) -> None:
-        """Return once the typing sign was shown."""
+        """Return once typing was shown."""
         await self.until(lambda: bool(self.typed))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Return once the condition holds; it is looked at whenever something was shown."""
+        """Return once the condition holds; checked after each visible change."""
         async with asyncio.timeout(45):
             while not condition():
                 self._changed.clear()
@@ -262,21 +262,21 @@ class PlainChat:
 
 @dataclass
 class FakeChat(PlainChat):
-    """A platform with every ability but lists of steps."""
+    """A platform with every ability except lists of steps."""
 
     most_buttons: int = 25
     most_file_bytes: int = 1_000_000
     people: int | None = 2
-    """What `count_people` tells of every room."""
+    """The result of `count_people` in every room."""
     creator: str | None = None
     """The account that created every room."""
     attached: dict[str, bytes] = field(default_factory=dict)
-    """What can be fetched, by `file_id`; without one it is gone."""
+    """Files to fetch, by `file_id`; others are missing."""
     deleted: list[Shown] = field(default_factory=list)
     seen: dict[str, bool] = field(default_factory=dict)
-    """The person's messages that ever had the sign, and whether they have it now."""
+    """Messages that ever had the eyes, and whether they have them now."""
     acknowledged: int = 0
-    """Presses that the hall has taken."""
+    """Presses that the gateway accepted."""
 
     def preview(self, text: str) -> list[str]:
         return list(self.split(text))
@@ -328,12 +328,12 @@ class FakeChat(PlainChat):
         return PlatformUserId(self.creator) if self.creator else None
 
     async def appears(self, *users: str, chat: str) -> None:
-        """Report that people joined a room, or reacted to something there."""
+        """Report people who joined a room or reacted there."""
         number = f"presence {self._next_id()}"
         await self._hand_over({"present": users, "chat": chat, "direct": False}, number)
 
     async def press(self, label: str, **fields: object) -> None:
-        """Press the button of this label on the newest message that has it.
+        """Press the button with this label on the newest message that has it.
 
         Fields as for `says`. Raises `LookupError` if nobody can see such a button.
         """
@@ -346,7 +346,7 @@ class FakeChat(PlainChat):
         raise LookupError(f'nothing shows a button "{label}"')
 
     async def press_key(self, key: str, message_id: str, **fields: object) -> None:
-        """Hand over a press of any key on any message, made up or old."""
+        """Hand over a press of any key on any message, forged or old."""
         number = f"press {self._next_id()}"
         await self._hand_over({"press": key, "message": message_id, **fields}, number)
         self.acknowledged += 1

@@ -1,4 +1,4 @@
-"""Folding over a real database, with bounds that a test sets."""
+"""A compactor over a real database, with limits that a test sets."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def compactor(
     limits: Quotas | None = None,
     now: Callable[[], int] = lambda: 1_000,
 ) -> Compactor:
-    """Folds at 80 % of `cap` tokens; the last of `names` is the model that thinks."""
+    """Compacts at 80 % of `cap` tokens; the last of `names` is the model for turns."""
     return Compactor(
         database=database,
         summarizer=Summarizer(model=model, names=names, quotas=limits or quotas(database)),

@@ -1,4 +1,4 @@
-"""A host whose person speaks, and whose process drains, when the test says so."""
+"""A host whose person writes, and whose process drains, when the test says so."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from agent_core.transcript import Part
 
 
 class FakeHost:
-    """Hands out what was said since the last time."""
+    """Returns messages since the last time."""
 
     def __init__(self) -> None:
         self.draining = False
@@ -21,7 +21,7 @@ class FakeHost:
         self.pass_time: Callable[[float], None] = lambda seconds: None
 
     def speak(self, text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> None:
-        """The person writes while the turn runs."""
+        """Write as the person during the turn."""
         number = InboxId(len(self.waiting) + len(self.taken) + 1)
         self.waiting.append(Steer(inbox_ids=(number,), facts=facts, text=text, parts=parts))
 

@@ -1,4 +1,4 @@
-"""An inlet in memory: keeps what adapters hand over, and can refuse to."""
+"""An inlet in memory that keeps events from adapters, and can fail."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +11,9 @@ from adapters.messages import RawEvent
 
 @dataclass
 class FakeInlet:
-    """What was taken, by event id, each event once; and what was handed over in all.
+    """The stored events by id, each once, and the number of all handed over.
 
-    Bare read positions, which no person caused, only count in `positions`.
+    Events that only move a read position count in `positions` alone.
     """
 
     taken: dict[str, RawEvent] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class FakeInlet:
     handed_over: list[str] = field(default_factory=list)
     noticed: list[Address] = field(default_factory=list)
     refusals: int = 0
-    """So many of the next calls fail as a full disk would."""
+    """How many of the next calls fail, like a full disk."""
     before: Callable[[], None] | None = None
     """Called at the start of each `take`."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,7 +49,7 @@ class FakeInlet:
         self._changed.set()
 
     async def receives(self, count: int) -> list[RawEvent]:
-        """The events taken, once there are so many."""
+        """Return the stored events once there are `count`."""
         async with asyncio.timeout(45):
             while len(self.taken) < count:
                 self._changed.clear()
@@ -57,7 +57,7 @@ class FakeInlet:
         return [*self.taken.values()]
 
     async def is_offered(self, count: int) -> None:
-        """Return once so many events were handed over, taken or not."""
+        """Return once `count` events were handed over, stored or not."""
         async with asyncio.timeout(45):
             while len(self.handed_over) < count:
                 self._changed.clear()

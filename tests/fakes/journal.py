@@ -1,4 +1,4 @@
-"""A journal in memory that also checks what no journal should ever be given."""
+"""A journal in memory that also rejects invalid records."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
@@ -13,7 +13,7 @@ Kind = Literal["answer", "begin", "result", "input", "outage", "conclude"]
 
 
 class FakeJournal:
-    """Keeps records in order; `transcript` is what a database would hold of the turn."""
+    """Keeps records in order; `transcript` is what a database would have of the turn."""
 
     def __init__(self, open_calls: Sequence[ToolCallPart] = ()) -> None:
         self.kinds: list[Kind] = []
@@ -51,7 +51,7 @@ class FakeJournal:
         self.results[call.call_id] = result
 
     def _is_known(self, call_id: CallId) -> bool:
-        """A call of the last answer, or one that its code makes."""
+        """Return whether a call is from the last answer, or made by its code."""
         return call_id in self.open or call_id.rpartition(".")[0] in self.open
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:

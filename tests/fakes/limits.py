@@ -1,4 +1,4 @@
-"""A loop's surroundings without limits: every request fits and costs nothing."""
+"""A loop's dependencies without limits: every request fits and costs nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from agent_core.transcript import Message
 
 
 class UnboundedWindow:
-    """Every request fits, and a refused one can't be shortened."""
+    """Every request fits, and a refused one cannot be shortened."""
 
     async def fit(
         self, request: ModelRequest, budget: Budget, *, is_refused: bool = False

@@ -1,4 +1,4 @@
-"""A model that plays scripted answers and keeps the requests it was sent."""
+"""A model that plays scripted answers and records its requests."""
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -10,14 +10,14 @@ from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 Piece = TextDelta | ModelAnswer | ModelError | Callable[[], Awaitable[object]]
-"""What one stream does next; a function is awaited where it stands."""
+"""The next step of a stream; a function is awaited at that point."""
 Play = Sequence[Piece]
 
 USAGE = Usage(input_tokens=10, output_tokens=1)
 
 
 class FakeModel:
-    """Plays one play a call, in order; a call too many is a failed assertion."""
+    """Plays one play per call, in order; one call too many fails the test."""
 
     provider = "fake"
 
@@ -42,14 +42,14 @@ class FakeModel:
             self.streaming -= 1
 
     async def check(self, model: str) -> None:
-        """Every model is good."""
+        """Accept every model."""
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def list_offered(request: ModelRequest) -> set[str]:
-    """The tools of a request: those in the prompt, and those that the search names."""
+    """Return a request's tools: those in the prompt, and those that a search returns."""
     search = next((one.description for one in request.tools if one.name == SEARCH_TOOL), "")
     named = re.search(r"such as ([^:]*), and those", search)
     hidden = named[1].split(", ") if named else []
@@ -63,25 +63,25 @@ def finish(
     model: str = "fake-1",
     refusal: str = "",
 ) -> ModelAnswer:
-    """A whole answer of these parts."""
+    """Return a complete answer of these parts."""
     message = Message(role="assistant", parts=parts)
     return ModelAnswer(message=message, stop=stop, usage=usage, model=model, refusal=refusal)
 
 
 def say(*deltas: str, stop: StopReason = "end", usage: Usage = USAGE, refusal: str = "") -> Play:
-    """An answer in words, streamed in these pieces."""
+    """Return a text answer, streamed in these pieces."""
     parts = (TextPart(text="".join(deltas)),) if deltas else ()
     answer = finish(*parts, stop=stop, usage=usage, refusal=refusal)
     return [*(TextDelta(text=delta) for delta in deltas), answer]
 
 
 def call(name: str, arguments: str = "{}", call_id: str = "c1") -> ToolCallPart:
-    """A tool call."""
+    """Return a tool call."""
     return ToolCallPart(call_id=CallId(call_id), name=name, arguments=arguments)
 
 
 def ask(*calls: ToolCallPart, text: str = "", usage: Usage = USAGE) -> Play:
-    """An answer that asks for tools, after some words."""
+    """Return an answer with tool calls after some text."""
     words = (TextPart(text=text),) if text else ()
     deltas = [TextDelta(text=text)] if text else []
     return [*deltas, finish(*words, *calls, stop="tools", usage=usage)]

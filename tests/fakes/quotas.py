@@ -1,4 +1,4 @@
-"""Ceilings over a real database: none, or those that a test sets, with prices of its own."""
+"""Quotas over a real database: none, or those of a test, with its own prices."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ PRICED = {
     "cheap": Price(input=100_000, output=100_000),
     "free": Price(input=0, output=0),
 }
-"""A token of `good` costs a micro-dollar, ten of `cheap` do; other models have no price."""
+"""`good` costs a micro-dollar a token and `cheap` a tenth; other models have no price."""
 
 
 def quotas(
@@ -25,7 +25,7 @@ def quotas(
     zone: str = "UTC",
     max_wait: float = 60.0,
 ) -> Quotas:
-    """Ceilings that are near from 80 % on."""
+    """Quotas that count as near from 80 % on."""
     rules = QuotaRules(person=person, deployment=deployment, cheap_from=80, zone=zone)
     prices = Prices(own=PRICED)
     return Quotas(rules=rules, prices=prices, database=database, now=now, max_wait=max_wait)

@@ -1,4 +1,4 @@
-"""A tool that does what the test gives it, and keeps what it was asked."""
+"""A tool that acts as the test says, and records its calls."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -11,7 +11,7 @@ Act = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
 
 
 class FakeTool:
-    """A tool of any name, effect and price."""
+    """A tool with any name, effect and price."""
 
     def __init__(
         self,

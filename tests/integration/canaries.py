@@ -1,4 +1,4 @@
-"""A person whose every trace holds a word that is nowhere else, and a look for it in all bytes."""
+"""Plant unique words in every place of a person's data, and search all files for them."""
 
 import json
 import subprocess
@@ -12,8 +12,8 @@ from agent_core.state.engine.database import Connection
 from tests.emulators.pictures import make_png
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.harness import Harness
-from tests.integration.sides import Side
 
 PLACES = (
     *("said", "answer", "thought", "memory", "wish", "dropped", "kept", "tag", "found", "filename"),
@@ -33,7 +33,7 @@ for path in sorted(pathlib.Path(home).rglob("*")):
 
 
 class Planter(FakeModel):
-    """Plays what it is given, and else says something plain."""
+    """Plays its script, and otherwise answers something plain."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         if not self.plays:
@@ -43,13 +43,14 @@ class Planter(FakeModel):
 
 
 def words(family: str) -> list[str]:
-    """All canaries of one family; each begins with its name."""
+    """Return all canaries of a family; each begins with its name."""
     return [f"{family}{place}" for place in PLACES]
 
 
 def search(home: Path, *looked_for: str) -> list[str]:
-    """Which of some words are in which files of a home, byte for byte; in a process of its own,
-    for nobody but SQLite may open a database in this one.
+    """Return which words are in which files of a home, byte for byte.
+
+    A separate process searches, because only SQLite may open a database in this one.
     """
     done = subprocess.run(
         [sys.executable, "-c", _SEARCH, str(home), *looked_for],
@@ -61,8 +62,8 @@ def search(home: Path, *looked_for: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-async def plant(harness: Harness, side: Side, family: str) -> None:
-    """Leave a canary in every place that a person's words can come to."""
+async def plant(harness: Harness, account: ChatAccount, family: str) -> None:
+    """Plant a canary in every place that a person's words can reach."""
     model = harness.model
     assert isinstance(model, Planter)
     chat = harness.chat
@@ -102,48 +103,48 @@ async def plant(harness: Harness, side: Side, family: str) -> None:
         ),
         say(f"Noted, {word('answer')}."),
     ]
-    await side.says(f"remember {word('said')}")
+    await account.says(f"remember {word('said')}")
     model.plays += [
         ask(call("recall", json.dumps({"query": word("said")}), "r1")),
         say(f"I found {word('found')}."),
     ]
-    await side.says("what was it?")
+    await account.says("what was it?")
     chat.attached["doc"] = f"All about {word('filewords')}".encode()
     chat.attached["png"] = make_png()
     attachments = [
         {"kind": "file", "file_id": "doc", "name": f"{word('filename')}.txt"},
         {"kind": "image", "file_id": "png", "name": "a.png"},
     ]
-    await side.says(f"look at {word('caption')}", attachments=attachments)
+    await account.says(f"look at {word('caption')}", attachments=attachments)
     question = {
         "question": f"Is it {word('asked')}?",
         "options": [f"Yes, {word('option')}", "No"],
     }
     model.plays += [ask(call("ask", json.dumps(question), "q1")), say("So it is.")]
-    await chat.says("ask me", user=side.user, chat=side.user, name=side.name)
+    await chat.says("ask me", user=account.user, chat=account.user, name=account.name)
     await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
     label = f"Yes, {word('option')}"
     await chat.until(lambda: any(label in shown.labels for shown in chat.shown))
-    await side.presses(label)
-    await side.says("/memory")
-    await side.says("/new")
-    await side.says(f"afresh, as in {word('quoted')}")
-    await harness.gateway.database.write("plant", lambda c: _plant_rows(c, side, family))
-    folder = Path(harness.gateway.settings.home) / "memories" / "people" / side.name.lower()
+    await account.presses(label)
+    await account.says("/memory")
+    await account.says("/new")
+    await account.says(f"afresh, as in {word('quoted')}")
+    await harness.gateway.database.write("plant", lambda c: _plant_rows(c, account, family))
+    folder = Path(harness.gateway.settings.home) / "memories" / "people" / account.name.lower()
     with (folder / "MEMORY.md").open("a") as file:
         file.write(f"- By {word('hand')}\n")
-    await side.says("/memory")
+    await account.says("/memory")
 
 
-def _plant_rows(connection: Connection, side: Side, family: str) -> None:
-    """What a talk has that was named, planned, and made shorter."""
+def _plant_rows(connection: Connection, account: ChatAccount, family: str) -> None:
+    """Plant what a named, planned and compacted conversation leaves."""
     summary, plan = f"In short {family}summary", f"1. [active] Buy {family}planned"
     row = connection.execute(
         "SELECT sessions.id, conversations.person_id, MAX(messages.id) FROM accounts"
         " JOIN conversations ON conversations.person_id = accounts.person_id"
         " JOIN sessions ON sessions.conversation_id = conversations.id"
         " JOIN messages ON messages.session_id = sessions.id WHERE accounts.user_id = :user",
-        {"user": side.user},
+        {"user": account.user},
     ).fetchone()
     connection.execute(
         "INSERT INTO compactions (session_id, person_id, made_after, shortened_to, summarized_to,"

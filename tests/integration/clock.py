@@ -1,4 +1,4 @@
-"""A clock that a test puts forward and back."""
+"""Clocks that a test moves forward and back."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ _READS = 20
 
 
 class Clock:
-    """Stands still until it is moved; times are in UTC."""
+    """A clock that stands still until moved; times are in UTC."""
 
     def __init__(self, *start: int) -> None:
         year, month, day, *rest = start
@@ -21,17 +21,17 @@ class Clock:
         return milliseconds(self._moment)
 
     def move(self, harness: Harness, **span: float) -> None:
-        """Move it forward or back by a span as `timedelta` takes it; the gateway sees it."""
+        """Move it by a `timedelta` span, and tell the gateway."""
         self.pass_unseen(**span)
         harness.gateway.scheduling.wake()
 
     def pass_unseen(self, **span: float) -> None:
-        """Put it forward, or back, as it happens to a machine that sleeps: nobody is told."""
+        """Move it without telling the gateway, like a machine that slept."""
         self._moment += timedelta(**span)
 
 
 class GoingClock(Clock):
-    """Goes on by itself besides, as the clock of a machine does."""
+    """A clock that also runs by itself, like a machine's."""
 
     def __init__(self, *start: int) -> None:
         super().__init__(*start)
@@ -42,9 +42,10 @@ class GoingClock(Clock):
 
 
 async def asleep(harness: Harness) -> None:
-    """Return once the scheduler waits for its alarm: one look asks the store less often than we.
+    """Return once the scheduler waits for its alarm.
 
-    Only of a gateway in which nothing is due and nobody talks.
+    A look at the scheduler asks the store less often than `at_rest`. Only for a gateway in which
+    nothing is due and nobody writes.
     """
     for _ in range(_READS):
         await harness.read(lambda connection: None)

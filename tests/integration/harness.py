@@ -1,4 +1,4 @@
-"""A whole gateway running in this process, with a chat platform and a model in memory."""
+"""A whole gateway in this process, with a chat platform and a model in memory."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -40,7 +40,7 @@ class Harness:
                 await asyncio.sleep(0.002)
 
     async def at_rest(self) -> None:
-        """Return once nobody in the gateway has work."""
+        """Return once the gateway has no work."""
         gateway = self.gateway
         await self.until(
             lambda: (
@@ -52,7 +52,7 @@ class Harness:
 
 
 def quick(*, store_retry: float = 0.01, **display: float) -> Timings:
-    """Retries without long pauses, and the given timings of what a turn shows."""
+    """Return retry timings without long pauses, with the given presenter timings."""
     return Timings(
         store_retry=store_retry,
         watch=0.02,
@@ -74,7 +74,7 @@ async def running(
     timings: Timings | None = None,
     **environ: str,
 ) -> AsyncIterator[Harness]:
-    """Open the gateway, and end it in order. `others` are further platforms, `now` its clock."""
+    """Open the gateway and stop it normally. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
     chat.inlet = None  # an earlier gateway may have left its own
     given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false", **environ}

@@ -1,4 +1,4 @@
-"""Jobs of a person in a running gateway, made without a talk, and what became of them."""
+"""Jobs made without a conversation, and their results."""
 
 import asyncio
 import json
@@ -22,26 +22,26 @@ _OVER = ("done", "failed", "skipped")
 
 
 def greeted(*plays: object) -> FakeModel:
-    """A model that answers a greeting, and then plays these."""
+    """A model that answers a greeting and then plays these."""
     return FakeModel(say("Hello."), *plays)  # type: ignore[arg-type]
 
 
 async def greet(harness: Harness) -> None:
-    """Let the gateway get to know Ana."""
+    """Introduce Ana to the gateway."""
     await harness.chat.says("hi")
     await harness.chat.sees_text("Hello.")
     await harness.at_rest()
 
 
 def ana(connection: Connection, user_id: str = "1") -> PersonId:
-    """Who writes in these tests."""
+    """Return the person of these tests."""
     account = people.find_account(connection, platform="fake", user_id=user_id)
     assert account
     return account.person_id
 
 
 def read_timing(text: str, anchor: int) -> Timing:
-    """`every SECONDS`, `on EVENT`, a moment, or a cron expression."""
+    """Parse `every SECONDS`, `on EVENT`, a time, or a cron expression."""
     if text.startswith("on "):
         return read_event(text.removeprefix("on "))
     if text.startswith("every "):
@@ -61,7 +61,7 @@ async def give_job(
     targets: Sequence[Target] = (),
     is_urgent: bool = False,
 ) -> Job:
-    """Ana has a job from now on. `when` is as `read_timing` takes it."""
+    """Store a job of Ana's. `when` is as for `read_timing`."""
     now = harness.gateway.now()
     wish = JobRequest(
         kind=kind,
@@ -85,7 +85,7 @@ async def give_job(
 
 
 async def find(harness: Harness, job: Job) -> Job:
-    """A job as it stands."""
+    """Return a job's current state."""
     found = await harness.read(lambda c: jobs.find(c, job_id=job.id))
     assert found
     return found
@@ -98,7 +98,7 @@ async def runs_of(harness: Harness, job_id: JobId) -> list[Run]:
 
 
 async def over(harness: Harness, job: Job, count: int) -> list[Run]:
-    """The runs of a job, once so many are over."""
+    """Return a job's runs once `count` have ended."""
     async with asyncio.timeout(45):
         while True:
             found = await runs_of(harness, job.id)
@@ -108,7 +108,7 @@ async def over(harness: Harness, job: Job, count: int) -> list[Run]:
 
 
 async def looked(harness: Harness) -> None:
-    """Return once all is over and sent that is due by the clock as it stands."""
+    """Return once everything due by now has ended and was sent."""
     gateway = harness.gateway
 
     def is_due(connection: Connection) -> bool:
@@ -133,5 +133,5 @@ async def waits_for(harness: Harness, job: Job, slot: str) -> None:
 
 
 def texts(harness: Harness) -> list[str]:
-    """What people see."""
+    """Return what people see."""
     return [shown.text for shown in harness.chat.shown]

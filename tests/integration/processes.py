@@ -1,4 +1,4 @@
-"""`talaria` as its own process: run to its end, or kept running while a test goes on."""
+"""`talaria` as its own process: run to its end, or kept running during a test."""
 
 import asyncio
 import multiprocessing
@@ -22,7 +22,7 @@ _POLL = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a command came to."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -30,7 +30,7 @@ class Done:
 
 
 def environ(home: Path, **variables: str) -> dict[str, str]:
-    """No more of the tester's environment than a process needs."""
+    """Return the environment of a process, without most of the tester's."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(home.parent),
@@ -51,7 +51,7 @@ FORKS.set_forkserver_preload(
 
 
 def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:
-    """Run one command to its end, in a process forked from one that has imported it.
+    """Run a command to its end, forked from a process that has imported it.
 
     Raises `TimeoutError`.
     """
@@ -64,7 +64,7 @@ def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:
 
 
 def _command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str, str]) -> None:
-    """The life of the fork: streams, environment and folder like those of a command."""
+    """Run the command in the fork, with its own streams, environment and folder."""
     for number, file in enumerate(files):
         os.dup2(os.open(file, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT), number)
     sys.stdin, sys.stdout, sys.stderr = (
@@ -78,12 +78,12 @@ def _command(files: Sequence[Path], words: Sequence[str], variables: Mapping[str
 
 
 async def talaria_beside(home: Path, *words: str, given: str = "", **variables: str) -> Done:
-    """The same, while this process serves what the command asks for."""
+    """Run a command while this process serves its requests."""
     return await asyncio.to_thread(talaria, home, *words, given=given, **variables)
 
 
 def run_fork(work: Callable[..., None], *arguments: object) -> int:
-    """Run a function to its end in a fork, and give its exit code; a signal's is negative.
+    """Run a function in a fork; return its exit code, negative for a signal.
 
     Raises `TimeoutError`.
     """
@@ -123,14 +123,14 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A gateway that is ready. `banner` is what it printed."""
+    """A gateway that is ready. `banner` is its output so far."""
 
     process: Fork | asyncio.subprocess.Process
     banner: str
     port: int
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Ask it to end, and give its exit code."""
+        """Ask it to exit; return its exit code."""
         self.process.send_signal(number)
         async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
@@ -140,9 +140,9 @@ class Running:
 async def running(
     home: Path, *, is_forked: bool = True, **variables: str
 ) -> AsyncIterator[Running]:
-    """`talaria run`, once it says that it is ready; killed at the end if it still runs.
+    """Run `talaria run` until the block ends, and kill it if it still runs.
 
-    A fork has the memory of another process, down to the environment that the kernel shows of it.
+    A fork has the memory of another process, including the environment that the kernel shows.
     """
     port = free_port()
     given = environ(home, TALARIA_HTTP__PORT=str(port), **variables)
@@ -181,13 +181,13 @@ def _read(file: Path) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return an unused port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
 def bytes_below(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder with what it holds."""
+    """Return every file below a folder with its content."""
     return {str(path): path.read_bytes() for path in _files(folder)}
 
 

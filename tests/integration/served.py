@@ -1,4 +1,4 @@
-"""A gateway in this process with its two servers, as `talaria run` puts them together."""
+"""A gateway in this process with its two servers, built like `talaria run`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -43,7 +43,7 @@ async def served(
     model: Model | None = None,
     now: Callable[[], int] = wall_clock,
 ) -> AsyncIterator[Served]:
-    """Open the gateway, with the stand-in if no model is given, and end it in order."""
+    """Open the gateway, by default with the stand-in, and stop it normally."""
     settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(free_port())})
     stop = asyncio.Event()
     opened: asyncio.Future[Served] = asyncio.get_running_loop().create_future()

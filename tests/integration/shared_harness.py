@@ -1,4 +1,4 @@
-"""Ann and others in a gateway with rooms, and a model that looks around wherever it is asked."""
+"""Several people in a gateway with rooms, and a model that searches on every request."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -18,7 +18,7 @@ _TIMES = re.compile(r"(?:[A-Z][a-z]+day )?\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 class Searcher(FakeModel):
-    """Answers every message by a search for `words`, then by one word; names no talks."""
+    """Answers every message by searching for `words`; gives no titles."""
 
     def __init__(self, words: str = "canary") -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Searcher(FakeModel):
 
 
 def see(request: ModelRequest) -> tuple[object, ...]:
-    """A request in bytes, but for what the clock put into it."""
+    """Return a request as bytes, without the clock's facts."""
     tools = tuple((tool.name, tool.description, tool.schema) for tool in request.tools)
     messages = tuple(
         (message.role, _TIMES.sub("then", dump_parts(message.parts)))
@@ -48,14 +48,14 @@ def see(request: ModelRequest) -> tuple[object, ...]:
 
 @dataclass
 class SharedHarness:
-    """A gateway, and those who talk to it. `model` searches for whatever it is told to."""
+    """A gateway and the people who write to it. `model` searches as told."""
 
     harness: Harness
     model: FakeModel
     home: Path
 
     async def says(self, who: str, text: str, *, room: str = "", thread: str | None = None) -> str:
-        """Say something in private or in a room; gives the newest answer once all is at rest."""
+        """Write in private or in a room; return the newest answer once all is at rest."""
         chat = self.harness.chat
         count = len(chat.shown)
         await chat.says(
@@ -72,7 +72,7 @@ class SharedHarness:
         return chat.shown[-1].text
 
     async def asks(self, who: str, text: str, *, room: str = "") -> list[ModelRequest]:
-        """Say something; gives the requests that came of it."""
+        """Write; return the resulting requests."""
         count = len(self.model.requests)
         await self.says(who, text, room=room)
         return self.model.requests[count:]
@@ -103,7 +103,7 @@ class SharedHarness:
 async def shared_harness(
     home: Path, model: FakeModel | None = None, chat: FakeChat | None = None
 ) -> AsyncIterator[SharedHarness]:
-    """Open a gateway in which nobody has talked yet."""
+    """Open a gateway in which nobody has written yet."""
     model = model or Searcher()
     async with running(home, model, chat=chat) as harness:
         yield SharedHarness(harness=harness, model=model, home=home)

@@ -1,1 +1,1 @@
-"""Tests of the console folder."""
+"""Tests of the console adapter."""

@@ -1,4 +1,4 @@
-"""The console's socket: terminals come, talk, misbehave and go."""
+"""The console's socket: terminals connect, write, misbehave and disconnect."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ ASKED = replace(
 
 
 class Terminal:
-    """The other end of the socket, line by line."""
+    """The client end of the socket, line by line."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class Terminal:
             return dict(json.loads(await self._reader.readline()))
 
     async def count_lines(self) -> int:
-        """How many whole lines come until the server hangs up."""
+        """Return how many whole lines arrive until the server closes."""
         lines = 0
         async with asyncio.timeout(45):
             with contextlib.suppress(ConnectionError):
@@ -51,12 +51,12 @@ class Terminal:
         return lines
 
     async def is_answered(self) -> bool:
-        """True if the server still listens to this terminal."""
+        """Return whether the server still reads from this terminal."""
         self.write(type="shout")
         return (await self.read())["type"] == "error"
 
 
-class Desk:
+class Console:
     """A running adapter and its terminals."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
@@ -75,61 +75,61 @@ class Desk:
 
 @pytest.fixture
 def confirm() -> float:
-    """Seconds that the console waits for a terminal; a test may have its own."""
+    """Seconds the console waits for a terminal; a test may override it."""
     return 5.0
 
 
 @pytest.fixture
 def longest_backlog() -> int:
-    """Bytes that the console buffers for a terminal; a test may have its own."""
+    """Bytes the console buffers for a terminal; a test may override it."""
     return 4 * LONGEST_LINE
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, confirm: float, longest_backlog: int) -> AsyncIterator[Desk]:
-    desk = Desk(
+async def console(tmp_path: Path, confirm: float, longest_backlog: int) -> AsyncIterator[Console]:
+    console = Console(
         ConsoleSettings(
             socket=tmp_path / "console.sock", confirm=confirm, longest_backlog=longest_backlog
         )
     )
-    run = asyncio.create_task(desk.adapter.run(desk.inlet))
+    run = asyncio.create_task(console.adapter.run(console.inlet))
     async with asyncio.timeout(45):
-        while desk.adapter.health().state != "connected":
+        while console.adapter.health().state != "connected":
             await asyncio.sleep(0)
-    with desk.terminals:
-        yield desk
+    with console.terminals:
+        yield console
     run.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await run
-    assert not desk.path.exists()
+    assert not console.path.exists()
 
 
-async def test_only_the_owner_may_open_the_socket(desk: Desk) -> None:
-    assert stat.S_IMODE(desk.path.stat().st_mode) == 0o600
+async def test_only_the_owner_may_open_the_socket(console: Console) -> None:
+    assert stat.S_IMODE(console.path.stat().st_mode) == 0o600
 
 
-async def test_a_message_is_acknowledged_once_it_is_stored(desk: Desk) -> None:
-    terminal = await desk.open()
-    desk.inlet.refusals = 1
+async def test_a_message_is_acknowledged_once_it_is_stored(console: Console) -> None:
+    terminal = await console.open()
+    console.inlet.refusals = 1
     terminal.write(type="message", id="m1", text="Hi")
     assert await terminal.read() == {"type": "error", "text": "The disk is full."}
-    assert not desk.inlet.taken
+    assert not console.inlet.taken
     for _ in range(2):
         terminal.write(type="message", id="m1", text="Hi")
         assert await terminal.read() == {"type": "ack", "id": "m1"}
-    assert [*desk.inlet.taken] == ["m1"]
+    assert [*console.inlet.taken] == ["m1"]
 
 
-async def test_a_hello_tells_that_somebody_can_be_reached(desk: Desk) -> None:
-    terminal = await desk.open()
+async def test_a_hello_makes_a_person_reachable(console: Console) -> None:
+    terminal = await console.open()
     terminal.write(type="hello")
     assert await terminal.is_answered()
-    assert desk.inlet.noticed == [HERE]
+    assert console.inlet.noticed == [HERE]
 
 
-async def test_a_message_counts_once_a_terminal_has_shown_it(desk: Desk) -> None:
-    first, second = await desk.open(), await desk.open()
-    sending = asyncio.create_task(desk.adapter.send(OWED))
+async def test_a_message_is_sent_once_a_terminal_has_shown_it(console: Console) -> None:
+    first, second = await console.open(), await console.open()
+    sending = asyncio.create_task(console.adapter.send(OWED))
     line: dict[str, Any] = {"type": "message", "id": "k1", "text": "**Hi**", "key": "k1"}
     line |= {"live": False, "silent": False, "file": None, "buttons": []}
     assert await first.read() == line
@@ -142,8 +142,8 @@ async def test_a_message_counts_once_a_terminal_has_shown_it(desk: Desk) -> None
     assert await sending == "k1"
 
 
-async def test_a_message_of_one_terminal_is_shown_by_the_others(desk: Desk) -> None:
-    first, second = await desk.open(), await desk.open()
+async def test_a_message_of_one_terminal_is_shown_by_the_others(console: Console) -> None:
+    first, second = await console.open(), await console.open()
     file = {"key": "a" * 64, "name": "a.png", "type": "image/png"}
     first.write(type="message", id="m1", text="Hi", files=[file])
     assert await first.read() == {"type": "ack", "id": "m1"}
@@ -151,22 +151,22 @@ async def test_a_message_of_one_terminal_is_shown_by_the_others(desk: Desk) -> N
     assert await first.is_answered()
 
 
-async def test_a_file_arrives_whole(desk: Desk) -> None:
-    terminal = await desk.open()
+async def test_a_file_arrives_whole(console: Console) -> None:
+    terminal = await console.open()
     file = OutboundFile(name="plan.md", media_type="text/markdown", data=b"\0\xff")
-    sending = asyncio.create_task(desk.adapter.send(replace(OWED, text="", file=file)))
+    sending = asyncio.create_task(console.adapter.send(replace(OWED, text="", file=file)))
     line = await terminal.read()
     assert line["file"] == {"name": "plan.md", "type": "text/markdown", "data": "AP8="}
     terminal.write(type="got", key=line["key"])
     await sending
 
 
-async def test_a_final_edit_is_confirmed_and_a_growing_one_is_not(desk: Desk) -> None:
-    terminal = await desk.open()
-    await desk.adapter.edit(replace(OWED, is_live=True), (await _show(desk, terminal)))
+async def test_a_final_edit_is_confirmed_and_a_growing_one_is_not(console: Console) -> None:
+    terminal = await console.open()
+    await console.adapter.edit(replace(OWED, is_live=True), (await _show(console, terminal)))
     growing = await terminal.read()
     assert (growing["type"], growing["id"], growing["live"]) == ("edit", "k1", True)
-    editing = asyncio.create_task(desk.adapter.edit(OWED, growing["id"]))
+    editing = asyncio.create_task(console.adapter.edit(OWED, growing["id"]))
     final = await terminal.read()
     assert (final["live"], final["key"] != growing["key"]) == (False, True)
     assert not editing.done()
@@ -174,18 +174,18 @@ async def test_a_final_edit_is_confirmed_and_a_growing_one_is_not(desk: Desk) ->
     await editing
 
 
-async def _show(desk: Desk, terminal: Terminal) -> Any:
-    sending = asyncio.create_task(desk.adapter.send(OWED))
+async def _show(console: Console, terminal: Terminal) -> Any:
+    sending = asyncio.create_task(console.adapter.send(OWED))
     terminal.write(type="got", key=(await terminal.read())["key"])
     return await sending
 
 
-async def test_a_message_is_taken_away_once_a_terminal_has_done_so(desk: Desk) -> None:
-    terminal = await desk.open()
-    first = await _show(desk, terminal)
+async def test_a_message_is_deleted_once_a_terminal_has_done_so(console: Console) -> None:
+    terminal = await console.open()
+    first = await _show(console, terminal)
     keys = set()
     for _ in range(2):
-        deleting = asyncio.create_task(desk.adapter.delete(HERE, first))
+        deleting = asyncio.create_task(console.adapter.delete(HERE, first))
         line = await terminal.read()
         assert (line["type"], line["id"]) == ("delete", "k1")
         assert not deleting.done()
@@ -195,28 +195,28 @@ async def test_a_message_is_taken_away_once_a_terminal_has_done_so(desk: Desk) -
     assert len(keys) == 2
 
 
-async def test_the_eyes_on_a_message_reach_every_terminal_and_wait_for_none(desk: Desk) -> None:
+async def test_indicators_reach_every_terminal_and_wait_for_none(console: Console) -> None:
     message_id = PlatformMessageId("m1")
-    await desk.adapter.react(HERE, message_id, seen=True)
-    terminals = [await desk.open() for _ in range(2)]
+    await console.adapter.react(HERE, message_id, seen=True)
+    terminals = [await console.open() for _ in range(2)]
     for seen in (True, False):
-        await desk.adapter.react(HERE, message_id, seen=seen)
+        await console.adapter.react(HERE, message_id, seen=seen)
         line = {"type": "seen", "id": "m1", "seen": seen}
         assert [await terminal.read() for terminal in terminals] == [line] * 2
 
 
 @pytest.mark.parametrize("confirm", [0.05])
-async def test_a_terminal_that_confirms_nothing_leaves_it_unsure(desk: Desk) -> None:
-    await desk.open()
+async def test_without_a_confirmation_the_delivery_is_unknown(console: Console) -> None:
+    await console.open()
     with pytest.raises(Unsure):
-        await desk.adapter.send(OWED)
+        await console.adapter.send(OWED)
 
 
-async def test_buttons_go_out_with_a_message_and_away_with_an_edit(desk: Desk) -> None:
-    terminal = await desk.open()
+async def test_buttons_are_sent_with_a_message_and_removed_by_an_edit(console: Console) -> None:
+    terminal = await console.open()
     terminal.write(type="hello", buttons=True)
     assert await terminal.is_answered()
-    sending = asyncio.create_task(desk.adapter.send(ASKED))
+    sending = asyncio.create_task(console.adapter.send(ASKED))
     line = await terminal.read()
     assert line["buttons"] == [
         {"key": "y", "label": "Yes", "style": "good"},
@@ -224,61 +224,61 @@ async def test_buttons_go_out_with_a_message_and_away_with_an_edit(desk: Desk) -
     ]
     assert line["text"] == "**Hi**"
     terminal.write(type="got", key=line["key"])
-    editing = asyncio.create_task(desk.adapter.edit(OWED, await sending))
+    editing = asyncio.create_task(console.adapter.edit(OWED, await sending))
     line = await terminal.read()
     assert line["buttons"] == []
     terminal.write(type="got", key=line["key"])
     await editing
 
 
-async def test_a_terminal_without_buttons_shows_the_choices_in_words(desk: Desk) -> None:
-    terminal = await desk.open()
+async def test_a_terminal_without_buttons_shows_the_choices_as_text(console: Console) -> None:
+    terminal = await console.open()
     terminal.write(type="hello")
     assert await terminal.is_answered()
-    sending = asyncio.create_task(desk.adapter.send(ASKED))
+    sending = asyncio.create_task(console.adapter.send(ASKED))
     line = await terminal.read()
     assert (line["text"], line["buttons"]) == ("**Hi**\n\n1. Yes\n2. No", [])
     terminal.write(type="got", key=line["key"])
     await sending
 
 
-async def test_a_press_is_acknowledged_once_it_is_stored(desk: Desk) -> None:
-    terminal = await desk.open()
-    desk.inlet.refusals = 1
+async def test_a_press_is_acknowledged_once_it_is_stored(console: Console) -> None:
+    terminal = await console.open()
+    console.inlet.refusals = 1
     for answer in ("error", "ack", "ack"):
         terminal.write(type="press", id="p1", message="k1", key="y")
         assert (await terminal.read())["type"] == answer
-    assert [*desk.inlet.taken] == ["p1"]
+    assert [*console.inlet.taken] == ["p1"]
 
 
-async def test_without_a_terminal_nothing_is_sent(desk: Desk) -> None:
+async def test_without_a_terminal_nothing_is_sent(console: Console) -> None:
     with pytest.raises(Unreachable):
-        await desk.adapter.send(OWED)
+        await console.adapter.send(OWED)
     with pytest.raises(Unreachable):
-        await desk.adapter.delete(HERE, PlatformMessageId("k1"))
-    await desk.adapter.type(HERE)
-    assert desk.adapter.health().state == "connected"
+        await console.adapter.delete(HERE, PlatformMessageId("k1"))
+    await console.adapter.type(HERE)
+    assert console.adapter.health().state == "connected"
 
 
-async def test_typing_reaches_every_terminal(desk: Desk) -> None:
-    terminals = [await desk.open() for _ in range(3)]
-    await desk.adapter.type(HERE)
+async def test_typing_reaches_every_terminal(console: Console) -> None:
+    terminals = [await console.open() for _ in range(3)]
+    await console.adapter.type(HERE)
     assert [await terminal.read() for terminal in terminals] == [{"type": "typing"}] * 3
 
 
 @pytest.mark.parametrize(
     "line", [b"\n", b"{\n", b"\xff\xfe\n", b'{"type": "message"}\n', b"[" * 5000 + b"\n"]
 )
-async def test_the_conversation_goes_on_after_a_bad_line(desk: Desk, line: bytes) -> None:
-    terminal = await desk.open()
+async def test_the_connection_survives_a_bad_line(console: Console, line: bytes) -> None:
+    terminal = await console.open()
     terminal.writer.write(line)
     assert (await terminal.read())["type"] == "error"
     terminal.write(type="message", id="m1", text="Hi")
     assert (await terminal.read())["type"] == "ack"
 
 
-async def test_the_conversation_goes_on_after_a_line_that_is_too_long(desk: Desk) -> None:
-    terminal = await desk.open()
+async def test_the_connection_survives_a_too_long_line(console: Console) -> None:
+    terminal = await console.open()
     for size in (8_000_001, 20_000_000):
         terminal.writer.write(b"x" * size + b"\n")
         assert (await terminal.read())["type"] == "error"
@@ -286,22 +286,22 @@ async def test_the_conversation_goes_on_after_a_line_that_is_too_long(desk: Desk
     assert (await terminal.read())["type"] == "ack"
 
 
-async def test_a_terminal_that_is_cut_off_hurts_nobody_else(desk: Desk) -> None:
-    dying, living = await desk.open(), await desk.open()
+async def test_a_disconnected_terminal_harms_no_other(console: Console) -> None:
+    dying, living = await console.open(), await console.open()
     dying.writer.write(b'{"type": "mess')
     dying.writer.transport.abort()
-    sending = asyncio.create_task(desk.adapter.send(OWED))
+    sending = asyncio.create_task(console.adapter.send(OWED))
     living.write(type="got", key=(await living.read())["key"])
     assert await sending == "k1"
 
 
 @pytest.mark.parametrize("longest_backlog", [1_000_000])
-async def test_a_terminal_that_never_reads_is_let_go(desk: Desk) -> None:
-    lazy, living = await desk.open(), await desk.open()
+async def test_a_terminal_that_never_reads_is_disconnected(console: Console) -> None:
+    lazy, living = await console.open(), await console.open()
     lazy.writer.transport.pause_reading()  # type: ignore[attr-defined]
     long = replace(OWED, text="x" * 400_000, is_live=True)
     for _ in range(10):
-        await desk.adapter.edit(long, "k1")  # type: ignore[arg-type]
+        await console.adapter.edit(long, "k1")  # type: ignore[arg-type]
         await living.read()
     lazy.writer.transport.resume_reading()  # type: ignore[attr-defined]
     assert await lazy.count_lines() < 10
@@ -325,7 +325,7 @@ async def test_a_socket_left_by_a_dead_process_is_replaced(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["x" * 200, "missing/console.sock"])
-async def test_a_socket_that_can_not_be_made_is_told(tmp_path: Path, name: str) -> None:
+async def test_a_socket_that_cannot_be_made_is_reported(tmp_path: Path, name: str) -> None:
     adapter = ConsoleAdapter(ConsoleSettings(socket=tmp_path / name))
     with pytest.raises(AdapterStopped, match="socket"):
         await adapter.run(FakeInlet())
@@ -334,6 +334,6 @@ async def test_a_socket_that_can_not_be_made_is_told(tmp_path: Path, name: str) 
 @pytest.mark.parametrize(
     ("options", "word"), [({}, "socket"), ({"socket": ""}, "socket"), ({"sockt": "x"}, "sockt")]
 )
-def test_settings_that_can_not_be_used_are_told(options: dict[str, str], word: str) -> None:
+def test_invalid_settings_are_reported(options: dict[str, str], word: str) -> None:
     with pytest.raises(ValueError, match=word):
         create(options)

@@ -1,4 +1,4 @@
-"""What a terminal writes is read strictly."""
+"""Lines of a terminal are parsed strictly."""
 
 import json
 
@@ -12,7 +12,7 @@ from adapters.messages import ButtonPress, InboundMessage, RawEvent
 
 
 def read_message(text: str) -> str:
-    """What the hall gets of a text that was typed."""
+    """Return the parsed message of a typed text."""
     said = read_line(json.dumps({"type": "message", "id": "m-1", "text": text}), now=5)
     assert isinstance(said, Said)
     found = receive(said.event)
@@ -20,7 +20,7 @@ def read_message(text: str) -> str:
     return found.text
 
 
-def test_the_three_lines_of_a_terminal_are_told_apart() -> None:
+def test_the_three_kinds_of_lines_are_distinguished() -> None:
     for line in ('{"type": "hello"}', '{"type": "hello", "buttons": "yes"}'):
         assert read_line(line, now=1) == Hello(shows_buttons=False)
     assert read_line('{"type": "hello", "buttons": true}', now=1) == Hello(shows_buttons=True)
@@ -48,7 +48,7 @@ def test_a_press_is_read_with_its_key_and_its_message() -> None:
     assert (found.address.chat_id, found.sender.user_id, found.sent_at) == ("local", "local", 5)
 
 
-def test_files_of_a_message_are_those_that_the_gateway_has_stored() -> None:
+def test_a_messages_files_are_stored_uploads() -> None:
     files = [
         {"key": "a" * 64, "name": "cat.png", "type": "image/png", "size": 5},
         {"key": "b" * 64, "name": "", "type": ""},
@@ -74,7 +74,7 @@ def test_other_files_are_refused(files: object) -> None:
         read_line(json.dumps(line), now=5)
 
 
-def test_text_comes_in_as_it_was_typed() -> None:
+def test_text_is_unchanged() -> None:
     for text in ("", "  two  ", "👩‍👩‍👧 שלום", "a\nb", "x" * 1_000_000):
         assert read_message(text) == text
     assert read_message("a\0b\ud83d") == "a\ufffdb?"
@@ -90,13 +90,13 @@ def test_text_comes_in_as_it_was_typed() -> None:
      '{"type": "press", "id": "p", "key": "x"}', '{"type": "press", "message": "k", "key": "x"}',
      '{"type": "press", "id": "p", "message": "k", "key": 7}'],
 )  # fmt: skip
-def test_a_bad_line_is_told_in_a_sentence(line: str) -> None:
+def test_a_bad_line_is_reported_in_a_sentence(line: str) -> None:
     with pytest.raises(ValueError, match=r"\S+ \S+"):
         read_line(line, now=1)
 
 
 @given(st.text(max_size=30))
-def test_no_line_can_do_more_harm_than_a_value_error(line: str) -> None:
+def test_any_line_is_parsed_or_a_value_error(line: str) -> None:
     with pytest.raises(ValueError):
         read_line(line, now=1)
 
@@ -106,6 +106,6 @@ def test_no_line_can_do_more_harm_than_a_value_error(line: str) -> None:
     ["", "{", "[]", "null", "{}", '{"id": "1", "text": "x"}',
      '{"press": true, "at": 1, "id": "1"}', '{"press": true, "message": "k", "key": "x"}'],
 )  # fmt: skip
-def test_a_payload_that_was_never_stored_is_a_value_error(payload: str) -> None:
+def test_an_invalid_payload_is_a_value_error(payload: str) -> None:
     with pytest.raises(ValueError):
         receive(RawEvent(event_id=EventId("1"), payload=payload))

@@ -1,4 +1,4 @@
-"""Raw messages and interactions as Discord sends them, with what a test changes."""
+"""Raw messages and interactions as Discord sends them, with a test's changes."""
 
 from dataclasses import replace
 from typing import Any
@@ -36,13 +36,13 @@ def mentioning(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def seen(place: Place = DM, **fields: Any) -> Context:
-    """What is known when a message comes."""
+    """Return what is known when a message arrives."""
     known = Context(bot=BOT, role=ROLE if place.guild_id else "", place=place)
     return replace(known, **fields)
 
 
 def used(name: str = "status", **fields: Any) -> dict[str, Any]:
-    """Anna uses a slash command in the direct talk."""
+    """A slash command of Anna's in the direct chat."""
     interaction = {
         "id": MESSAGE_ID,
         "type": 2,
@@ -61,7 +61,7 @@ def used(name: str = "status", **fields: Any) -> dict[str, Any]:
 
 
 def used_in_room(*, owners: dict[str, str], permissions: int, **fields: Any) -> dict[str, Any]:
-    """Anna uses a slash command in a channel of a server."""
+    """A slash command of Anna's in a channel of a server."""
     return used(
         channel={"id": "400", "type": 0, "name": "general"},
         guild_id="500",

@@ -1,4 +1,4 @@
-"""A running adapter on the emulated Discord, raw messages, and waits for what happens."""
+"""A running adapter on the emulated Discord, raw messages, and conditions to wait for."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ def settings_for(api: DiscordEmulator, **changes: Any) -> DiscordSettings:
 async def running(
     api: DiscordEmulator, inlet: FakeInlet, **changes: Any
 ) -> AsyncIterator[DiscordAdapter]:
-    """An adapter that is connected."""
+    """A connected adapter."""
     adapter = DiscordAdapter(settings_for(api, **changes))
     task = asyncio.create_task(adapter.run(inlet))
     try:
@@ -54,19 +54,19 @@ async def until(condition: Callable[[], bool], timeout: float = 5) -> None:
 
 
 def said(adapter: DiscordAdapter, inlet: FakeInlet) -> list[str]:
-    """The words of all that was taken so far."""
+    """Return the texts of all events so far."""
     found = [adapter.receive(event) for event in inlet.taken.values()]
     return [one.text for one in found if isinstance(one, InboundMessage)]
 
 
 def presses(adapter: DiscordAdapter, inlet: FakeInlet) -> list[ButtonPress]:
-    """The presses among all that was taken so far."""
+    """Return the presses of all events so far."""
     found = [adapter.receive(event) for event in inlet.taken.values()]
     return [one for one in found if isinstance(one, ButtonPress)]
 
 
 async def hears(adapter: DiscordAdapter, inlet: FakeInlet, count: int = 1) -> InboundMessage:
-    """The newest message, once there are so many events."""
+    """Return the newest message once there are `count` events."""
     events = await inlet.receives(count)
     found = adapter.receive(events[-1])
     assert isinstance(found, InboundMessage)
@@ -74,16 +74,16 @@ async def hears(adapter: DiscordAdapter, inlet: FakeInlet, count: int = 1) -> In
 
 
 def direct(api: DiscordEmulator, number: int = ANNA) -> Address:
-    """The talk of a person with the bot alone."""
+    """Return the direct chat of a person with the bot."""
     return Address(chat_id=str(api.dm(number)), is_direct=True)
 
 
 def room(channel: int, thread: int | None = None) -> Address:
-    """A channel of a server, or a thread in it."""
+    """Return a channel of a server, or a thread in it."""
     thread_id = None if thread is None else str(thread)
     return Address(chat_id=str(channel), thread_id=thread_id, is_direct=False)
 
 
 def queued(address: Address, text: str, key: str = "k1", **fields: Any) -> OutboundMessage:
-    """A message that is owed."""
+    """Return an outbox message."""
     return OutboundMessage(address=address, text=text, key=key, **fields)

@@ -1,4 +1,4 @@
-"""Slash commands, where the bot is a member and where somebody only brought it along."""
+"""Slash commands, where the bot is a member and where it is only user-installed."""
 
 from dataclasses import replace
 
@@ -21,9 +21,7 @@ MENU = [
 ]
 
 
-async def test_the_menu_is_published_once_for_as_long_as_it_stays_the_same(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_unchanged_menu_is_published_once(api: DiscordEmulator, inlet: FakeInlet) -> None:
     def puts() -> int:
         return sum(method == "PUT" and path.endswith("/commands") for method, path in api.calls)
 
@@ -38,7 +36,7 @@ async def test_the_menu_is_published_once_for_as_long_as_it_stays_the_same(
     assert (puts(), len(api.synced_commands())) == (2, 3)
 
 
-async def test_a_command_is_stored_then_promised_a_reply_that_only_its_sender_sees(
+async def test_a_command_is_stored_and_then_deferred_ephemerally(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
@@ -63,7 +61,7 @@ async def test_a_command_is_stored_then_promised_a_reply_that_only_its_sender_se
         assert api.texts(channel) == ["the answer"]
 
 
-async def test_a_command_in_the_direct_conversation_is_a_word_in_it(
+async def test_a_command_in_the_direct_chat_is_a_message_there(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -90,7 +88,7 @@ async def test_a_reply_that_comes_too_late_is_a_message_of_the_direct_chat(
             await adapter.find(queued(late, "Better late"), [])
 
 
-async def test_where_the_bot_was_brought_along_the_promise_becomes_the_answer(
+async def test_for_a_user_install_the_deferred_reply_becomes_the_answer(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -113,7 +111,7 @@ async def test_where_the_bot_was_brought_along_the_promise_becomes_the_answer(
         assert api.message(int(first)).flags & 4
 
 
-async def test_files_and_buttons_go_out_by_a_ticket_and_presses_come_back(
+async def test_a_ticket_sends_files_and_buttons_and_returns_presses(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     file = OutboundFile(name="a.txt", media_type="text/plain", data=b"abc")
@@ -134,7 +132,7 @@ async def test_files_and_buttons_go_out_by_a_ticket_and_presses_come_back(
 
 
 @pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
-async def test_a_promised_answer_in_doubt_is_shown_once(
+async def test_a_deferred_answer_with_unknown_delivery_is_shown_once(
     api: DiscordEmulator, inlet: FakeInlet, kind: faults.Kind
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -151,7 +149,7 @@ async def test_a_promised_answer_in_doubt_is_shown_once(
         assert [one.content for one in api.ephemerals(ANNA)] == ["**Here** you are"]
 
 
-async def test_what_follows_the_promised_answer_can_not_be_looked_up(
+async def test_follow_ups_of_a_deferred_answer_cannot_be_found(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -166,7 +164,7 @@ async def test_what_follows_the_promised_answer_can_not_be_looked_up(
             await adapter.find(message, [])
 
 
-async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_unwell(
+async def test_follow_ups_are_shown_once_during_server_errors(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -177,7 +175,7 @@ async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_u
         async def fail(method: str, path: str) -> None:
             if method == "POST" and path.startswith("/webhooks/"):
                 api.hook()
-                raise Refusal(502, 0, "Bad Gateway")  # it is there all the same
+                raise Refusal(502, 0, "Bad Gateway")  # it was sent nevertheless
 
         api.hook(after=fail)
         with pytest.raises(Unsure, match="502"):
@@ -186,7 +184,7 @@ async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_u
         assert len(posts) == 1
 
 
-async def test_the_token_of_a_command_is_told_no_log(
+async def test_a_commands_token_is_not_logged(
     api: DiscordEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -200,7 +198,7 @@ async def test_the_token_of_a_command_is_told_no_log(
     assert heard.address.ticket.partition(":")[2] not in caplog.text
 
 
-async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(
+async def test_an_expired_ticket_is_an_unreachable_chat(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -214,9 +212,7 @@ async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(
             await adapter.send(queued(unknown, "who?"))
 
 
-async def test_an_acknowledgement_that_comes_too_late_harms_nobody(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_late_acknowledgement_does_no_harm(api: DiscordEmulator, inlet: FakeInlet) -> None:
     api.interaction_deadline = 0.0
     async with running(api, inlet) as adapter:
         await api.commands(ANNA, "stop")
@@ -227,7 +223,7 @@ async def test_an_acknowledgement_that_comes_too_late_harms_nobody(
         await inlet.receives(2)
 
 
-async def test_a_quick_answer_waits_for_the_promise_that_it_keeps(
+async def test_a_quick_answer_waits_for_its_deferral(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     api.fail(faults.CALLBACK, kind=faults.SLOW, seconds=0.1)

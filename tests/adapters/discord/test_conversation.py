@@ -1,4 +1,4 @@
-"""What people say to the bot is handed over, in order, and what they say past it is not."""
+"""Messages to the bot are handed over in order, and others are not."""
 
 from adapters.discord.ingest.catchup import NOISE
 from adapters.discord.ingest.unmarked import REST
@@ -19,7 +19,7 @@ from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
 
 
-async def test_only_what_is_said_to_the_bot_is_handed_over(
+async def test_only_messages_to_the_bot_are_handed_over(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     guild = api.guild("House", [ANNA, BEN])
@@ -58,7 +58,9 @@ async def test_an_answer_in_a_thread_or_a_post_of_a_forum_stays_there(
         assert api.messages(channel) == []
 
 
-async def test_an_edit_is_one_and_a_preview_is_none(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_an_edit_is_an_event_and_a_link_preview_is_not(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
     async with running(api, inlet) as adapter:
         message_id = await api.says(ANNA, "see https://example.org")
         await api.unfurls(message_id)
@@ -70,7 +72,7 @@ async def test_an_edit_is_one_and_a_preview_is_none(api: DiscordEmulator, inlet:
         assert (first.position, second.position) == (str(message_id).zfill(20), "")
 
 
-async def test_what_others_say_moves_the_mark_of_a_room_now_and_then(
+async def test_messages_of_others_move_the_read_position_sometimes(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     guild = api.guild("House", [ANNA, BEN])
@@ -88,7 +90,7 @@ async def test_what_others_say_moves_the_mark_of_a_room_now_and_then(
         assert set(await inlet.marks()) == {str(known), direct(api).chat_id, REST}
 
 
-async def test_without_the_intent_the_bot_still_reads_what_is_said_to_it(
+async def test_without_the_intent_messages_to_the_bot_are_readable(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     api.without_intents("message_content")
@@ -100,9 +102,7 @@ async def test_without_the_intent_the_bot_still_reads_what_is_said_to_it(
         assert sorted(said(adapter, inlet)) == ["hello", "in private"]
 
 
-async def test_people_and_places_are_counted_and_never_too_few(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_member_counts_are_never_too_low(api: DiscordEmulator, inlet: FakeInlet) -> None:
     guild = api.guild("House", [ANNA])
     channel = api.channel(guild)
     async with running(api, inlet) as adapter:
@@ -117,9 +117,7 @@ async def test_people_and_places_are_counted_and_never_too_few(
         assert await adapter.count_people(room(channel)) == 2, "that one went shows later"
 
 
-async def test_a_number_that_discord_leaves_out_is_unknown(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_omitted_member_count_is_unknown(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
     async with running(api, inlet) as adapter:
         assert await adapter.count_people(room(channel)) == 1
@@ -154,7 +152,7 @@ async def test_people_who_write_aside_react_or_join_are_noticed_once(
         assert isinstance(found[2], InboundMessage)
 
 
-async def test_people_who_wrote_aside_during_an_absence_are_noticed(
+async def test_people_who_wrote_during_downtime_are_noticed(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
@@ -179,7 +177,7 @@ async def test_a_new_channel_and_server_are_known_at_once(
         assert (heard.room_title, heard.text) == ("Fresh #start", "hello")
 
 
-async def test_typing_a_sign_and_taking_away_reach_discord(
+async def test_typing_reactions_and_deletions_reach_discord(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:

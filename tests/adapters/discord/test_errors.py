@@ -1,4 +1,4 @@
-"""Every error of discord.py and every refusal of Discord has a name in this wing."""
+"""Every error of discord.py and every refusal of Discord maps to an error of this package."""
 
 import inspect
 from typing import Any
@@ -35,7 +35,7 @@ CLASSES = [
 
 
 class Answer:
-    """As much of an answer as discord.py's errors look at."""
+    """The parts of a response that discord.py's errors read."""
 
     reason = "Because"
 
@@ -67,7 +67,7 @@ def make(kind: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_every_error_of_the_sdk_has_a_name_here(kind: Any) -> None:
+def test_every_error_of_the_sdk_is_mapped(kind: Any) -> None:
     found = translate(make(kind))
     assert isinstance(found, AdapterError)
     assert str(found).endswith(".")
@@ -100,7 +100,7 @@ def test_every_error_of_the_sdk_has_a_name_here(kind: Any) -> None:
         (503, 0, Unreachable),
     ],
 )
-def test_refusals_are_told_apart_by_their_codes(
+def test_refusals_are_distinguished_by_code(
     status: int, code: int, kind: type[AdapterError]
 ) -> None:
     assert type(translate(refusal(status, code))) is kind
@@ -130,19 +130,19 @@ def test_a_page_of_a_proxy_is_no_refusal_of_discord() -> None:
         refusal(502, 0),
     ],
 )
-def test_what_left_and_got_no_clear_answer_may_have_been_done(error: Exception) -> None:
+def test_a_request_without_a_clear_response_may_be_applied(error: Exception) -> None:
     assert type(translate(error, lost=Unsure)) is Unsure
     assert type(translate(error)) is Unreachable
 
 
-def test_what_never_left_was_not_done() -> None:
+def test_an_unsent_request_is_not_applied() -> None:
     key: Any = type("Key", (), {"ssl": True, "host": "discord.com", "port": 443})
     never = aiohttp.ClientConnectorError(key, OSError(111, "refused"))
     assert type(translate(never, lost=Unsure)) is Unreachable
     assert type(translate(aiohttp.ConnectionTimeoutError(), lost=Unsure)) is Unreachable
 
 
-def test_no_token_is_ever_told() -> None:
+def test_errors_contain_no_token() -> None:
     url = "https://discord.com/api/v10/webhooks/1/secret-token"
     info: Any = type("Info", (), {"real_url": url, "method": "POST"})
     error = aiohttp.ClientResponseError(info, (), message=url)

@@ -1,4 +1,4 @@
-"""What is attached can be had: not too much of it, and also after its address ran out."""
+"""Attachments are downloaded up to a limit, even after their address expired."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -25,9 +25,7 @@ async def attached(api: DiscordEmulator, inlet: FakeInlet) -> tuple[Attachment, 
         return found, message_id
 
 
-async def test_an_address_that_ran_out_is_asked_for_anew(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_expired_address_is_renewed(api: DiscordEmulator, inlet: FakeInlet) -> None:
     found, _ = await attached(api, inlet)
     path = found.file_id.split(str(api.port), 1)[1].partition("?")[0]
     old = replace(found, file_id=found.file_id.replace(path, "/attachments/old"))
@@ -35,7 +33,7 @@ async def test_an_address_that_ran_out_is_asked_for_anew(
         assert await adapter.fetch(old, most_bytes=2000) == DATA
 
 
-async def test_a_file_that_is_gone_is_told(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_a_missing_file_is_reported(api: DiscordEmulator, inlet: FakeInlet) -> None:
     found, message_id = await attached(api, inlet)
     api.wire.files.clear()
     async with running(api, inlet) as adapter:
@@ -46,7 +44,7 @@ async def test_a_file_that_is_gone_is_told(api: DiscordEmulator, inlet: FakeInle
             await adapter.fetch(found, most_bytes=2000)
 
 
-async def test_a_size_that_was_not_told_or_is_a_lie_is_noticed_while_reading(
+async def test_a_missing_or_wrong_size_is_noticed_while_reading(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     found, _ = await attached(api, inlet)

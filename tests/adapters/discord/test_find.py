@@ -1,4 +1,4 @@
-"""Messages in doubt are found in the history, also when Discord has forgotten the nonce."""
+"""Messages with unknown delivery are found in the history, even after the nonce expired."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ async def test_a_repeat_within_minutes_shows_one_message(
         assert await adapter.send(message) == first
 
 
-async def test_what_got_through_is_found_long_after_the_nonce_was_forgotten(
+async def test_a_sent_message_is_found_after_its_nonce_expired(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     api.nonce_window = 0.0
@@ -46,7 +46,7 @@ async def test_what_got_through_is_found_long_after_the_nonce_was_forgotten(
             assert api.message(int(found)).content == f"**in** doubt {n}"
 
 
-async def test_only_the_very_message_is_found(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_only_the_same_message_is_found(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
     here = room(channel)
     async with running(api, inlet) as adapter:
@@ -65,7 +65,7 @@ async def test_only_the_very_message_is_found(api: DiscordEmulator, inlet: FakeI
             assert await adapter.find(message, [asked, before]) is None
 
 
-async def test_without_anything_known_an_equal_message_may_be_an_older_one(
+async def test_without_an_anchor_an_equal_message_may_be_older(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -86,9 +86,7 @@ async def test_too_many_messages_meanwhile_leave_it_unsure(
             await adapter.find(queued(direct(api), "in doubt", "k2"), [before])
 
 
-async def test_in_a_thread_that_was_never_opened_nothing_can_have_been_said(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_unopened_thread_has_no_message(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
     async with running(api, inlet, thread_per_mention=True) as adapter:
         asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
@@ -98,9 +96,7 @@ async def test_in_a_thread_that_was_never_opened_nothing_can_have_been_said(
         assert await adapter.find(message, [known]) is None
 
 
-async def test_ids_of_another_platform_are_passed_over(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_ids_of_another_platform_are_ignored(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         message = queued(direct(api), "once")
         asked = await api.says(ANNA, "say it")

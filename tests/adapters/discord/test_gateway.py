@@ -1,4 +1,4 @@
-"""The connection: resumed, begun anew, dead, refused, and closed."""
+"""The connection: resumed, restarted, silent, refused, and closed."""
 
 import asyncio
 import threading
@@ -38,7 +38,7 @@ async def test_a_broken_connection_is_resumed_and_nothing_is_missed(
         assert api.live_sessions == 1
 
 
-async def test_a_connection_that_is_given_up_before_its_session_leaves_no_thread(
+async def test_an_abandoned_connection_leaves_no_thread(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     def heartbeats() -> list[threading.Thread]:
@@ -64,7 +64,7 @@ async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator, inlet: F
         assert api.identifies == 1
 
 
-async def test_a_lost_session_is_begun_anew_and_what_was_missed_is_read(
+async def test_a_lost_session_restarts_and_reads_missed_messages(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -94,7 +94,7 @@ async def test_a_lost_session_is_begun_anew_and_what_was_missed_is_read(
         (4014, r"Privileged Gateway Intents > Message Content Intent; or set discord\.mess"),
     ],
 )
-async def test_a_refusal_for_good_stops_the_adapter_with_a_sentence(
+async def test_a_permanent_refusal_stops_the_adapter_with_a_sentence(
     api: DiscordEmulator, inlet: FakeInlet, code: int, words: str
 ) -> None:
     api.close_next_with(code)
@@ -107,9 +107,7 @@ async def test_a_refusal_for_good_stops_the_adapter_with_a_sentence(
     assert api.live_sessions == 0
 
 
-async def test_the_switch_that_is_off_in_the_portal_is_named(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_disabled_intent_is_named(api: DiscordEmulator, inlet: FakeInlet) -> None:
     api.without_intents("message_content")
     async with asyncio.timeout(45):
         with pytest.raises(AdapterStopped, match="Message Content Intent"):
@@ -123,9 +121,7 @@ async def test_a_wrong_token_stops_the_adapter(api: DiscordEmulator, inlet: Fake
     assert api.identifies == 0
 
 
-async def test_a_gateway_that_falls_silent_is_noticed_and_left(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_silent_gateway_is_noticed_and_left(api: DiscordEmulator, inlet: FakeInlet) -> None:
     api.heartbeat_interval = 0.1
     async with running(api, inlet, longest_silence=0.3) as adapter:
         alive = adapter.health().alive_at
@@ -138,7 +134,7 @@ async def test_a_gateway_that_falls_silent_is_noticed_and_left(
         assert (adapter.health().alive_at or 0) > (alive or 0)
 
 
-async def test_a_gateway_that_hangs_up_at_once_is_asked_fifty_times_an_hour_at_most(
+async def test_a_closing_gateway_is_tried_at_most_fifty_times_an_hour(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     api.close_next_with(4000, times=10_000)
@@ -151,7 +147,7 @@ async def test_a_gateway_that_hangs_up_at_once_is_asked_fifty_times_an_hour_at_m
         await running
 
 
-async def test_an_outage_is_survived_and_told(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_an_outage_is_survived_and_reported(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "before")
         await inlet.receives(1)
@@ -214,7 +210,7 @@ async def test_cancelling_at_any_moment_of_the_start_leaves_nothing_behind(
     await until(lambda: api.live_sessions == 0)
 
 
-async def test_a_person_who_blocked_the_bot_is_gone_for_good(
+async def test_a_person_who_blocked_the_bot_is_unreachable(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -223,7 +219,7 @@ async def test_a_person_who_blocked_the_bot_is_gone_for_good(
             await adapter.send(queued(direct(api), "hello"))
 
 
-async def test_a_storm_of_lost_connections_and_sessions_loses_and_doubles_nothing(
+async def test_repeated_disconnects_lose_and_repeat_nothing(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -239,9 +235,7 @@ async def test_a_storm_of_lost_connections_and_sessions_loses_and_doubles_nothin
         assert api.live_sessions == 1
 
 
-async def test_an_event_that_makes_no_sense_harms_no_other(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_malformed_event_harms_no_other(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         (session,) = api.gateway.live
         for data in ({}, {"id": 5, "channel_id": None}, {"id": "1", "author": [], "mentions": 7}):
@@ -257,8 +251,8 @@ async def test_an_event_that_makes_no_sense_harms_no_other(
 
 
 @pytest.fixture
-async def curt() -> AsyncIterator[tuple[str, list[int]]]:
-    """A gateway that hangs up before it says hello, and how often it did."""
+async def closing_gateway() -> AsyncIterator[tuple[str, list[int]]]:
+    """A gateway that closes before its hello, and how often it did."""
     calls: list[int] = []
 
     async def serve(request: web.Request) -> web.StreamResponse:
@@ -278,9 +272,9 @@ async def curt() -> AsyncIterator[tuple[str, list[int]]]:
 
 
 async def test_a_gateway_that_hangs_up_before_its_hello_is_tried_again(
-    api: DiscordEmulator, inlet: FakeInlet, curt: tuple[str, list[int]]
+    api: DiscordEmulator, inlet: FakeInlet, closing_gateway: tuple[str, list[int]]
 ) -> None:
-    url, calls = curt
+    url, calls = closing_gateway
     adapter = DiscordAdapter(settings_for(api, gateway_url=url))
     running = asyncio.create_task(adapter.run(inlet))
     await until(lambda: len(calls) >= 3)

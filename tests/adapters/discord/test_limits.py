@@ -1,4 +1,4 @@
-"""Rate limits: heeded before a call, told to the hall, and never a reason to lose a message."""
+"""Rate limits: obeyed before a call, reported to the gateway, and no message is lost."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from tests.fakes.inlet import FakeInlet
 
 
 async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:
-    """Send as the hall does: after a pause as long as was asked for."""
+    """Send like the gateway: retry after the requested pause."""
     while True:
         try:
             return await adapter.send(message)
@@ -37,9 +37,7 @@ async def test_two_hundred_people_at_once_all_get_their_message(
     assert api.limit_refusals < 75  # some where a busy machine bunches calls; unpaced, 500
 
 
-async def test_the_answer_to_the_last_call_that_fits_is_not_held_back(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_the_last_allowed_call_is_not_delayed(api: DiscordEmulator, inlet: FakeInlet) -> None:
     api.limits(True)
     async with running(api, inlet) as adapter:
         began = time.monotonic()
@@ -52,7 +50,7 @@ async def test_the_answer_to_the_last_call_that_fits_is_not_held_back(
         assert api.limit_refusals == 0
 
 
-async def test_calls_that_fit_are_not_refused_for_the_length_of_their_window(
+async def test_allowed_calls_are_not_refused_for_a_long_window(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     api.limits(True)
@@ -70,7 +68,7 @@ async def test_a_short_pause_is_waited_out(api: DiscordEmulator, inlet: FakeInle
         assert api.texts(api.dm(ANNA)) == ["hello"]
 
 
-async def test_a_global_pause_is_told_too(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_a_global_pause_is_reported_too(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         api.fail(faults.SEND, kind=faults.LIMIT, retry_after=9, is_global=True)
         with pytest.raises(RateLimited) as reported:
@@ -79,7 +77,7 @@ async def test_a_global_pause_is_told_too(api: DiscordEmulator, inlet: FakeInlet
         await adapter.send(queued(direct(api), "hello"))
 
 
-async def test_a_server_that_is_unwell_leaves_a_message_in_doubt(
+async def test_a_server_error_leaves_the_delivery_unknown(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -91,7 +89,7 @@ async def test_a_server_that_is_unwell_leaves_a_message_in_doubt(
         assert api.texts(api.dm(ANNA)) == ["hello"]
 
 
-async def test_a_page_that_somebody_else_answers_with_leaves_a_message_in_doubt(
+async def test_a_proxys_page_leaves_the_delivery_unknown(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -100,7 +98,7 @@ async def test_a_page_that_somebody_else_answers_with_leaves_a_message_in_doubt(
             await adapter.send(queued(direct(api), "hello"))
 
 
-async def test_a_call_that_is_given_up_in_a_global_pause_silences_nobody(
+async def test_a_cancelled_call_in_a_global_pause_blocks_nobody(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -115,7 +113,7 @@ async def test_a_call_that_is_given_up_in_a_global_pause_silences_nobody(
         assert api.texts(api.dm(ANNA)) == ["hello"]
 
 
-async def test_a_message_whose_connection_ends_between_two_tries_stays_in_doubt(
+async def test_a_disconnect_between_two_tries_leaves_the_delivery_unknown(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:

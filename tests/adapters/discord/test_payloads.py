@@ -1,4 +1,4 @@
-"""A message that is owed becomes what Discord's API takes."""
+"""Outbox messages become payloads that Discord's API accepts."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from tests.adapters.discord.rig import queued
 THREAD = Address(chat_id="400", thread_id="450", is_direct=False)
 
 
-def test_nobody_is_called_but_the_one_who_is_answered() -> None:
+def test_only_the_person_answered_is_pinged() -> None:
     assert make_message(queued(THREAD, "x"), bot=BOT)["allowed_mentions"] == {
         "parse": [],
         "replied_user": False,
@@ -32,7 +32,7 @@ def test_nobody_is_called_but_the_one_who_is_answered() -> None:
 
 
 @pytest.mark.parametrize("reply_to", ["450", "i460", "1700000000.000100", "", None])
-def test_what_is_no_message_in_the_channel_is_not_answered(reply_to: str | None) -> None:
+def test_a_reply_needs_a_message_of_the_channel(reply_to: str | None) -> None:
     assert "message_reference" not in make_message(queued(THREAD, "x", reply_to=reply_to), bot=BOT)
 
 
@@ -42,7 +42,7 @@ def test_links_get_no_previews_and_silence_is_a_flag() -> None:
     assert make_content(queued(THREAD, "x", is_silent=True))["flags"] == 4
 
 
-def test_a_nonce_is_short_and_tells_messages_and_bots_apart() -> None:
+def test_a_nonce_is_short_and_unique_per_message_and_bot() -> None:
     nonces = {make_nonce(f"key {n}", bot=bot) for n in range(100) for bot in ("1", "2")}
     assert len(nonces) == 200
     assert all(len(nonce) <= 25 for nonce in nonces)
@@ -70,7 +70,7 @@ def test_an_empty_message_is_refused_unless_it_carries_a_file() -> None:
     assert (made["content"], made["attachments"]) == ("", [{"id": 0, "filename": "a.txt"}])
 
 
-def test_a_menu_is_the_same_however_discord_tells_it() -> None:
+def test_menus_are_compared_in_any_form() -> None:
     entries = [
         MenuEntry(name="stop", description="Stop it"),
         MenuEntry(name="help", description="H" * 150),
@@ -92,7 +92,7 @@ def test_a_menu_is_the_same_however_discord_tells_it() -> None:
     )
 
 
-def test_a_command_is_promised_an_answer_and_a_press_changes_nothing() -> None:
+def test_a_command_is_deferred_and_a_press_only_acknowledged() -> None:
     room = {"id": "400", "type": 0}
     place = read_place(room, guild_id="500")
     here = used_in_room(owners={"0": "500"}, permissions=1 << 11)

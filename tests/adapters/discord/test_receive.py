@@ -1,4 +1,4 @@
-"""What a stored event says: words, who and where, and whether it is for the bot."""
+"""Stored events are parsed: text, person, place, and whether they are for the bot."""
 
 import json
 from dataclasses import replace
@@ -76,7 +76,7 @@ def test_in_a_room_only_a_mention_a_role_or_a_reply_is_for_the_bot(
         written(""),
     ],
 )
-def test_what_no_person_wrote_is_never_for_the_bot(message: dict[str, Any]) -> None:
+def test_messages_not_from_people_are_never_for_the_bot(message: dict[str, Any]) -> None:
     found = receive(pack("message", message, seen(ROOM)))
     assert found is None or (isinstance(found, InboundMessage) and not found.is_addressed)
 
@@ -97,13 +97,13 @@ def test_what_no_person_wrote_is_never_for_the_bot(message: dict[str, Any]) -> N
         (f"<@{BOT}> <@999> <#998>", "<@999> <#998>"),
     ],
 )
-def test_names_stand_for_ids_and_the_bots_own_goes(text: str, words: str) -> None:
+def test_mentions_show_names_and_the_bots_own_is_removed(text: str, words: str) -> None:
     message = mentioning(text)
     message["mentions"].append(person(BEN, "Ben"))
     assert read(message, seen(ROOM, names={"77": "den", "78": "cooks"})).text == words
 
 
-def test_a_room_and_a_thread_are_told_apart() -> None:
+def test_a_room_and_a_thread_are_distinguished() -> None:
     in_room, in_thread = read(mentioning("x"), seen(ROOM)), read(mentioning("x"), seen(THREAD))
     assert in_room.address == Address(chat_id="400", is_direct=False)
     assert in_thread.address == Address(chat_id="400", thread_id="450", is_direct=False)
@@ -111,7 +111,7 @@ def test_a_room_and_a_thread_are_told_apart() -> None:
 
 
 def test_a_private_thread_is_a_room_of_its_own() -> None:
-    """What its people have noted there must not be in the prompts of the whole channel."""
+    """Its notes must not be in the prompts of the whole channel."""
     private = replace(THREAD, kind=12)
     found = read(mentioning("x"), seen(private, threads=True))
     assert found.address == Address(chat_id="450", is_direct=False)
@@ -127,7 +127,7 @@ def test_a_mention_opens_a_thread_where_that_is_wanted_and_possible() -> None:
     assert read(mentioning("x"), seen(voice, threads=True)).address.thread_id is None
 
 
-def test_a_nickname_goes_before_a_name_and_a_number_after_all() -> None:
+def test_a_nickname_precedes_a_name_and_an_id_comes_last() -> None:
     nicked = mentioning("x", member={"nick": "Annie\n\u202e"})
     assert read(nicked, seen(ROOM)).sender.display_name == "Annie"
     nameless = written("x", author={"id": ANNA, "username": "\u200b"})
@@ -140,7 +140,7 @@ def test_an_edit_has_the_moment_of_the_edit() -> None:
     assert (found.is_edit, found.sent_at, found.message_id) == (True, BEGAN + 60_000, MESSAGE_ID)
 
 
-def test_a_reply_carries_what_it_answers() -> None:
+def test_a_reply_quotes_its_original() -> None:
     ours = written("*Sure* <@200>?", author=bot(), mentions=[person()])
     found = read(written("yes", type=19, referenced_message=ours), seen())
     assert found.quote == Quote(author="talaria", text="*Sure* @Anna?", is_ours=True, sent_at=BEGAN)
@@ -151,7 +151,7 @@ def test_a_reply_carries_what_it_answers() -> None:
     assert read(written("gone", type=19, referenced_message=None), seen()).quote is None
 
 
-def test_what_was_passed_on_is_nobodys_own_word() -> None:
+def test_forwarded_text_is_not_the_persons_own() -> None:
     passed_on = written(
         "",
         message_reference={"type": 1, "message_id": "1", "channel_id": "2"},
@@ -174,7 +174,7 @@ def test_what_was_passed_on_is_nobodys_own_word() -> None:
         (None, 0, "document"),
     ],
 )
-def test_attachments_are_of_their_kind(media_type: str | None, flags: int, kind: str) -> None:
+def test_attachments_have_their_kind(media_type: str | None, flags: int, kind: str) -> None:
     url = "https://cdn.discordapp.com/attachments/300/9/a%20b?ex=1"
     file = {"id": "9", "filename": "a b", "size": 7, "url": url, "content_type": media_type}
     (found,) = read(written("", attachments=[file], flags=flags), seen()).attachments
@@ -187,7 +187,7 @@ def test_attachments_are_of_their_kind(media_type: str | None, flags: int, kind:
     )
 
 
-def test_stickers_and_polls_are_told() -> None:
+def test_stickers_and_polls_are_described() -> None:
     stickers = [{"id": "8", "name": "Wave", "format_type": 1}, {"id": "9", "format_type": 3}]
     message = written("", sticker_items=stickers, poll={"question": {"text": "Pizza?"}})
     image, drawn, poll = read(message, seen()).attachments
@@ -197,7 +197,7 @@ def test_stickers_and_polls_are_told() -> None:
     assert (poll.kind, poll.name) == ("other", "poll: Pizza?")
 
 
-def test_a_slash_command_is_the_words_that_would_say_the_same() -> None:
+def test_a_slash_command_is_read_as_the_equal_text() -> None:
     data = {"name": "goal", "type": 1, "options": [{"name": "text", "type": 3, "value": "tidy up"}]}
     found = read(used(data=data), seen(), "interaction")
     assert (found.text, found.is_addressed, found.sender.language) == ("/goal tidy up", True, "de")
@@ -262,11 +262,11 @@ def test_a_press_has_its_key_and_its_message() -> None:
         used(type=4),
     ],
 )
-def test_other_interactions_are_of_no_concern(interaction: dict[str, Any]) -> None:
+def test_other_interactions_are_ignored(interaction: dict[str, Any]) -> None:
     assert receive(pack("interaction", interaction, seen())) is None
 
 
-def test_a_bare_mark_is_of_no_concern() -> None:
+def test_a_bare_read_position_is_ignored() -> None:
     assert receive(pack("mark", {"id": "1"}, Context(bot=BOT))) is None
 
 
@@ -287,6 +287,6 @@ def test_a_bare_mark_is_of_no_concern() -> None:
         pack("interaction", used(user=None), seen()),
     ],
 )
-def test_what_can_not_be_read_is_a_value_error(payload: str) -> None:
+def test_an_unreadable_event_is_a_value_error(payload: str) -> None:
     with pytest.raises(ValueError):
         receive(payload)

@@ -1,4 +1,4 @@
-"""Markdown becomes what Discord shows, and no word is lost or taken for a command."""
+"""Markdown becomes Discord's text; no word is lost or becomes a command."""
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +31,7 @@ from tests.adapters.markdown_texts import MARKDOWN
         ("a\n\n---\n\nb", "a\n\n———\n\nb"),
     ],
 )
-def test_markdown_is_shown_as_it_is_meant(markdown: str, shown: str) -> None:
+def test_markdown_keeps_its_meaning(markdown: str, shown: str) -> None:
     assert render(markdown) == shown
 
 
@@ -54,11 +54,11 @@ def test_markdown_is_shown_as_it_is_meant(markdown: str, shown: str) -> None:
         ("-# no subtext *here*", "\\-# no subtext *here*"),
     ],
 )
-def test_words_that_mean_something_to_discord_stay_words(markdown: str, shown: str) -> None:
+def test_discord_syntax_stays_text(markdown: str, shown: str) -> None:
     assert render(markdown) == shown
 
 
-def test_a_table_is_drawn_in_letters_of_one_width() -> None:
+def test_a_table_is_monospaced() -> None:
     assert render("|a|long|\n|-|-:|\n|世界|2|") == (
         "```\na    | long\n-----+-----\n世界 |    2\n```"
     )
@@ -72,7 +72,7 @@ def test_a_fence_within_code_does_not_end_it() -> None:
     assert shown.replace("\u200b", "") == "```md\n```\ninner\n```\n```"
 
 
-def test_what_no_message_may_hold_is_left_out() -> None:
+def test_forbidden_characters_are_removed() -> None:
     assert render("a\x00b\ud800c \x1b[31m") == "abc [31m"
     assert render("[](https://example.org)") != ""
 

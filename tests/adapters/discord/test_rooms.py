@@ -1,4 +1,4 @@
-"""Threads that are opened for an answer, and what is done where they are not open yet."""
+"""Threads opened for an answer, and answers before the thread is open."""
 
 from typing import Any
 
@@ -66,9 +66,7 @@ async def test_a_missing_permission_to_open_threads_is_named(
             await adapter.send(queued(heard.address, "hello"))
 
 
-async def test_a_question_that_was_taken_back_opens_no_thread(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_deleted_question_opens_no_thread(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
     async with running(api, inlet, thread_per_mention=True) as adapter:
         asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
@@ -78,7 +76,9 @@ async def test_a_question_that_was_taken_back_opens_no_thread(
             await adapter.send(queued(heard.address, "hello"))
 
 
-async def test_a_deleted_or_locked_thread_is_gone(api: DiscordEmulator, inlet: FakeInlet) -> None:
+async def test_a_deleted_or_locked_thread_is_unreachable(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
     deleted = await api.thread(channel, "Deleted", ANNA)
     locked = await api.thread(channel, "Locked", BEN)
@@ -90,7 +90,7 @@ async def test_a_deleted_or_locked_thread_is_gone(api: DiscordEmulator, inlet: F
                 await adapter.send(queued(room(channel, thread), "hello"))
 
 
-async def test_an_edit_in_an_archived_thread_is_no_reason_to_leave_it(
+async def test_an_edit_in_an_archived_thread_keeps_it(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
@@ -105,7 +105,7 @@ async def test_an_edit_in_an_archived_thread_is_no_reason_to_leave_it(
             await adapter.send(queued(address, "three", "k3"))
 
 
-async def test_a_post_in_a_forum_is_reacted_to_where_it_stands(
+async def test_a_forum_post_gets_its_reaction_in_place(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     forum = api.forum(api.guild("House", [ANNA]))
@@ -119,7 +119,7 @@ async def test_a_post_in_a_forum_is_reacted_to_where_it_stands(
         assert api.reactions(post) == ["👀"]
 
 
-async def test_a_message_that_is_gone_takes_no_sign_and_no_edit(
+async def test_a_deleted_message_gets_no_reaction_or_edit(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
@@ -136,9 +136,7 @@ async def test_a_message_that_is_gone_takes_no_sign_and_no_edit(
             await adapter.edit(queued(heard.address, "hello?"), sent)
 
 
-async def test_a_sign_that_is_not_allowed_is_no_reason_to_leave(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_forbidden_reaction_keeps_the_chat(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "hi")
         heard = await hears(adapter, inlet)
@@ -147,7 +145,7 @@ async def test_a_sign_that_is_not_allowed_is_no_reason_to_leave(
             await adapter.react(heard.address, heard.message_id, seen=True)
 
 
-async def test_a_place_that_is_none_of_discords_is_refused(
+async def test_an_address_of_another_platform_is_refused(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -156,7 +154,7 @@ async def test_a_place_that_is_none_of_discords_is_refused(
                 await adapter.send(queued(type(room(1))(chat_id=chat_id, is_direct=True), "x"))
 
 
-async def test_where_the_bot_may_not_refer_to_messages_it_still_speaks(
+async def test_without_permission_to_reply_messages_are_still_sent(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
@@ -169,7 +167,7 @@ async def test_where_the_bot_may_not_refer_to_messages_it_still_speaks(
         assert (shown.content, shown.reference) == ("hello", None)
 
 
-async def test_a_missing_permission_is_told_of_a_file_and_ends_a_chat_of_words(
+async def test_a_missing_permission_fails_a_file_or_closes_a_chat(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA]))

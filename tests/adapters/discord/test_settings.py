@@ -1,4 +1,4 @@
-"""Settings come from strings, and wrong ones are told in a sentence."""
+"""Settings are parsed strictly, and invalid ones reported in a sentence."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_everything_can_be_set() -> None:
         ({"token": TOKEN, "message_content": "yes"}, "true or false"),
     ],
 )
-def test_a_setting_that_can_not_be_used_is_told(options: dict[str, str], words: str) -> None:
+def test_an_invalid_setting_is_reported(options: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words) as reported:
         create(options)
     assert str(reported.value).endswith(".")

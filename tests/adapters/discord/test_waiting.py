@@ -1,4 +1,4 @@
-"""A task that overhears that it is cancelled is cancelled again."""
+"""A task that ignores its cancellation is cancelled again."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from adapters.discord.client import until_ended
 
 
-async def test_a_task_that_swallows_its_cancellation_is_ended_all_the_same() -> None:
+async def test_a_task_that_swallows_its_cancellation_is_ended() -> None:
     cancelled: list[int] = []
 
     async def deaf() -> None:

@@ -1,1 +1,1 @@
-"""Slack's rooms, one by one and joined."""
+"""Tests of the Slack adapter."""

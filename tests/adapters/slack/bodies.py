@@ -1,4 +1,4 @@
-"""What Slack sends, built by hand, and how it is read."""
+"""Slack payloads, and how they are parsed."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def event(about: dict[str, Any], event_id: str = "Ev1") -> dict[str, Any]:
 
 
 def sort(body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset()) -> SlackEvent:
-    """What is stored of it."""
+    """Return the stored event of a payload."""
     found = sort_event({"team_id": "T1"} | body, me, ours)
     assert found is not None
     return found
@@ -35,7 +35,7 @@ def sort(body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset()
 def read(
     body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset(), **facts: Any
 ) -> Inbound | None:
-    """What it is read as, by somebody who knows Anna."""
+    """Return a payload as parsed with Anna's name known."""
     known = {"U1": ANNA}
     return receive(pack(sort(body, me, ours), me, known.get, {"at": 1_763_000_000_000} | facts))
 
@@ -43,7 +43,7 @@ def read(
 def read_message(
     body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset(), **facts: Any
 ) -> InboundMessage:
-    """The message in it."""
+    """Return the message in a payload."""
     found = read(body, me, ours, **facts)
     assert isinstance(found, InboundMessage)
     return found

@@ -1,4 +1,4 @@
-"""A running adapter on the emulated Slack, and waits for what it does."""
+"""A running adapter on the emulated Slack, and conditions to wait for."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ def settings_for(slack: SlackEmulator, **changes: object) -> SlackSettings:
 async def running(
     slack: SlackEmulator, inlet: FakeInlet, **changes: object
 ) -> AsyncIterator[SlackAdapter]:
-    """An adapter that is connected, by all of its sockets."""
+    """An adapter with all of its sockets connected."""
     settings = settings_for(slack, **changes)
     adapter = SlackAdapter(settings)
     task = asyncio.create_task(adapter.run(inlet))
@@ -80,5 +80,5 @@ def read_press(event: RawEvent) -> ButtonPress:
 
 
 def called(slack: SlackEmulator, method: str) -> list[dict[str, Any]]:
-    """The parameters of every call of a method so far."""
+    """Return the parameters of all calls of a method so far."""
     return [parameters for name, parameters in slack.calls if name == method]

@@ -1,4 +1,4 @@
-"""What people do in Slack is stored once, in order, before Slack is told."""
+"""Actions in Slack are stored once, in order, before they are acknowledged."""
 
 import time
 
@@ -16,7 +16,7 @@ from tests.fakes.inlet import FakeInlet
 YES = Button(key="yes", label="Yes")
 
 
-async def test_a_mention_is_one_event_although_slack_tells_of_it_twice(
+async def test_a_mention_is_one_event_although_slack_sends_two(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("general", members=(ANNA,))
@@ -27,7 +27,7 @@ async def test_a_mention_is_one_event_although_slack_tells_of_it_twice(
         assert (read(event).text, read(event).is_addressed) == ("hello", True)
 
 
-async def test_what_comes_again_under_other_ids_is_known(
+async def test_events_repeated_under_other_ids_are_recognised(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet):
@@ -54,7 +54,7 @@ async def test_nothing_is_acknowledged_before_it_is_stored(
 
 
 @pytest.mark.slow
-async def test_what_can_not_be_stored_in_time_is_not_acknowledged_but_asked_for(
+async def test_an_event_not_stored_in_time_is_requested_again(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.redelivers_unacked = False
@@ -70,9 +70,7 @@ async def test_what_can_not_be_stored_in_time_is_not_acknowledged_but_asked_for(
         await inlet.receives(2)
 
 
-async def test_everything_is_acknowledged_also_what_is_of_no_concern(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_ignored_events_are_acknowledged_too(slack: SlackEmulator, inlet: FakeInlet) -> None:
     room = slack.channel("general", members=(ANNA,))
     async with running(slack, inlet) as adapter:
         said = await slack.says(ANNA, "hello", channel=room)
@@ -93,9 +91,7 @@ async def test_order_is_kept_over_several_sockets(slack: SlackEmulator, inlet: F
         assert [read(event).text for event in events] == [f"number {n}" for n in range(60)]
 
 
-async def test_people_are_called_as_they_call_themselves(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_people_have_their_display_names(slack: SlackEmulator, inlet: FakeInlet) -> None:
     slack.user(ANNA, "anna", locale="de-DE", real_name="Anna Lee")
     slack.user(BERT, "bert")
     room = slack.channel("general", members=(ANNA, BERT))
@@ -112,9 +108,7 @@ async def test_people_are_called_as_they_call_themselves(
         assert len(called(slack, "users.info")) == 2
 
 
-async def test_a_name_that_does_not_come_holds_nothing_up_for_long(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_missing_name_delays_little(slack: SlackEmulator, inlet: FakeInlet) -> None:
     slack.fail("users.info", kind=faults.SLOW, seconds=10)
     async with running(slack, inlet):
         started = time.monotonic()
@@ -127,9 +121,7 @@ async def test_a_name_that_does_not_come_holds_nothing_up_for_long(
         assert len(called(slack, "users.info")) == 1
 
 
-async def test_a_command_of_the_menu_is_one_and_all_else_is_conversation(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_only_menu_commands_are_commands(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet, sockets=1) as adapter:
         await adapter.show_menu([MenuEntry(name="new", description="Begin anew")])
         for text in ("new", "new topic", "help", "what is new?", ""):
@@ -141,7 +133,7 @@ async def test_a_command_of_the_menu_is_one_and_all_else_is_conversation(
         await until(lambda: not slack.unacked())
 
 
-async def test_one_word_is_a_command_before_the_menu_is_known(
+async def test_a_single_word_is_a_command_before_the_menu_is_known(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet, sockets=1):
@@ -185,7 +177,7 @@ async def test_a_command_is_answered_to_the_person_alone(
         assert await adapter.count_people(address) is None
 
 
-async def test_a_whisper_that_slack_wants_later_is_not_lost(
+async def test_a_rate_limited_ephemeral_message_is_not_lost(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("elsewhere", members=(ANNA,))
@@ -205,7 +197,7 @@ async def test_a_whisper_that_slack_wants_later_is_not_lost(
         assert [m.shown for m in slack.ephemerals(ANNA)] == ["Not much."]
 
 
-async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_conversation(
+async def test_a_press_on_an_ephemeral_message_is_no_direct_message(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("elsewhere", members=(ANNA,))
@@ -221,9 +213,7 @@ async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_conversation(
         assert pressed.address.ticket
 
 
-async def test_the_shortcut_brings_the_message_that_it_is_about(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_the_shortcut_has_its_message(slack: SlackEmulator, inlet: FakeInlet) -> None:
     room = slack.channel("general", members=(ANNA, BERT))
     async with running(slack, inlet):
         said = await slack.says(BERT, "the old saw", channel=room)
@@ -235,7 +225,7 @@ async def test_the_shortcut_brings_the_message_that_it_is_about(
         assert found.address.thread_id == said
 
 
-async def test_an_opened_home_is_answered_by_a_page_that_may_be_replaced(
+async def test_an_opened_home_tab_gets_a_replaceable_page(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:

@@ -1,4 +1,4 @@
-"""Every way in which Slack or its SDK refuses has its name here, and a sentence."""
+"""Every refusal of Slack or its SDK maps to an error of this package, with a sentence."""
 
 import inspect
 
@@ -74,7 +74,7 @@ def test_every_class_of_the_sdk_is_known() -> None:
 
 
 @pytest.mark.parametrize("found", CLASSES, ids=lambda found: found.__name__)
-def test_every_class_of_the_sdk_becomes_one_of_this_wing(found: type[SlackClientError]) -> None:
+def test_every_class_of_the_sdk_is_mapped(found: type[SlackClientError]) -> None:
     error = found("x") if found is not SlackApiError else api_error(200, {"error": "no_text"})
     assert isinstance(translate(error, lost=Unsure), AdapterError)
 
@@ -102,14 +102,14 @@ def api_error(status: int, data: object, **headers: str) -> SlackApiError:
         (429, {}, RateLimited),
     ],
 )
-def test_answers_that_are_no_json_of_slack_are_told_apart(
+def test_responses_without_slacks_json_are_distinguished(
     status: int, data: object, expected: type[AdapterError]
 ) -> None:
     assert type(translate(api_error(status, data), lost=Unsure)) is expected
 
 
 @pytest.mark.parametrize("code", CODES)
-async def test_every_refusal_of_a_post_has_its_name(
+async def test_every_refusal_of_a_post_is_mapped(
     slack: SlackEmulator, inlet: FakeInlet, code: str
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -120,7 +120,7 @@ async def test_every_refusal_of_a_post_has_its_name(
         assert not isinstance(caught.value, Unsure) or CODES[code] is Unsure
 
 
-async def test_a_pause_is_as_long_as_slack_asks(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_a_rate_limit_has_slacks_length(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet) as adapter:
         slack.fail("chat.update", kind=faults.LIMIT, retry_after=17)
         sent = await adapter.send(to(slack.dm(ANNA), "hello"))
@@ -129,7 +129,7 @@ async def test_a_pause_is_as_long_as_slack_asks(slack: SlackEmulator, inlet: Fak
         assert caught.value.retry_after == 17
 
 
-async def test_a_server_in_trouble_leaves_a_post_in_doubt_and_an_edit_undone(
+async def test_a_server_error_leaves_a_post_unknown_and_an_edit_undone(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -150,7 +150,7 @@ async def test_nothing_is_sent_twice_by_the_sdk(slack: SlackEmulator, inlet: Fak
         assert [name for name, _ in slack.calls].count("chat.postMessage") == 1
 
 
-async def test_an_answer_that_can_not_be_read_leaves_a_call_in_doubt(slack: SlackEmulator) -> None:
+async def test_an_unreadable_response_leaves_the_delivery_unknown(slack: SlackEmulator) -> None:
     async with Api(settings_for(slack)) as api:
         with pytest.raises(Unsure, match="can't be read"), api.client(lost=Unsure):
             text_in({"ts": 7}, "ts")

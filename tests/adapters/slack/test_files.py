@@ -1,4 +1,4 @@
-"""What people attach is fetched with care: not too much, and the token goes to Slack only."""
+"""Attachments are downloaded up to a limit, and only Slack gets the token."""
 
 import pytest
 from aiohttp import web
@@ -34,7 +34,7 @@ async def test_a_file_is_fetched_whole_or_not_at_all(
                 await adapter.fetch(one, most_bytes=size - 1)
 
 
-async def test_the_page_for_logging_in_is_not_taken_for_the_file(
+async def test_a_login_page_is_not_taken_for_the_file(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet, bot_token=slack.bot_token) as adapter:
@@ -45,9 +45,7 @@ async def test_the_page_for_logging_in_is_not_taken_for_the_file(
         object.__setattr__(slack.world.app, "bot_token", slack.bot_token)
 
 
-async def test_a_file_that_slack_shows_only_when_asked_is_asked_for(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_file_without_details_is_looked_up(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet) as adapter:
         await attached(slack, inlet, PNG)
         (file_id,) = slack.world.contents
@@ -55,7 +53,7 @@ async def test_a_file_that_slack_shows_only_when_asked_is_asked_for(
         assert found == PNG.content
 
 
-async def test_a_file_that_is_gone_or_lies_elsewhere_is_refused(
+async def test_a_missing_or_external_file_is_refused(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -67,9 +65,7 @@ async def test_a_file_that_is_gone_or_lies_elsewhere_is_refused(
             await adapter.fetch(Attachment(kind="other", file_id=""), most_bytes=1)
 
 
-async def test_the_token_is_shown_to_nobody_but_slack(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_only_slack_gets_the_token(slack: SlackEmulator, inlet: FakeInlet) -> None:
     asked: list[str] = []
 
     async def serve(request: web.Request) -> web.Response:

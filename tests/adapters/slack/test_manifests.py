@@ -1,4 +1,4 @@
-"""The two manifests hold all that the adapter needs, and no more."""
+"""The two manifests have exactly what the adapter needs."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_every_event_and_scope_is_there_and_no_other(
 
 
 @pytest.mark.parametrize("name", [CLASSIC, AGENT])
-def test_what_people_use_is_turned_on(name: str) -> None:
+def test_used_features_are_enabled(name: str) -> None:
     features, settings = manifest(name)["features"], manifest(name)["settings"]
     assert settings["socket_mode_enabled"]
     assert settings["interactivity"]["is_enabled"]
@@ -75,6 +75,6 @@ def test_what_people_use_is_turned_on(name: str) -> None:
     assert (shortcut["type"], shortcut["callback_id"]) == ("message", SHORTCUT)
 
 
-def test_only_the_one_declares_an_agent() -> None:
+def test_only_one_manifest_declares_an_agent() -> None:
     assert "agent_view" in manifest(AGENT)["features"]
     assert "agent_view" not in manifest(CLASSIC)["features"]

@@ -38,7 +38,7 @@ ME = "U0BOT"
         ("nul \x00", "nul �"),
     ],
 )
-def test_words_are_read_as_people_mean_them(said: str, read: str) -> None:
+def test_mrkdwn_becomes_markdown(said: str, read: str) -> None:
     assert read_mrkdwn(said, names={"U1": "Anna Lee"}, me=ME) == read
 
 
@@ -47,7 +47,7 @@ def test_mentions_are_found_once_each() -> None:
 
 
 @given(st.text(alphabet="ab*~`<>|@!&;\n U0BOT:/", max_size=60))
-def test_nothing_that_is_said_breaks_the_reading(said: str) -> None:
+def test_any_text_is_readable(said: str) -> None:
     read = read_mrkdwn(said, names={}, me=ME)
     assert "\ue000" not in read
     assert "\ue001" not in read

@@ -1,4 +1,4 @@
-"""What is owed is shown once, without previews, and found again when it is in doubt."""
+"""Outbox messages are shown once, without previews, and found if delivery is unknown."""
 
 import pytest
 
@@ -47,7 +47,7 @@ async def test_the_longest_part_is_taken_as_a_post_and_as_an_edit(
         assert len(adapter.split(text + "more")) == 2
 
 
-async def test_an_edit_of_what_is_gone_says_so(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_an_edit_of_a_deleted_message_says_so(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet) as adapter:
         sent = await adapter.send(to(slack.dm(ANNA), "hello"))
         await adapter.delete(to(slack.dm(ANNA), "").address, sent)
@@ -57,7 +57,7 @@ async def test_an_edit_of_what_is_gone_says_so(slack: SlackEmulator, inlet: Fake
 
 
 @pytest.mark.parametrize("in_thread", [True, False])
-async def test_a_message_in_doubt_is_found_on_whatever_page_it_stands(
+async def test_a_message_with_unknown_delivery_is_found_on_any_page(
     slack: SlackEmulator, inlet: FakeInlet, in_thread: bool
 ) -> None:
     dialogue = slack.dm(ANNA)
@@ -78,7 +78,7 @@ async def test_a_message_in_doubt_is_found_on_whatever_page_it_stands(
         assert await adapter.find(other, [PlatformMessageId(root)]) is None
 
 
-async def test_what_stands_before_the_anchor_is_not_taken_for_it(
+async def test_messages_before_the_anchor_are_ignored(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -86,7 +86,7 @@ async def test_what_stands_before_the_anchor_is_not_taken_for_it(
         assert await adapter.find(to(slack.dm(ANNA), "twice", key="k1"), [first]) is None
 
 
-async def test_looking_that_fails_says_so(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_a_failed_search_says_so(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet) as adapter:
         slack.fail("conversations.history", kind=faults.ERROR, code="missing_scope")
         with pytest.raises(Unsure, match="permission"):
@@ -108,7 +108,7 @@ async def test_a_file_of_an_earlier_process_is_found_by_its_name_and_size(
         assert (found, shown.text) == (shown.ts, "Here")
 
 
-async def test_a_file_in_doubt_is_not_taken_for_the_same_file_above_it(
+async def test_an_earlier_equal_file_is_not_taken_for_the_new_one(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -131,7 +131,7 @@ async def test_a_file_goes_into_its_thread(slack: SlackEmulator, inlet: FakeInle
         assert [file["name"] for file in shown.files] == ["table.csv"]
 
 
-async def test_heads_are_counted_in_every_kind_of_room(
+async def test_members_are_counted_in_every_kind_of_room(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("general", members=(ANNA, BERT))
@@ -147,15 +147,13 @@ async def test_heads_are_counted_in_every_kind_of_room(
         assert [call["channel"] for call in called(slack, "conversations.members")] == [group]
 
 
-async def test_nobody_is_alone_in_a_channel_that_the_whole_workspace_can_read(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_public_channel_is_never_private(slack: SlackEmulator, inlet: FakeInlet) -> None:
     public = slack.channel("mine-alone", members=(ANNA,))
     async with running(slack, inlet) as adapter:
         assert await adapter.count_people(Address(chat_id=public, is_direct=False)) is None
 
 
-async def test_that_another_came_is_noticed_at_once_and_that_one_went_later(
+async def test_a_join_counts_at_once_and_a_leave_later(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     channel = slack.channel("mine", members=(ANNA,), kind="group")
@@ -175,7 +173,7 @@ async def test_the_creator_of_a_channel_is_known(slack: SlackEmulator, inlet: Fa
         assert await adapter.find_creator(address) == slack.user(ANNA)
 
 
-async def test_who_is_not_connected_yet_never_says_that_a_message_is_missing(
+async def test_without_a_connection_no_message_counts_as_missing(
     slack: SlackEmulator,
 ) -> None:
     adapter = SlackAdapter(settings_for(slack))

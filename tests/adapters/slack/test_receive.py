@@ -1,4 +1,4 @@
-"""What Slack tells becomes messages and presses of people."""
+"""Slack's payloads become messages and presses of people."""
 
 import contextlib
 import json
@@ -54,7 +54,7 @@ def test_a_repetition_under_another_event_id_is_the_same_event() -> None:
     assert sort(again).event_id == sort(message()).event_id
 
 
-def test_in_a_room_only_what_is_meant_for_the_bot_is_addressed() -> None:
+def test_in_a_room_only_messages_to_the_bot_are_addressed() -> None:
     thread = {"thread_ts": LATER}
     assert not read_message(message("hello all", "C1")).is_addressed
     assert not read_message(message("hello <@U2>", "C1")).is_addressed
@@ -99,7 +99,7 @@ def test_every_conversation_with_an_agent_is_a_thread() -> None:
         (message("<@U0BOT>", "C1", thread_ts=LATER), ME, f"C1:{LATER}:guest"),
     ],
 )
-def test_each_place_has_a_mark_of_its_own(body: dict[str, Any], me: Any, mark: str) -> None:
+def test_each_place_has_its_own_read_position(body: dict[str, Any], me: Any, mark: str) -> None:
     assert sort(body, me).mark == mark
 
 
@@ -124,7 +124,7 @@ HERE: dict[str, Any] = {"team": {"id": "T1"}}
         message() | {"team_id": "T2"},
     ],
 )
-def test_what_is_no_conversation_of_a_person_is_not_stored(body: dict[str, Any]) -> None:
+def test_events_not_from_people_are_not_stored(body: dict[str, Any]) -> None:
     assert sort_event(body, ME, frozenset()) is None
 
 
@@ -136,7 +136,7 @@ def changed(text: str, before: str, *, edited: str | None = LATER) -> dict[str, 
     return event(about | {"ts": LATER, "message": inner, "previous_message": {"text": before}})
 
 
-def test_new_words_are_an_edit_and_a_link_that_was_looked_up_is_none() -> None:
+def test_changed_text_is_an_edit_and_a_link_preview_is_not() -> None:
     found = read_message(changed("first", "frist"))
     assert (found.is_edit, found.message_id, found.text) == (True, TS, "first")
     assert sort(changed("first", "frist")).event_id == f"T1/D1/{TS}/{LATER}"
@@ -170,11 +170,11 @@ def test_files_are_attachments() -> None:
     assert (found[3].file_id, found[4].file_id) == ("", "F9")
 
 
-def test_a_message_with_nothing_in_it_is_of_no_concern() -> None:
+def test_an_empty_message_is_ignored() -> None:
     assert read(message("")) is None
 
 
-def test_what_is_passed_on_is_quoted() -> None:
+def test_a_forwarded_message_is_quoted() -> None:
     shared = {"is_share": True, "author_name": "Bert", "text": "at *noon*", "fallback": "x"}
     found = read_message(message("when?", attachments=[{"text": "a link"}, shared]))
     assert found.quote == Quote(author="Bert", text="at **noon**", is_ours=False)
@@ -186,7 +186,7 @@ def command(text: str, **fields: Any) -> dict[str, Any]:
     return known | place | {"response_url": "https://hooks.slack.com/x"} | fields
 
 
-def test_a_command_says_what_is_behind_it() -> None:
+def test_a_command_has_its_arguments() -> None:
     found = read_message(command("new please"), is_command=True)
     assert (found.text, found.is_addressed, found.room_title) == ("/new please", True, "general")
     assert found.address == found.reply_address
@@ -280,12 +280,12 @@ def test_a_stop_and_an_opened_home_are_messages() -> None:
     assert (home.text, home.address) == ("/home", Address(chat_id="home:U1", is_direct=True))
 
 
-def test_somebody_of_whom_nothing_is_known_is_called_by_id() -> None:
+def test_an_unknown_person_is_named_by_id() -> None:
     assert read_message(message(user="U5")).sender == Sender(user_id="U5", display_name="user U5")
 
 
 @pytest.mark.parametrize("payload", ["", "null", "[1]", "{}", '{"kind": "x"}', '{"event": 7}'])
-def test_what_can_not_be_read_is_a_value_error(payload: str) -> None:
+def test_an_unreadable_event_is_a_value_error(payload: str) -> None:
     with pytest.raises(ValueError):
         receive(payload)
 

@@ -1,4 +1,4 @@
-"""What is owed becomes what Slack's calls take, and nothing that they refuse."""
+"""Outbox messages become valid arguments of Slack's calls."""
 
 import html
 from typing import Any
@@ -32,14 +32,14 @@ def queued(text: str, **fields: Any) -> OutboundMessage:
     return to("D1", text, **fields)
 
 
-def test_words_alone_go_out_as_markdown_with_the_key_of_the_message() -> None:
+def test_text_is_sent_as_markdown_with_the_messages_key() -> None:
     assert post_of(queued("**hi**", key="k1")) == {
         "markdown_text": "**hi**",
         "metadata": {"event_type": "talaria", "event_payload": {"key": "k1"}},
     }
 
 
-def test_buttons_stand_below_the_words_five_in_a_row() -> None:
+def test_buttons_are_below_the_text_five_in_a_row() -> None:
     body = post_of(queued("Sure?", buttons=(YES, NO)))
     words, row = body["blocks"]
     assert words == {"type": "markdown", "text": "Sure?"}
@@ -50,13 +50,13 @@ def test_buttons_stand_below_the_words_five_in_a_row() -> None:
     assert [len(block["elements"]) for block in actions_of(many)] == [5, 5, 2]
 
 
-def test_a_change_carries_blocks_so_that_none_of_before_stays() -> None:
+def test_an_edit_has_blocks_to_replace_the_previous_ones() -> None:
     body = update_of(queued("a < b & c"))
     assert body["blocks"] == [{"type": "markdown", "text": "a < b & c"}]
     assert body["text"] == "a &lt; b &amp; c"
 
 
-def test_nobody_is_called_together_by_the_words_of_a_model() -> None:
+def test_the_models_text_pings_no_channel() -> None:
     for call in ("<!channel>", "<!here|x>", "<!everyone>", "<!subteam^S1>", "<!HERE>"):
         assert call not in words_of(f"hey {call}")
     assert words_of("<!-- a comment --> <!doctype html>") == "<!-- a comment --> <!doctype html>"
@@ -68,7 +68,7 @@ def test_an_empty_message_is_refused() -> None:
             post_of(queued(text))
 
 
-def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
+def test_steps_are_below_the_text_only_during_the_turn() -> None:
     steps = (
         Step(key="1", title="Read the page", state="done"),
         Step(key="2", title="Write the file", state="running"),
@@ -95,7 +95,7 @@ def test_a_key_is_read_back_from_a_history() -> None:
 
 
 @given(MARKDOWN)
-def test_every_part_of_every_text_is_taken_by_slack(text: str) -> None:
+def test_every_part_of_any_text_is_valid(text: str) -> None:
     for part in split_markdown(text, limit=200, measure=measure):
         assert measure(part) <= 200 or len(part) <= 2
         if part.strip():
@@ -131,11 +131,11 @@ def test_a_home_shows_titles_lists_and_links_in_blocks() -> None:
 
 
 @given(MARKDOWN)
-def test_every_text_makes_a_home_that_slack_takes(text: str) -> None:
+def test_any_text_makes_a_valid_home_tab(text: str) -> None:
     check(view_of(queued(text, buttons=(YES, NO)))["blocks"], limit=100)
 
 
-def test_the_words_of_a_file_hold_no_address_that_slack_would_look_up() -> None:
+def test_a_files_comment_has_no_address_to_unfurl() -> None:
     said = caption_of("**Here**: [it](https://a.b/c?x&y) or https://d.e and <!here>\n\n- <f@g.h>")
     assert said == (
         "*Here*: it `https://a.b/c?x&amp;y` or `https://d.e` and &lt;!here&gt;\n\n"
@@ -154,14 +154,14 @@ def test_a_home_is_never_empty_and_never_too_long() -> None:
 @pytest.mark.parametrize(
     "words", ["short & <sweet>", "a" * 4000, "<" * 1000, "é" * 2000, "a & b " * 650, "x" * 1300]
 )
-def test_the_text_beside_blocks_is_whole_where_it_fits(words: str) -> None:
+def test_the_fallback_text_is_complete_if_it_fits(words: str) -> None:
     fallback = update_of(queued(words))["text"]
     assert len(fallback.encode()) <= 4000
     assert html.unescape(fallback) == words or len(html.escape(words, quote=False).encode()) > 4000
 
 
 @pytest.mark.parametrize("words", ["a" * 4001, "<" * 1001, "é" * 2001, "&€🙂" * 3000])
-def test_a_longer_one_is_cut_between_letters_and_says_so(words: str) -> None:
+def test_a_longer_fallback_is_cut_between_characters(words: str) -> None:
     fallback = update_of(queued(words))["text"]
     assert 3980 <= len(fallback.encode()) <= 4000
     assert words.startswith(html.unescape(fallback.removesuffix("…")))

@@ -1,4 +1,4 @@
-"""What is set about Slack is read strictly."""
+"""Slack's settings are parsed strictly."""
 
 import pytest
 
@@ -62,6 +62,8 @@ def test_every_setting_is_read() -> None:
         (TOKENS | {"streaming": "perhaps"}, "should be true or false"),
     ],
 )
-def test_what_can_not_be_used_is_said_in_a_sentence(options: dict[str, str], sentence: str) -> None:
+def test_an_invalid_setting_is_reported_in_a_sentence(
+    options: dict[str, str], sentence: str
+) -> None:
     with pytest.raises(ValueError, match=sentence):
         create(options)

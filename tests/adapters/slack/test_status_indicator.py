@@ -1,4 +1,4 @@
-"""People see that the bot is at work, and that it is no more."""
+"""Status indicators appear while the bot works, and are removed afterwards."""
 
 import pytest
 
@@ -12,7 +12,7 @@ YES = Button(key="yes", label="Yes")
 SESSIONS, ASSISTANT = "agents.sessions.setStatus", "assistant.threads.setStatus"
 
 
-async def test_an_agents_session_is_processing_until_the_last_words(
+async def test_an_agents_session_is_processing_until_the_answer(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     dialogue = slack.dm(ANNA)
@@ -31,7 +31,7 @@ async def test_an_agents_session_is_processing_until_the_last_words(
         assert slack.status(dialogue, said) == "active"
 
 
-async def test_the_sign_of_an_earlier_process_goes_with_the_last_words(
+async def test_an_earlier_processs_status_is_removed_with_the_answer(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -43,7 +43,7 @@ async def test_the_sign_of_an_earlier_process_goes_with_the_last_words(
         assert slack.status(slack.dm(ANNA), said) == "active"
 
 
-async def test_last_words_are_said_even_if_the_sign_stays(
+async def test_the_answer_is_sent_even_if_the_status_stays(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -55,7 +55,7 @@ async def test_last_words_are_said_even_if_the_sign_stays(
         assert slack.texts(slack.dm(ANNA)) == ["There."]
 
 
-async def test_an_app_that_is_no_agent_shows_the_assistants_sign(
+async def test_an_assistant_app_shows_the_assistants_status(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.is_agent = False
@@ -72,7 +72,7 @@ async def test_an_app_that_is_no_agent_shows_the_assistants_sign(
         assert len(called(slack, SESSIONS)) == 1
 
 
-async def test_an_app_that_is_neither_is_asked_once_and_shows_nothing(
+async def test_a_classic_app_is_tried_once_and_shows_nothing(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.is_agent = slack.is_assistant = False
@@ -87,7 +87,7 @@ async def test_an_app_that_is_neither_is_asked_once_and_shows_nothing(
 
 
 @pytest.mark.parametrize("is_agent", [True, False])
-async def test_what_kind_of_app_it_is_decides_whether_a_conversation_is_a_thread(
+async def test_the_kind_of_app_decides_whether_a_conversation_is_a_thread(
     slack: SlackEmulator, inlet: FakeInlet, is_agent: bool
 ) -> None:
     slack.is_agent = is_agent

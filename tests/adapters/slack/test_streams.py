@@ -1,4 +1,4 @@
-"""An answer grows by Slack's own streaming where it can, and by edits where it can't."""
+"""Answers stream by Slack's own API where possible, and by edits elsewhere."""
 
 import pytest
 
@@ -16,7 +16,7 @@ YES = Button(key="yes", label="Yes")
 
 
 async def asked(slack: SlackEmulator, inlet: FakeInlet) -> OutboundMessage:
-    """A message that answers a question which Anna asked the agent."""
+    """A message that answers Anna's question to the agent."""
     await slack.says(ANNA, "How much is it?")
     (event,) = await inlet.receives(1)
     address = read(event).address
@@ -34,7 +34,7 @@ def shown(slack: SlackEmulator) -> list[str]:
 
 
 def words_sent(slack: SlackEmulator) -> list[str]:
-    """What each call added to a stream."""
+    """Return the text that each call added to a stream."""
     return [
         "".join(chunk.get("text", "") for chunk in parameters.get("chunks") or [])
         for name, parameters in slack.calls
@@ -64,7 +64,7 @@ async def test_an_answer_grows_by_what_is_new_and_ends_with_its_key(
         assert shown(slack) == ["Six."]
 
 
-async def test_in_a_room_slack_is_told_who_is_answered(
+async def test_a_stream_in_a_room_names_its_recipient(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("general", members=(ANNA,))
@@ -77,7 +77,7 @@ async def test_in_a_room_slack_is_told_who_is_answered(
         assert call["recipient_team_id"] == slack.team_id
 
 
-async def test_where_it_is_not_known_who_is_answered_no_stream_is_begun(
+async def test_without_a_recipient_no_stream_is_started(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     room = slack.channel("general", members=(ANNA,))
@@ -106,7 +106,9 @@ async def test_steps_are_shown_as_slack_shows_tasks(slack: SlackEmulator, inlet:
         assert streaming.shown == "Hm, no"
 
 
-async def test_the_last_words_leave_no_step_running(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_the_final_text_leaves_no_step_running(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
     async with running(slack, inlet) as adapter:
         message = await asked(slack, inlet)
         steps = tuple(
@@ -118,7 +120,7 @@ async def test_the_last_words_leave_no_step_running(slack: SlackEmulator, inlet:
         assert [task["status"] for task in answer.tasks] == ["complete", "error", "complete"]
 
 
-async def test_words_that_were_taken_back_end_the_stream_and_the_whole_is_changed(
+async def test_changed_text_ends_the_stream_and_edits_the_message(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -131,7 +133,7 @@ async def test_words_that_were_taken_back_end_the_stream_and_the_whole_is_change
         assert len(called(slack, "chat.update")) == 2
 
 
-async def test_a_stream_that_slack_has_ended_goes_on_as_edits(
+async def test_a_stream_ended_by_slack_continues_as_edits(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -143,7 +145,7 @@ async def test_a_stream_that_slack_has_ended_goes_on_as_edits(
         assert shown(slack) == ["Let me see: five."]
 
 
-async def test_a_stream_that_the_person_stopped_takes_the_last_words_as_an_edit(
+async def test_a_stream_stopped_by_the_person_gets_the_final_text_as_an_edit(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -169,7 +171,7 @@ async def test_a_stream_of_an_earlier_process_is_ended_by_the_next(
 
 @pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
 @pytest.mark.parametrize("method", ["chat.appendStream", "chat.stopStream"])
-async def test_an_addition_in_doubt_never_stands_there_twice(
+async def test_an_append_with_unknown_delivery_is_not_repeated(
     slack: SlackEmulator, inlet: FakeInlet, kind: faults.FaultKind, method: str
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -186,7 +188,7 @@ async def test_an_addition_in_doubt_never_stands_there_twice(
 
 
 @pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
-async def test_a_beginning_in_doubt_is_found_by_its_words(
+async def test_a_stream_start_with_unknown_delivery_is_found_by_its_text(
     slack: SlackEmulator, inlet: FakeInlet, kind: faults.FaultKind
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -253,7 +255,7 @@ async def test_too_many_streams_at_once_are_posts(slack: SlackEmulator, inlet: F
 
 
 @pytest.mark.parametrize("code", ["streaming_state_conflict", "message_not_found"])
-async def test_where_no_stream_can_begin_now_the_words_are_posted(
+async def test_if_no_stream_can_start_the_text_is_posted(
     slack: SlackEmulator, inlet: FakeInlet, code: str
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -274,7 +276,7 @@ async def test_streaming_that_is_turned_off_is_never_tried(
         assert not called(slack, "chat.startStream")
 
 
-async def test_a_message_that_is_deleted_while_it_grows_is_gone(
+async def test_a_streamed_message_that_is_deleted_is_reported(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet) as adapter:
@@ -299,9 +301,7 @@ async def test_steps_are_lines_where_nothing_streams(
         await until(lambda: shown(slack) == ["Five."])
 
 
-async def test_a_call_to_everybody_that_comes_in_two_halves_calls_nobody(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_split_channel_mention_pings_nobody(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet) as adapter:
         message = await asked(slack, inlet)
         sent = await adapter.send(grown(message, "hey <!cha"))
@@ -312,10 +312,10 @@ async def test_a_call_to_everybody_that_comes_in_two_halves_calls_nobody(
         assert final.shown == "hey <\u200b!channel>!"
 
 
-async def test_a_whole_answer_that_is_found_as_a_stream_is_no_stream_any_more(
+async def test_a_complete_answer_found_as_a_stream_is_ended(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
-    """A process began it, never heard so, and died; the answer was no longer than its beginning."""
+    """A process started it, got no response and died; the answer was complete."""
     async with running(slack, inlet) as adapter:
         message = await asked(slack, inlet)
         newest = adapter.newest(message.address)

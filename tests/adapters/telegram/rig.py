@@ -1,4 +1,4 @@
-"""A running adapter on the emulated Bot API, and waits for what it does."""
+"""A running adapter on the emulated Bot API, and conditions to wait for."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ def settings_for(api: TelegramEmulator, **changes: object) -> TelegramSettings:
 async def running(
     api: TelegramEmulator, inlet: FakeInlet, **changes: object
 ) -> AsyncIterator[TelegramAdapter]:
-    """An adapter that is connected."""
+    """A connected adapter."""
     adapter = TelegramAdapter(settings_for(api, **changes))
     task = asyncio.create_task(adapter.run(inlet))
     try:

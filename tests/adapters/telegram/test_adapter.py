@@ -1,4 +1,4 @@
-"""The adapter against the Bot API: what comes in, what goes out, what breaks."""
+"""The adapter and the Bot API: inbound, outbound, and faults."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,10 +42,10 @@ def inlet() -> FakeInlet:
     return FakeInlet()
 
 
-# What comes in
+# Inbound
 
 
-async def test_an_update_is_confirmed_only_once_it_is_stored(
+async def test_an_update_is_confirmed_after_it_is_stored(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet):
@@ -58,7 +58,7 @@ async def test_an_update_is_confirmed_only_once_it_is_stored(
     assert len(inlet.handed_over) == 4
 
 
-async def test_what_a_dead_process_had_not_stored_comes_again(
+async def test_updates_not_stored_before_a_crash_are_repeated(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     deaf = FakeInlet(refusals=10**6)
@@ -69,7 +69,7 @@ async def test_what_a_dead_process_had_not_stored_comes_again(
         assert len(await inlet.receives(1)) == 1
 
 
-async def test_poison_is_stored_like_anything_and_stops_nothing(
+async def test_a_malformed_update_is_stored_and_stops_nothing(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -86,7 +86,7 @@ async def test_poison_is_stored_like_anything_and_stops_nothing(
         await api.wait_for(lambda: not api.pending)
 
 
-async def test_updates_without_numbers_do_not_make_it_spin(
+async def test_updates_without_numbers_cause_no_busy_loop(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet, longest_pause=0.3, poll_timeout=1) as adapter:
@@ -131,7 +131,7 @@ async def test_an_edit_of_a_message_comes_in_under_its_own_number(
         ]
 
 
-# What goes out
+# Outbound
 
 
 async def test_a_message_is_text_with_entities_and_never_a_preview(
@@ -150,9 +150,7 @@ async def test_a_message_is_text_with_entities_and_never_a_preview(
         assert shown.link_preview == {"is_disabled": True}
 
 
-async def test_an_edit_that_changes_nothing_is_done(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_edit_without_changes_succeeds(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         sent = await adapter.send(to(ANNA, "same"))
         await adapter.edit(to(ANNA, "same"), sent)
@@ -160,7 +158,7 @@ async def test_an_edit_that_changes_nothing_is_done(
         assert api.messages(ANNA)[0].history == ["same"]
 
 
-async def test_a_reply_to_a_deleted_message_is_sent_all_the_same(
+async def test_a_reply_to_a_deleted_message_is_sent(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -177,7 +175,7 @@ async def test_an_empty_message_is_never_sent(api: TelegramEmulator, inlet: Fake
         assert api.calls["sendMessage"] == 0
 
 
-async def test_the_strangest_texts_get_through(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_unusual_texts_are_sent(api: TelegramEmulator, inlet: FakeInlet) -> None:
     texts = ["😀" * 4000, "שלום\u202e עולם", "a\u200bb", "x\x00y\ud800", "> " * 500 + "deep"]
     texts += ["*_`~[" * 700, "| a |\n|---|\n" + "| b |\n" * 900, "&lt;b&gt; <b>x</b>"]
     async with running(api, inlet) as adapter:
@@ -199,7 +197,7 @@ async def test_the_menu_is_published(api: TelegramEmulator, inlet: FakeInlet) ->
     assert api.commands[1]["description"] == "x" * 256
 
 
-async def test_the_pace_is_telegrams_unless_it_is_lifted(api: TelegramEmulator) -> None:
+async def test_the_rate_limit_is_telegrams_unless_disabled(api: TelegramEmulator) -> None:
     options = {"token": api.token, "base_url": api.base_url}
     assert create(options).pace.per_second == 30
     pace = create(options).pace
@@ -209,7 +207,7 @@ async def test_the_pace_is_telegrams_unless_it_is_lifted(api: TelegramEmulator) 
     assert lifted.edit_interval == 0.2
 
 
-# What breaks
+# Faults
 
 
 @pytest.mark.parametrize(
@@ -229,7 +227,7 @@ async def test_the_pace_is_telegrams_unless_it_is_lifted(api: TelegramEmulator) 
         (faults.refused("Unauthorized", 401), AdapterStopped, AdapterStopped, AdapterStopped),
     ],
 )
-async def test_every_failure_has_this_wings_name(
+async def test_every_failure_is_mapped(
     api: TelegramEmulator,
     inlet: FakeInlet,
     fault: Fault,
@@ -252,7 +250,7 @@ async def test_every_failure_has_this_wings_name(
             assert api.token.partition(":")[2] not in str(caught.value)
 
 
-async def test_a_pause_is_as_long_as_telegram_asks_and_in_one_chat_only(
+async def test_a_rate_limit_has_telegrams_length_in_one_chat(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -287,14 +285,14 @@ async def test_a_message_that_can_not_be_edited_is_gone(
                 await adapter.edit(to(ANNA, "x"), PlatformMessageId(str(message_id)))
 
 
-async def test_a_chat_that_is_none_is_rejected(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_an_invalid_chat_is_rejected(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         queued = to(ANNA, "x")
         with pytest.raises(Rejected):
             await adapter.send(replace(queued, address=replace(queued.address, chat_id="@nobody")))
 
 
-async def test_a_call_before_or_after_the_run_has_surely_no_effect(
+async def test_a_call_before_or_after_the_run_has_no_effect(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     with pytest.raises(Unreachable):
@@ -306,7 +304,7 @@ async def test_a_call_before_or_after_the_run_has_surely_no_effect(
     assert adapter.health().state == "stopped"
 
 
-async def test_no_server_at_all_is_told_from_a_silent_one(
+async def test_a_missing_server_is_distinguished_from_a_silent_one(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet, answer_timeout=0.2) as adapter:
@@ -319,7 +317,7 @@ async def test_no_server_at_all_is_told_from_a_silent_one(
             await adapter.send(to(ANNA, "hello?"))
 
 
-# How it fares
+# Health
 
 
 async def test_a_wrong_token_is_named_plainly(api: TelegramEmulator, inlet: FakeInlet) -> None:
@@ -363,7 +361,7 @@ async def test_a_start_without_telegram_waits_for_it(
     [faults.http(502), faults.internal(), faults.DROP, faults.LOSE, faults.garbage(),
      faults.retry_after(0), faults.refused("Bad Request: odd"), faults.blocked()],
 )  # fmt: skip
-async def test_polling_outlives_every_failure(
+async def test_polling_survives_every_failure(
     api: TelegramEmulator, inlet: FakeInlet, fault: Fault
 ) -> None:
     async with running(api, inlet, poll_timeout=1) as adapter:
@@ -390,7 +388,9 @@ async def test_a_failure_is_logged_once_and_without_the_token(
     assert api.token.partition(":")[2] not in caplog.text
 
 
-async def test_a_dead_line_shows_in_the_health(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_a_dead_connection_shows_in_the_health(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
     async with running(api, inlet, poll_timeout=6, silence_margin=-5.0) as adapter:
         alive_at = adapter.health().alive_at
         assert alive_at is not None
@@ -431,7 +431,7 @@ async def test_another_program_on_the_same_token_is_named(
     rival.cancel()
 
 
-async def test_the_last_poll_of_a_killed_process_is_outlived(
+async def test_the_last_poll_of_a_killed_process_does_no_harm(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     api.fail(

@@ -1,4 +1,4 @@
-"""Buttons go out in rows and presses come back with their keys, stored before they are answered."""
+"""Buttons are sent in rows, and presses are stored before they are answered."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_a_press_below_a_message_that_is_too_old_has_its_chat() -> None:
 @pytest.mark.parametrize(
     "changes", [{"data": "other"}, {"data": ""}, {"message": None}, {"from": None}]
 )
-def test_a_press_of_what_is_not_ours_is_of_no_concern(changes: dict[str, Any]) -> None:
+def test_a_press_on_a_foreign_message_is_ignored(changes: dict[str, Any]) -> None:
     assert read(press(**changes)) is None
 
 
@@ -97,7 +97,7 @@ def test_the_longest_key_fits_and_is_read_again() -> None:
     assert read_key(key.data) == "k" * 40
 
 
-async def test_as_many_buttons_as_are_promised_are_taken(
+async def test_the_promised_number_of_buttons_is_accepted(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -108,7 +108,7 @@ async def test_as_many_buttons_as_are_promised_are_taken(
         assert shown.labels == [str(n) for n in range(MOST_BUTTONS)]
 
 
-async def test_styles_are_told_to_telegram(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_styles_are_sent_to_telegram(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO, LATER)))
         (shown,) = api.messages(ANNA)
@@ -134,7 +134,7 @@ async def test_a_press_is_answered_only_once_it_is_stored(
     [faults.refused("Bad Request: query is too old"), faults.DROP, faults.http(502),
      faults.retry_after(30), faults.blocked(), faults.refused("Unauthorized", 401)],
 )  # fmt: skip
-async def test_a_press_that_can_not_be_answered_counts_all_the_same(
+async def test_a_press_that_cannot_be_answered_counts(
     api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault
 ) -> None:
     async with running(api, inlet) as adapter:

@@ -1,4 +1,4 @@
-"""Files come in and go out through Telegram, within its limits and ours."""
+"""Files are received and sent within Telegram's limits and ours."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ async def test_an_attachment_is_fetched_as_it_was_sent(
 
 @pytest.mark.parametrize("is_length_reported", [True, False])
 @pytest.mark.parametrize("reported", [None, 3])
-async def test_a_file_is_never_read_beyond_the_limit_whatever_is_told(
+async def test_a_file_is_never_read_beyond_the_limit_whatever_its_stated_size(
     api: TelegramEmulator, inlet: FakeInlet, reported: int | None, is_length_reported: bool
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -69,7 +69,7 @@ async def test_a_file_is_never_read_beyond_the_limit_whatever_is_told(
         assert len(await adapter.fetch(attached(size=reported), most_bytes=MOST)) == MOST
 
 
-async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for(
+async def test_a_file_with_a_too_large_stated_size_is_not_requested(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -82,14 +82,14 @@ async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for(
         assert api.calls["file"] == 0
 
 
-async def test_telegrams_own_limit_is_told(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_telegrams_own_limit_is_reported(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await api.says(ANNA, None, **document(file_id="d1", size=20_000_001))
         with pytest.raises(Rejected, match="larger than the 20 MB"):
             await adapter.fetch(attached(), most_bytes=50_000_000)
 
 
-async def test_a_file_that_is_gone_is_told(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_a_missing_file_is_reported(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await api.says(ANNA, None, **document(file_id="d1"))
         for file_id in ("d1", "never", ""):
@@ -103,7 +103,7 @@ async def test_a_file_that_is_gone_is_told(api: TelegramEmulator, inlet: FakeInl
     [(faults.DROP, Unreachable), (faults.http(502), Unreachable),
      (faults.retry_after(9), RateLimited)],
 )  # fmt: skip
-async def test_a_fetch_that_breaks_has_this_wings_name(
+async def test_a_failed_fetch_is_mapped(
     api: TelegramEmulator,
     inlet: FakeInlet,
     method: str,
@@ -154,7 +154,7 @@ async def test_names_of_files_may_be_in_any_script(api: TelegramEmulator, inlet:
 @pytest.mark.parametrize(
     ("data", "text"), [(b"", "x"), (b"x", "y" * 1025), (b"x" * 50_000_001, "x")]
 )
-async def test_a_file_that_telegram_would_not_take_is_never_sent(
+async def test_an_invalid_file_is_never_sent(
     api: TelegramEmulator, inlet: FakeInlet, data: bytes, text: str
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -176,7 +176,7 @@ async def test_the_largest_file_is_taken(api: TelegramEmulator, inlet: FakeInlet
     [(faults.DROP, Unsure), (faults.LOSE, Unsure), (faults.http(502), Unsure),
      (faults.retry_after(9), RateLimited), (faults.blocked(), ChatGone)],
 )  # fmt: skip
-async def test_a_file_that_does_not_get_through_has_this_wings_name(
+async def test_a_failed_upload_is_mapped(
     api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault, expected: type[AdapterError]
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -215,7 +215,7 @@ async def test_a_file_whose_answer_was_lost_is_found_among_texts_and_they_beside
     assert [shown.history for shown in api.messages(ANNA)[1:]] == [["first"], [text], ["second"]]
 
 
-async def test_uploads_do_not_keep_words_waiting(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_uploads_do_not_delay_text(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         api.fail("sendDocument", kind=faults.HANG)
         upload = asyncio.create_task(adapter.send(carrying(TABLE)))

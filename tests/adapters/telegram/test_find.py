@@ -1,4 +1,4 @@
-"""An unsure message is found again by edits that change nothing."""
+"""Messages with unknown delivery are found by edits that change nothing."""
 
 from collections.abc import AsyncIterator
 
@@ -72,9 +72,7 @@ async def test_a_message_that_never_arrived_is_not_found(
         assert api.texts(ANNA) == ["before"]
 
 
-async def test_later_messages_of_ours_are_left_alone(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
+async def test_later_messages_are_left_alone(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         before = await adapter.send(to(ROOM, "before"))
         api.fail("sendMessage", kind=faults.DROP)
@@ -94,7 +92,7 @@ async def test_without_a_place_to_start_nothing_is_claimed(
 
 
 @pytest.mark.parametrize("fault", [faults.DROP, faults.http(502)])
-async def test_a_search_that_breaks_claims_nothing(
+async def test_a_failed_search_claims_nothing(
     api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -120,7 +118,7 @@ async def test_more_messages_than_can_be_looked_through_leave_it_unsure(
         assert api.calls["editMessageText"] == 100
 
 
-def test_private_chats_share_a_count_and_supergroups_have_their_own() -> None:
+def test_private_chats_share_a_counter_and_supergroups_have_their_own() -> None:
     recent_ids = RecentIds()
     recent_ids.note_updates(
         [
@@ -137,7 +135,7 @@ def test_private_chats_share_a_count_and_supergroups_have_their_own() -> None:
     assert recent_ids.candidates(ANNA, 10).are_more
 
 
-def test_what_is_remembered_has_an_end() -> None:
+def test_the_memory_of_messages_is_bounded() -> None:
     recent_ids = RecentIds()
     for number in range(1, 5001):
         recent_ids.note_sent(ROOM, number)

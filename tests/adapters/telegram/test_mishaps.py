@@ -1,4 +1,4 @@
-"""No error of the SDK gets past the wire."""
+"""Every error of the SDK is translated."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""A page written as Telegram's HTML."""
+"""Pages as Telegram's HTML."""
 
 import pytest
 

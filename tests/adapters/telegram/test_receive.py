@@ -1,4 +1,4 @@
-"""An update of Telegram becomes a message of a person."""
+"""Updates of Telegram become messages of people."""
 
 import contextlib
 import json
@@ -47,7 +47,7 @@ def test_a_command_stays_text() -> None:
     assert read_message("/start abc", entities=[entity]).text == "/start abc"
 
 
-def test_in_a_group_only_what_is_meant_for_the_bot_is_addressed() -> None:
+def test_in_a_group_only_messages_to_the_bot_are_addressed() -> None:
     assert not in_group("hello all").is_addressed
     assert not in_group("hello @other", ("mention", 6, 6)).is_addressed
     assert in_group("hello @talaria_bot", ("mention", 6, 12)).is_addressed
@@ -79,7 +79,7 @@ def test_a_mention_without_a_username_counts_by_its_id() -> None:
         ("line\n@talaria_bot\nline", 5, "line\n\nline"),
     ],
 )
-def test_the_bots_own_name_is_cut_out(text: str, place: int, words: str) -> None:
+def test_the_bots_own_name_is_removed(text: str, place: int, words: str) -> None:
     found = in_group(text, ("mention", place, 12))
     assert (found.is_addressed, found.text) == (True, words)
 
@@ -106,7 +106,7 @@ def test_a_caption_is_text_with_its_own_entities() -> None:
     assert (found.attachments[0].file_id, found.attachments[0].size) == ("L", 77)
 
 
-def test_a_topic_is_a_place_of_its_own() -> None:
+def test_a_topic_is_its_own_place() -> None:
     found = read_message("x", chat=GROUP, message_thread_id=31, is_topic_message=True)
     assert found.address == Address(chat_id="-100777", thread_id="31", is_direct=False)
     assert found.room_title == "Friends"
@@ -116,7 +116,7 @@ def test_a_chain_of_replies_is_no_topic() -> None:
     assert read_message("x", chat=GROUP, message_thread_id=31).address.thread_id is None
 
 
-def test_opening_a_topic_is_not_answered_by_every_message_in_it() -> None:
+def test_messages_in_a_topic_are_no_replies_to_its_start() -> None:
     root = {
         "message_id": 31,
         "from": BOT,
@@ -130,7 +130,7 @@ def test_opening_a_topic_is_not_answered_by_every_message_in_it() -> None:
     assert (found.quote, found.is_addressed) == (None, False)
 
 
-def test_an_answer_quotes_what_it_answers() -> None:
+def test_a_reply_quotes_its_original() -> None:
     answered = {"message_id": 4, "from": BOT, "chat": GROUP, "date": 1, "text": "One. Two."}
     assert read_message("why?", reply_to_message=answered).quote == Quote(
         author="Talaria", text="One. Two.", is_ours=True, sent_at=1000
@@ -159,7 +159,7 @@ def test_an_answer_to_another_chat_quotes_it_too() -> None:
         ({"type": "chat", "sender_chat": {"id": -1, "title": "Club"}, "date": 1}, "Club"),
     ],
 )
-def test_forwarded_words_are_not_the_senders_own(origin: dict[str, object], author: str) -> None:
+def test_forwarded_text_is_not_the_senders_own(origin: dict[str, object], author: str) -> None:
     assert read_message("Fwd", forward_origin=origin).forwarded_from == author
     assert read_message("Own").forwarded_from is None
 
@@ -209,7 +209,7 @@ def test_what_is_not_text_is_an_attachment(
         {},
     ],
 )
-def test_what_is_no_conversation_of_a_person_is_passed_over(update: dict[str, object]) -> None:
+def test_updates_not_from_people_are_ignored(update: dict[str, object]) -> None:
     assert read({"update_id": 9} | update) is None
 
 
@@ -234,7 +234,7 @@ def test_what_is_no_conversation_of_a_person_is_passed_over(update: dict[str, ob
         [],
     ],
 )
-def test_poison_is_named_as_such(update: object) -> None:
+def test_a_malformed_update_is_a_value_error(update: object) -> None:
     with pytest.raises(ValueError):
         read(update)
 
@@ -263,9 +263,7 @@ FIELDS = st.sampled_from(
 
 @pytest.mark.slow
 @given(JSON, st.dictionaries(FIELDS, JSON))
-def test_no_update_can_do_more_harm_than_a_value_error(
-    update: object, fields: dict[str, object]
-) -> None:
+def test_any_update_is_parsed_or_a_value_error(update: object, fields: dict[str, object]) -> None:
     for strange in (update, {"update_id": 1, "message": message("x", **fields)}):
         with contextlib.suppress(ValueError):
             read(strange)
@@ -283,7 +281,7 @@ def test_text_comes_in_as_it_was_written() -> None:
         assert read_message(text).text == text
 
 
-def test_what_no_store_takes_is_replaced() -> None:
+def test_unstorable_characters_are_replaced() -> None:
     payload = pack({"message": message("placeholder")}, ME, now=0).replace(
         "placeholder", "a\\u0000\\ud83d"
     )

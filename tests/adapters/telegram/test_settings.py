@@ -1,4 +1,4 @@
-"""What is set about Telegram is read strictly."""
+"""Telegram's settings are parsed strictly."""
 
 import pytest
 
@@ -43,6 +43,8 @@ def test_every_setting_is_read() -> None:
         (TOKEN | {"poll_timeout": "0"}, "from 1 to 86400"),
     ],
 )
-def test_what_can_not_be_used_is_said_in_a_sentence(options: dict[str, str], sentence: str) -> None:
+def test_an_invalid_setting_is_reported_in_a_sentence(
+    options: dict[str, str], sentence: str
+) -> None:
     with pytest.raises(ValueError, match=sentence):
         create(options)

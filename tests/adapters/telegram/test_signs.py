@@ -1,4 +1,4 @@
-"""Taking messages away, showing that one was seen, counting who reads along."""
+"""Deleting messages, reactions, and member counts."""
 
 from collections.abc import AsyncIterator
 
@@ -27,9 +27,7 @@ def inlet() -> FakeInlet:
     return FakeInlet()
 
 
-async def test_a_message_is_taken_away_once_and_that_is_enough(
-    api: TelegramEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_message_is_deleted_once(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         sent = await adapter.send(to(ANNA, "oops"))
         await adapter.delete(HERE, sent)
@@ -38,7 +36,7 @@ async def test_a_message_is_taken_away_once_and_that_is_enough(
         await adapter.delete(HERE, PlatformMessageId("99999"))
 
 
-async def test_a_message_that_is_too_old_to_be_taken_away_is_told(
+async def test_a_message_too_old_to_delete_is_reported(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -48,7 +46,7 @@ async def test_a_message_that_is_too_old_to_be_taken_away_is_told(
             await adapter.delete(HERE, sent)
 
 
-async def test_eyes_are_shown_and_taken_away(api: TelegramEmulator, inlet: FakeInlet) -> None:
+async def test_eyes_are_shown_and_removed(api: TelegramEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         said = PlatformMessageId(str(await api.says(ANNA, "hello")))
         for seen, indicators in ((True, ["👀"]), (True, ["👀"]), (False, []), (False, [])):
@@ -56,7 +54,7 @@ async def test_eyes_are_shown_and_taken_away(api: TelegramEmulator, inlet: FakeI
             assert api.world.reactions == {(ANNA, int(said)): indicators}
 
 
-async def test_a_sign_that_can_not_be_shown_is_told(
+async def test_a_reaction_that_cannot_be_shown_is_reported(
     api: TelegramEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -72,7 +70,7 @@ async def test_a_sign_that_can_not_be_shown_is_told(
     ("fault", "expected"),
     [(faults.DROP, Unsure), (faults.http(502), Unreachable), (faults.blocked(), ChatGone)],
 )
-async def test_a_sign_that_breaks_has_this_wings_name(
+async def test_a_failed_reaction_is_mapped(
     api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault, expected: type[AdapterError]
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -103,7 +101,7 @@ async def test_everybody_but_the_bot_is_counted(api: TelegramEmulator, inlet: Fa
         {"linked_chat_id": -1_002_000_000_001},
     ],
 )
-async def test_who_reads_a_public_group_or_one_of_a_channel_can_not_be_told(
+async def test_readers_of_public_groups_cannot_be_counted(
     api: TelegramEmulator, inlet: FakeInlet, names: dict[str, object]
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -125,7 +123,7 @@ async def test_the_creator_of_a_group_is_known_unless_they_hide(
 
 
 @pytest.mark.parametrize("method", ["getChat", "getChatMemberCount"])
-async def test_a_count_that_breaks_is_told(
+async def test_a_failed_count_is_reported(
     api: TelegramEmulator, inlet: FakeInlet, method: str
 ) -> None:
     async with running(api, inlet) as adapter:

@@ -20,7 +20,7 @@ BOT = {"id": 4242, "is_bot": True, "first_name": "Talaria", "username": "Talaria
 
 
 def message(text: str | None = None, /, **fields: Any) -> dict[str, Any]:
-    """A message of Anna to the bot alone, unless the fields say otherwise."""
+    """A direct message of Anna's, unless the fields say otherwise."""
     reported: dict[str, Any] = {
         "message_id": 5,
         "from": ANNA,

@@ -1,4 +1,4 @@
-"""How a connection fares is told truly, and said once in the log."""
+"""Connection health is reported correctly, and logged once."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ def test_a_run_that_was_cancelled_was_shut_down() -> None:
     )
 
 
-def test_what_only_a_person_can_mend_stays_in_the_health() -> None:
+def test_a_fault_that_needs_a_person_stays_in_the_health() -> None:
     state = ConnectionHealth("Pigeon")
     with pytest.raises(AdapterStopped), state.running():
         raise AdapterStopped("Feed it.")
@@ -58,10 +58,10 @@ def test_a_run_begins_anew_after_it_was_stopped() -> None:
     assert state.detail == "Pigeon was shut down."
 
 
-def test_silence_counts_as_a_dead_line_only_while_it_is_said_to_be_connected() -> None:
+def test_silence_is_a_fault_only_while_connected() -> None:
     state = ConnectionHealth("Pigeon", silence=-1)
     state.note("connected")
-    assert state.health().state == "connected"  # nothing was heard yet
+    assert state.health().state == "connected"  # nothing was received yet
     state.note_alive()
     assert state.health().state == "disconnected"
     assert state.health().detail == "Pigeon has been silent for 0 s."
@@ -69,7 +69,7 @@ def test_silence_counts_as_a_dead_line_only_while_it_is_said_to_be_connected() -
     assert state.health().detail == "It rains."
 
 
-def test_without_a_bound_silence_is_no_matter() -> None:
+def test_without_a_limit_silence_is_no_fault() -> None:
     state = ConnectionHealth("Pigeon")
     state.note_alive()
     state.note("connected")

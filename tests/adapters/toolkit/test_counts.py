@@ -1,4 +1,4 @@
-"""Counts of people are remembered only where that can't give anything away."""
+"""Member counts are cached only where that reveals nothing."""
 
 import pytest
 
@@ -19,13 +19,13 @@ class Room:
 
 
 @pytest.mark.parametrize("people", [2, 40, None])
-async def test_others_are_taken_to_be_there_still(people: int | None) -> None:
+async def test_other_members_are_cached(people: int | None) -> None:
     counts, room = MemberCounts(60), Room(people, 1)
     assert [await counts.count("room", room.report) for _ in range(3)] == [people] * 3
     assert room.asked == 1
 
 
-async def test_that_nobody_else_is_there_is_asked_every_time() -> None:
+async def test_an_empty_room_is_counted_every_time() -> None:
     counts, room = MemberCounts(60), Room(1, 1, 0, 2, 1)
     assert [await counts.count("room", room.report) for _ in range(5)] == [1, 1, 0, 2, 2]
 
@@ -36,12 +36,12 @@ async def test_each_room_is_counted_by_itself() -> None:
     assert await counts.count("two", Room(7).report) == 7
 
 
-async def test_what_is_too_old_is_asked_again() -> None:
+async def test_an_old_count_is_refreshed() -> None:
     counts, room = MemberCounts(0), Room(3, 4)
     assert [await counts.count("room", room.report) for _ in range(2)] == [3, 4]
 
 
-async def test_nothing_is_remembered_of_a_question_that_failed() -> None:
+async def test_a_failed_count_is_not_cached() -> None:
     async def fail() -> int:
         raise Unreachable("gone")
 

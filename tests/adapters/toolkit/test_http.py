@@ -1,4 +1,4 @@
-"""Wires over HTTP read no further than they may, and name what broke."""
+"""HTTP reads are limited, and failures are distinguished."""
 
 from collections.abc import AsyncIterator
 
@@ -48,7 +48,7 @@ def test_a_pause_is_as_long_as_it_is_asked_for(header: str, wait: float) -> None
     assert read_wait(header, default=5) == wait
 
 
-async def test_what_never_left_is_told_from_what_may_have_arrived() -> None:
+async def test_unsent_requests_are_distinguished_from_possibly_applied_ones() -> None:
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientConnectorError) as refused:
             await session.get("http://127.0.0.1:1/")
@@ -71,7 +71,7 @@ async def test_what_never_left_is_told_from_what_may_have_arrived() -> None:
     ],
 )
 @pytest.mark.parametrize("lost", [Unsure, Unreachable])
-def test_what_got_no_clear_answer_is_lost(
+def test_a_request_without_a_clear_response_is_unknown(
     error: Exception, sentence: str, lost: type[AdapterError]
 ) -> None:
     found = name_mishap(error, "Pigeon", lost=lost)

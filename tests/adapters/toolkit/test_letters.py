@@ -1,11 +1,11 @@
-"""Names and texts of strangers do no harm wherever they are shown or stored."""
+"""Names and texts of strangers are safe to show and store."""
 
 import pytest
 
 from adapters.toolkit.text import count_units, plain_name, plain_text
 
 
-def test_a_text_keeps_all_that_can_be_stored() -> None:
+def test_a_text_keeps_everything_storable() -> None:
     assert plain_text("a\x00b\ud800c\n\u202ed") == "a\ufffdb\ufffdc\n\u202ed"
 
 

@@ -25,7 +25,7 @@ from tests.adapters.markdown_texts import MARKDOWN
 
 
 def words_of(blocks: Iterable[Block]) -> str:
-    """Everything that a reader of the tree can read."""
+    """Return everything readable in the tree."""
     found: list[str] = []
     for block in blocks:
         match block:
@@ -126,7 +126,7 @@ def test_a_line_below_a_paragraph_is_a_rule_and_no_heading() -> None:
     ],
     ids=["quotes", "lists", "numbers", "tight quotes", "indented lists", "wide table"],
 )  # fmt: skip
-def test_an_absurd_text_is_taken_as_it_stands(text: str) -> None:
+def test_an_absurd_text_is_plain_text(text: str) -> None:
     assert re.sub(r"\s", "", words_of(parse(text))) == re.sub(r"\s", "", text)
 
 
@@ -134,14 +134,14 @@ def test_an_absurd_text_is_taken_as_it_stands(text: str) -> None:
     "mark",
     ["[", "![", "*", "**a ", "`a ", "<", "[a](", "~~a ", "*a_ ", "&", "\\", "> ", "|", "[]("],
 )
-def test_no_text_holds_the_loop_for_long(mark: str) -> None:
+def test_no_text_blocks_the_loop_for_long(mark: str) -> None:
     begun = time.process_time()
     parse(mark * (4096 // len(mark)))
     assert time.process_time() - begun < 1.0
 
 
 @given(MARKDOWN)
-def test_every_letter_of_every_text_is_in_the_tree(text: str) -> None:
+def test_every_character_of_any_text_is_in_the_tree(text: str) -> None:
     letters = set(re.findall(r"[^\W\d_]", text)) - set(re.findall(r"[^\W\d_]", _unread(text)))
     assert letters <= set(words_of(parse(text)) + _addresses(parse(text)))
 
@@ -156,7 +156,7 @@ def _addresses(blocks: Iterable[Block]) -> str:
 
 
 @given(st.text(alphabet=st.sampled_from("ab .,!?()'\n😀é-1#"), max_size=60))
-def test_the_short_way_for_plain_text_says_what_the_parser_says(text: str) -> None:
+def test_the_fast_path_for_plain_text_matches_the_parser(text: str) -> None:
     if is_plain(text):
         by_hand = parse(text)
         # A backslash before punctuation is markup that changes nothing but the way taken.

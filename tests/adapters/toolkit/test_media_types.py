@@ -1,4 +1,4 @@
-"""Files are sorted by what they are said to be."""
+"""Files have a kind by media type or name."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_the_media_type_tells_the_kind(media_type: str | None, kind: str) -> Non
     assert kind_of(media_type) == kind
 
 
-def test_attachments_are_told_by_their_names_or_kinds() -> None:
+def test_attachments_are_described_by_name_or_kind() -> None:
     found = (
         Attachment(kind="document", file_id="1", name="a.pdf"),
         Attachment(kind="voice", file_id="2"),

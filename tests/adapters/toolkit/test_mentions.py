@@ -1,4 +1,4 @@
-"""The bot's name leaves no gap in what was said to it."""
+"""Removing the bot's name from a message leaves no gap."""
 
 import pytest
 

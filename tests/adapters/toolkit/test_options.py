@@ -1,4 +1,4 @@
-"""What people set about a platform is read strictly, and a wrong setting is told in a sentence."""
+"""Platform settings are parsed strictly, and invalid ones reported in a sentence."""
 
 from collections.abc import Callable
 
@@ -14,20 +14,20 @@ def options(**given: str) -> Options:
     return Options("Pigeon", given, known=KNOWN)
 
 
-def test_an_unknown_setting_is_told_with_the_known_ones() -> None:
+def test_an_unknown_setting_is_reported_with_the_known_ones() -> None:
     with pytest.raises(
         ValueError, match='Pigeon has no setting "pase"; it has pace, loud, url, na'
     ):
         options(pase="1")
 
 
-def test_what_is_not_set_is_the_default() -> None:
+def test_a_missing_setting_is_the_default() -> None:
     found = options()
     assert (found.text("name"), found.text("name", "Bo"), found.number("pace", 2)) == ("", "Bo", 2)
     assert (found.switch("loud", default=True), found.address("url", URL)) == (True, URL)
 
 
-def test_what_is_set_is_read() -> None:
+def test_settings_are_read() -> None:
     found = options(name=" Bo ", pace=" 1.5 ", loud="False", url="http://127.0.0.1:8/api/")
     assert (found.text("name"), found.number("pace", 2)) == ("Bo", 1.5)
     assert found.switch("loud", default=True) is False
@@ -57,7 +57,7 @@ def test_an_empty_text_is_not_set() -> None:
         ),
     ],
 )
-def test_what_can_not_be_used_is_told(
+def test_an_invalid_setting_is_reported(
     given: dict[str, str], read: Callable[[Options], object], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match="Pigeon's") as reported:

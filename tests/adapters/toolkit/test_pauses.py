@@ -1,4 +1,4 @@
-"""Pauses grow up to a bound and heed what a platform asks for."""
+"""Pauses between retries grow up to a limit and obey a platform's wish."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ async def test_each_pause_is_longer_up_to_the_bound() -> None:
     assert sum(found) <= 0.31 + 0.3  # a busy machine is late, but not for ever
 
 
-async def test_what_worked_makes_the_next_pause_short_again() -> None:
+async def test_success_resets_the_pause() -> None:
     pauses = Backoff(60, first=0.002)
     for _ in range(6):
         await waited(pauses)

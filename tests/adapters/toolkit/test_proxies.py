@@ -1,4 +1,4 @@
-"""A proxy is found where the environment names one, and passwords of other programs are let be."""
+"""Proxies come from the environment, and netrc passwords are not used."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
-def test_without_a_word_there_is_no_proxy() -> None:
+def test_there_is_no_proxy_by_default() -> None:
     assert not has_proxy(SLACK)
 
 
@@ -36,7 +36,7 @@ def test_an_address_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert has_proxy("https://example.org/api/")
 
 
-async def test_passwords_in_netrc_do_not_get_in_slacks_way(
+async def test_netrc_passwords_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     netrc = tmp_path / "netrc"

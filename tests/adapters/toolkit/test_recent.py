@@ -1,4 +1,4 @@
-"""What was put in longest ago is forgotten first."""
+"""The oldest entry is forgotten first."""
 
 from adapters.toolkit.caches import BoundedDict
 
@@ -12,14 +12,14 @@ def test_the_oldest_is_forgotten() -> None:
     assert "c" in recent
 
 
-def test_what_is_put_in_again_is_the_newest() -> None:
+def test_an_entry_added_again_is_the_newest() -> None:
     recent: BoundedDict[str, int] = BoundedDict(2)
     for place, key in enumerate("abac"):
         recent.put(key, place)
     assert [recent.get(key) for key in "abc"] == [2, None, 3]
 
 
-def test_what_is_dropped_is_gone_and_may_be_dropped_again() -> None:
+def test_an_entry_can_be_dropped_twice() -> None:
     recent: BoundedDict[str, int] = BoundedDict()
     recent.put("a", 1)
     recent.drop("a")

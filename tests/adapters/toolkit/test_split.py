@@ -1,4 +1,4 @@
-"""A text is cut without losing a word, and no part is longer than it may be."""
+"""Text is split without losing a word, into parts within the limit."""
 
 import re
 import time
@@ -38,7 +38,7 @@ def test_no_text_is_lost_and_every_part_fits(text: str, limit: int) -> None:
 
 
 @given(st.text(max_size=300), st.integers(min_value=1, max_value=40))
-def test_running_text_comes_back_whole(text: str, limit: int) -> None:
+def test_plain_text_can_be_rejoined(text: str, limit: int) -> None:
     text = FENCE.sub("", text)
     assert re.sub(r"\s", "", "".join(split(text, limit))) == re.sub(r"\s", "", text)
 
@@ -47,7 +47,7 @@ LETTERS = ["👩‍👩‍👧", "🇩🇪", "🇫🇷", "👍🏽", "e\u0301\u0
 
 
 @given(st.lists(st.sampled_from(LETTERS), max_size=80))
-def test_no_letter_of_several_indicators_is_cut(letters: list[str]) -> None:
+def test_no_grapheme_is_cut(letters: list[str]) -> None:
     rest = letters
     for part in split("".join(letters), 24):
         taken = 0
@@ -58,7 +58,7 @@ def test_no_letter_of_several_indicators_is_cut(letters: list[str]) -> None:
     assert not rest
 
 
-def test_a_text_that_fits_is_left_as_it_is() -> None:
+def test_a_text_that_fits_is_unchanged() -> None:
     assert split("  a\n\n```\nb\n```\n", 100) == ("  a\n\n```\nb\n```\n",)
 
 

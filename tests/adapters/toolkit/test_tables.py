@@ -1,4 +1,4 @@
-"""Tables in letters of one width stand in straight columns."""
+"""Monospaced tables have straight columns."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def test_wide_letters_take_two_columns_and_marks_none() -> None:
     ]
 
 
-def test_a_cell_is_spelled_by_whoever_asks() -> None:
+def test_the_caller_renders_cells() -> None:
     (table,) = parse("|a|\n|-|\n|b|")
     assert isinstance(table, Table)
     assert draw(table, spell=lambda runs: f"<{spell(runs)}\n>") == "<a >\n----\n<b >"

@@ -1,4 +1,4 @@
-"""What a platform sends is read field by field, and nothing odd gets through."""
+"""Platform payloads are parsed field by field, and invalid values rejected."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from adapters.toolkit.text import inside, number_in, part, parts, text_in, words_in
 
 
-def test_what_is_there_is_read() -> None:
+def test_present_fields_are_read() -> None:
     source = {"one": {"a": 1}, "many": [{"b": 2}], "count": 3, "said": "hi"}
     assert part(source, "one") == inside(source, "one") == {"a": 1}
     assert parts(source, "many") == [{"b": 2}]
@@ -16,7 +16,7 @@ def test_what_is_there_is_read() -> None:
 
 
 @pytest.mark.parametrize("source", [{}, {"x": None}])
-def test_what_is_not_there_is_nothing_or_the_default(source: dict[str, Any]) -> None:
+def test_missing_fields_are_none_or_the_default(source: dict[str, Any]) -> None:
     assert part(source, "x") is None
     assert inside(source, "x") == {}
     assert parts(source, "x") == []
@@ -25,14 +25,14 @@ def test_what_is_not_there_is_nothing_or_the_default(source: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("read", [number_in, text_in])
-def test_what_has_to_be_there_is_asked_for_by_name(read: Any) -> None:
+def test_missing_required_fields_are_named(read: Any) -> None:
     with pytest.raises(ValueError, match='"x" should be a'):
         read({}, "x")
 
 
 @pytest.mark.parametrize("read", [part, inside, parts, number_in, text_in, words_in])
 @pytest.mark.parametrize("odd", [True, 1.5, ["a"], [{}, None]])
-def test_what_is_something_else_is_refused(read: Any, odd: object) -> None:
+def test_wrong_types_are_refused(read: Any, odd: object) -> None:
     with pytest.raises(ValueError, match='"x" should be a'):
         read({"x": odd}, "x")
 

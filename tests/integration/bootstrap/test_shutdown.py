@@ -1,4 +1,4 @@
-"""The end of a gateway, in order or not: nothing is lost, doubled or left behind by it."""
+"""A gateway's end, orderly or not, loses, repeats and leaves nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,8 +29,8 @@ running = partial(harnesses.running, timings=harnesses.quick(first_words=0.0))
 
 
 @pytest.fixture
-async def complaints() -> AsyncIterator[list[dict[str, Any]]]:
-    """What the event loop complained of: errors in callbacks, in tasks nobody looked at."""
+async def loop_errors() -> AsyncIterator[list[dict[str, Any]]]:
+    """Errors that the event loop reported: in callbacks, and in tasks nobody awaited."""
     found: list[dict[str, Any]] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: found.append(context))
@@ -39,7 +39,7 @@ async def complaints() -> AsyncIterator[list[dict[str, Any]]]:
 
 
 class Gate:
-    """A point that a model's play reaches, and does not pass before it may."""
+    """A point in a model's play that it does not pass before it may."""
 
     def __init__(self) -> None:
         self.reached, self.open = asyncio.Event(), asyncio.Event()
@@ -51,7 +51,7 @@ class Gate:
 
 @dataclass
 class SlowChat(FakeChat):
-    """A platform that has a message long before it says so."""
+    """A platform that stores a message long before it responds."""
 
     sent: asyncio.Event = field(default_factory=asyncio.Event)
     answer: asyncio.Event = field(default_factory=asyncio.Event)
@@ -80,7 +80,7 @@ async def counts(harness: Harness) -> tuple[int, int, int]:
     return one, two, three
 
 
-async def test_a_live_message_goes_on_in_the_next_process(tmp_path: Path) -> None:
+async def test_a_live_message_continues_in_the_next_process(tmp_path: Path) -> None:
     chat, gate = FakeChat(), Gate()
     words, answer = ask(RECALL, text="Looking for tea")
     async with running(tmp_path, FakeModel([words, gate.hold, answer]), chat=chat):
@@ -94,7 +94,7 @@ async def test_a_live_message_goes_on_in_the_next_process(tmp_path: Path) -> Non
     assert [shown.text for shown in chat.shown] == ["Green."]
 
 
-async def test_an_opening_that_was_under_way_at_the_end_is_found_and_goes_on(
+async def test_a_live_message_in_flight_at_the_end_is_found_and_continued(
     tmp_path: Path,
 ) -> None:
     chat = SlowChat()
@@ -112,7 +112,7 @@ async def test_an_opening_that_was_under_way_at_the_end_is_found_and_goes_on(
     assert chat.looked == ["Looking for tea"]
 
 
-async def test_an_opening_that_never_left_is_dropped_and_the_answer_comes_once(
+async def test_an_unsent_live_message_is_dropped_and_the_answer_sent_once(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat()
@@ -133,7 +133,7 @@ async def test_an_opening_that_never_left_is_dropped_and_the_answer_comes_once(
     assert [shown.text for shown in chat.shown] == ["Green."]
 
 
-async def test_an_answer_that_was_under_way_at_the_end_is_seen_once(tmp_path: Path) -> None:
+async def test_an_answer_in_flight_at_the_end_is_seen_once(tmp_path: Path) -> None:
     chat = SlowChat()
     async with running(tmp_path, FakeModel(say("Green.")), chat=chat, **AT_ONCE):
         await chat.says("tea?", id=100)
@@ -145,7 +145,7 @@ async def test_an_answer_that_was_under_way_at_the_end_is_seen_once(tmp_path: Pa
     assert [shown.texts for shown in chat.shown] == [["Green."]]
 
 
-async def test_the_end_waits_for_an_answer_that_is_under_way(tmp_path: Path) -> None:
+async def test_shutdown_waits_for_an_answer_in_flight(tmp_path: Path) -> None:
     chat = SlowChat()
     async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as harness:
         await chat.says("tea?", id=100)
@@ -156,7 +156,7 @@ async def test_the_end_waits_for_an_answer_that_is_under_way(tmp_path: Path) -> 
     assert chat.looked == [], "there was never a doubt"
 
 
-async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_path: Path) -> None:
+async def test_shutdown_does_not_wait_for_an_open_question(tmp_path: Path) -> None:
     chat = FakeChat()
     question = call("ask", '{"question": "Which?", "options": ["Red", "Blue"]}')
     async with asyncio.timeout(10):  # less than the grace time
@@ -171,8 +171,8 @@ async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_pa
         assert await counts(harness) == (0, 0, 0)
 
 
-async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
-    tmp_path: Path, complaints: list[dict[str, Any]]
+async def test_an_abrupt_end_leaves_no_task_timer_or_error(
+    tmp_path: Path, loop_errors: list[dict[str, Any]]
 ) -> None:
     timings = harnesses.quick(first_words=0.0, first_indicator=0.0)
     before = asyncio.all_tasks()
@@ -191,10 +191,10 @@ async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
     for _ in range(5):
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == before
-    assert complaints == []
+    assert loop_errors == []
 
 
-async def test_what_breaks_beside_the_gateway_ends_it_and_is_raised(tmp_path: Path) -> None:
+async def test_an_error_in_a_companion_ends_the_gateway_and_is_raised(tmp_path: Path) -> None:
     before = asyncio.all_tasks()
 
     async def fail(gateway: Gateway) -> None:

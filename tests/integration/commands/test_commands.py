@@ -1,4 +1,4 @@
-"""Slash commands: how they are read, listed and obeyed, twice in a row and while a turn runs."""
+"""Slash commands: parsed, listed and run, also repeatedly and during a turn."""
 
 import asyncio
 import re
@@ -20,7 +20,7 @@ from tests.integration.harness import Harness, running
 
 
 class Gate:
-    """A point that a model's play reaches, and does not pass before it may."""
+    """A point in a model's play that it does not pass before it may."""
 
     def __init__(self) -> None:
         self.reached, self.open = asyncio.Event(), asyncio.Event()
@@ -65,7 +65,7 @@ def test_what_is_a_command(text: str, read: tuple[str, str] | None) -> None:
     assert parse_command(text) == read
 
 
-def test_names_are_unlike_and_fit_every_menu() -> None:
+def test_names_are_unique_and_fit_every_menu() -> None:
     names = [command.name for command in (*COMMANDS, *HIDDEN)]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch("[a-z0-9_]{1,32}", name) for name in names)
@@ -90,13 +90,13 @@ def test_each_command_of_the_catalog_has_a_handler() -> None:
         bind({name: run for name, run in handlers.items() if name != "stop"}, wrap)
 
 
-def test_the_menu_shows_what_everybody_may_use() -> None:
+def test_the_menu_shows_commands_for_everybody() -> None:
     names = [entry.name for entry in make_menu(COMMANDS)]
     assert "help" in names
     assert "approve" not in names
 
 
-async def test_help_shows_an_owner_what_only_owners_may(tmp_path: Path) -> None:
+async def test_help_shows_owners_their_commands(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.says("/help all")
         shown = await harness.chat.sees_text("/whoami")
@@ -116,7 +116,7 @@ async def test_help_is_short_and_names_the_rest(tmp_path: Path) -> None:
         assert len(shown.text.splitlines()) < 16
 
 
-async def test_who_is_approved_may_conversation_at_once(tmp_path: Path) -> None:
+async def test_an_approved_person_is_answered_at_once(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello Ben.")), TALARIA_ACCESS__ALLOW="") as harness:
         ben = {"user": "2", "chat": "2", "name": "Ben"}
         await harness.chat.says(f"/claim {harness.gateway.claim_code}")
@@ -137,7 +137,7 @@ async def test_who_is_approved_may_conversation_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["approve", "claim"])
-async def test_a_code_that_is_missing_is_asked_for(tmp_path: Path, command: str) -> None:
+async def test_a_missing_code_is_asked_for(tmp_path: Path, command: str) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.says(f"/claim {harness.gateway.claim_code}")
         await harness.chat.says(f"/{command}")
@@ -153,7 +153,7 @@ async def test_whoami_tells_name_accounts_and_zone(tmp_path: Path) -> None:
         assert "Europe/Madrid" in shown.text
 
 
-async def test_retrying_twice_at_once_tries_once(tmp_path: Path) -> None:
+async def test_two_retries_at_once_try_once(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel(say("One."), [gate.hold, *say("Two.")])
     async with running(tmp_path, model) as harness:
@@ -170,7 +170,7 @@ async def test_retrying_twice_at_once_tries_once(tmp_path: Path) -> None:
         assert await states(harness, "inbox") == ["done"] * 3
 
 
-async def test_retry_sends_again_what_could_not_be_delivered(tmp_path: Path) -> None:
+async def test_retry_sends_undelivered_messages_again(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         harness.chat.plan(ChatGone("blocked"))
         await harness.chat.says("do it")
@@ -201,7 +201,7 @@ async def test_retry_never_reaches_into_somebody_elses_conversation(tmp_path: Pa
         await harness.chat.sees_text(general.RETRY_NOTHING())
 
 
-async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
+async def test_new_ends_a_running_turn_and_starts_a_session(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
@@ -223,7 +223,7 @@ async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(
         ]
 
 
-async def test_what_waits_when_new_is_said_is_answered_in_the_new_session(tmp_path: Path) -> None:
+async def test_messages_queued_before_new_are_answered_in_the_new_session(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold], say("Afresh."))
     async with running(tmp_path, model) as harness:
@@ -238,7 +238,7 @@ async def test_what_waits_when_new_is_said_is_answered_in_the_new_session(tmp_pa
         assert await states(harness, "inbox") == ["done"] * 3
 
 
-async def test_queue_without_words_counts_what_waits(tmp_path: Path) -> None:
+async def test_queue_without_text_counts_queued_messages(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
     async with running(tmp_path, model) as harness:
@@ -255,7 +255,7 @@ async def test_queue_without_words_counts_what_waits(tmp_path: Path) -> None:
         await harness.chat.sees_text("Two.")
 
 
-async def test_queued_messages_are_turns_in_their_order_and_what_follows_joins_the_last(
+async def test_queued_messages_are_turns_in_order_and_the_last_takes_what_follows(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
@@ -274,7 +274,7 @@ async def test_queued_messages_are_turns_in_their_order_and_what_follows_joins_t
         assert len(latest) == 3
 
 
-async def test_a_stop_ends_the_running_turn_and_not_what_is_queued(tmp_path: Path) -> None:
+async def test_stop_ends_the_running_turn_but_not_queued_ones(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold], say("Two."))
     async with running(tmp_path, model) as harness:

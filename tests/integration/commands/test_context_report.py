@@ -1,4 +1,4 @@
-"""`/context`: what fills a talk's context, in numbers that are what the model was sent."""
+"""`/context`: a conversation's context, in the numbers that the model was sent."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -14,7 +14,7 @@ from tests.integration.turns.test_prompt_purity import Talker, dialogue
 
 
 class Counting(Talker):
-    """Counts twice what is estimated, as a provider may; all but 100 tokens were cached."""
+    """Counts double the estimate, as a provider may; all but 100 tokens were cached."""
 
     def __init__(self, *plays: Play) -> None:
         super().__init__(*plays)
@@ -47,7 +47,7 @@ def number(pattern: str, text: str) -> int:
     return int(found[1].replace(",", ""))
 
 
-async def test_the_numbers_are_those_of_what_was_sent(tmp_path: Path) -> None:
+async def test_the_numbers_match_the_request(tmp_path: Path) -> None:
     tmp_path.joinpath("AGENTS.md").write_text("Use tabs. " * 100)
     search = call("recall", '{"query": "tea"}')
     model = Counting(say("Hello."), ask(search), say("Nothing is noted of tea. " * 20))
@@ -84,8 +84,8 @@ async def test_the_numbers_are_those_of_what_was_sent(tmp_path: Path) -> None:
     )
 
 
-async def test_in_a_room_only_what_its_prompt_holds_is_counted(tmp_path: Path) -> None:
-    """The private memory is long; in the room nothing of it is read, and nothing told."""
+async def test_a_room_counts_only_its_own_prompt(tmp_path: Path) -> None:
+    """The private memory is long, but the room neither sees nor counts it."""
     notes = [
         ask(call("memory", f'{{"action": "add", "target": "user", "text": "{word * 20}"}}', word))
         for word in ("secret", "hidden")

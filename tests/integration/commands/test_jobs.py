@@ -1,4 +1,4 @@
-"""/jobs and /sethome: what they show, whom they obey, and that each thing is done once."""
+"""/jobs and /sethome: what they show, who may use them, and that each acts once."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,23 +23,23 @@ from gateway.commands.catalog import COMMANDS
 from gateway.commands.jobs import JobCommands
 from gateway.texts import jobs as jobs_texts
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.shared_harness import SharedHarness
-from tests.integration.sides import Side
 
 ZONE = "Europe/Berlin"
 PLACE = Target(kind="place", platform="fake", chat='["1",null,true]')
 
 
 @asynccontextmanager
-async def berlin(tmp_path: Path) -> AsyncIterator[tuple[Harness, Side, Clock]]:
+async def berlin(tmp_path: Path) -> AsyncIterator[tuple[Harness, ChatAccount, Clock]]:
     """A gateway in which Ana is known, at noon of a Friday."""
     clock = Clock(2026, 11, 20, 11, 0)
     async with running(tmp_path, FakeModel(), now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as harness:
-        side = Side(harness, "1", "Ana")
-        await side.says("/whoami")
-        yield harness, side, clock
+        account = ChatAccount(harness, "1", "Ana")
+        await account.says("/whoami")
+        yield harness, account, clock
 
 
 async def add(
@@ -94,7 +94,7 @@ async def runs(harness: Harness, number: int) -> list[Run]:
     return await harness.read(lambda c: job_runs.list_of_job(c, job_id=one.id, limit=9))
 
 
-async def test_there_are_none_at_first(tmp_path: Path) -> None:
+async def test_a_new_person_has_no_jobs(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (_, ana, _clock):
         assert await ana.says("/jobs") == jobs_texts.NONE()
         assert await ana.says("/jobs 7") == "There's no job 7 here. /jobs lists them."
@@ -104,13 +104,13 @@ async def test_there_are_none_at_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "said", ["pause", "pause x", "please stop", "3 pause", "from", "drop 3 no", "pause 3 4", "²"]
 )
-async def test_what_is_not_understood_is_answered_with_how(tmp_path: Path, said: str) -> None:
+async def test_unknown_arguments_are_answered_with_the_usage(tmp_path: Path, said: str) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         await add(harness, clock)
         assert await ana.says(f"/jobs {said}") == jobs_texts.USAGE(number=3)
 
 
-async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: Path) -> None:
+async def test_jobs_are_listed_with_description_next_run_and_buttons(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         first = await add(harness, clock)
         second = await add(harness, clock, "Tea", zone="Asia/Tokyo")
@@ -131,7 +131,7 @@ async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: 
         ]
 
 
-async def test_a_long_list_fits_into_a_message_and_goes_on(tmp_path: Path) -> None:
+async def test_a_long_list_is_split_into_pages(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = [await add(harness, clock, f"{number} {'x' * 70}") for number in range(30)]
         shown = await ana.says("/jobs")
@@ -146,7 +146,7 @@ async def test_a_long_list_fits_into_a_message_and_goes_on(tmp_path: Path) -> No
         assert len(harness.chat.shown[-1].labels) <= 15
 
 
-async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path) -> None:
+async def test_a_job_is_shown_in_full_with_its_runs(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(
             harness,
@@ -198,7 +198,7 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
         assert len(shown) < 2000
 
 
-async def test_pausing_and_resuming_is_written_down_and_wakes_the_clock(tmp_path: Path) -> None:
+async def test_pausing_and_resuming_is_audited_and_wakes_the_scheduler(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
         said = await ana.says(f"/jobs pause {made.id}")
@@ -212,7 +212,7 @@ async def test_pausing_and_resuming_is_written_down_and_wakes_the_clock(tmp_path
         assert (await job(harness, made.id)).state == "active"
 
 
-async def test_a_run_asked_for_comes_at_once_and_its_times_stay(tmp_path: Path) -> None:
+async def test_a_manual_run_starts_at_once_and_keeps_the_schedule(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
         said = await ana.says(f"/jobs run {made.id}")
@@ -224,7 +224,7 @@ async def test_a_run_asked_for_comes_at_once_and_its_times_stay(tmp_path: Path) 
         assert "12:00, on request: done" in await ana.says(f"/jobs {made.id}")
 
 
-async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
+async def test_a_running_job_is_not_started_twice(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
 
@@ -240,7 +240,7 @@ async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
         assert len(await runs(harness, made.id)) == 1
 
 
-async def test_an_event_that_comes_twice_runs_a_job_once(tmp_path: Path) -> None:
+async def test_a_repeated_event_runs_a_job_once(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
         for _ in range(2):
@@ -250,7 +250,7 @@ async def test_an_event_that_comes_twice_runs_a_job_once(tmp_path: Path) -> None
         assert len(await runs(harness, made.id)) == 1
 
 
-async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
+async def test_a_dropped_job_is_not_listed(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
         assert await ana.says(f"/jobs drop {made.id}") == jobs_texts.describe_dropped(made)
@@ -261,7 +261,7 @@ async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
         assert "There's no job" in await ana.says(f"/jobs {made.id}")
 
 
-async def test_one_whose_moment_is_past_can_not_go_on(tmp_path: Path) -> None:
+async def test_a_job_whose_time_has_passed_cannot_resume(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock, timing=read_every(3600, clock()))
 
@@ -293,17 +293,17 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
         assert shown.labels == []
 
 
-async def test_nobody_sees_or_changes_what_is_somebody_elses(tmp_path: Path) -> None:
+async def test_nobody_sees_or_changes_another_persons_jobs(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, _, clock):
         made = await add(harness, clock)
-        bob = Side(harness, "2", "Bob")
+        bob = ChatAccount(harness, "2", "Bob")
         assert await bob.says("/jobs") == jobs_texts.NONE()
         for said in ("", "pause ", "resume ", "run ", "drop "):
             assert "There's no job" in await bob.says(f"/jobs {said}{made.id}")
         assert (await job(harness, made.id)) == made
 
 
-async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
+async def test_all_see_a_rooms_jobs_and_two_may_change_them(
     tmp_path: Path,
 ) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
@@ -333,7 +333,7 @@ async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
         assert "**Rent**" in await ana.says("/jobs")
 
 
-async def test_a_press_in_a_room_by_somebody_else_leaves_the_list(tmp_path: Path) -> None:
+async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, _, clock):
         here = SharedHarness(harness=harness, model=harness.model, home=tmp_path)
         await here.says("1", "/jobs", room="den")
@@ -363,7 +363,7 @@ async def home_of(harness: Harness, user: str = "1") -> tuple[str, str] | None:
     return await harness.read(look)
 
 
-async def test_home_is_where_it_is_said_and_can_be_taken_back(tmp_path: Path) -> None:
+async def test_sethome_sets_and_resets_the_home(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, _):
         assert await ana.says("/sethome") == jobs_texts.HOME_HERE()
         assert await home_of(harness) == ("fake", '["1",null,true]')
@@ -372,7 +372,7 @@ async def test_home_is_where_it_is_said_and_can_be_taken_back(tmp_path: Path) ->
         assert await home_of(harness) is None
 
 
-async def test_a_ticket_that_is_good_for_one_answer_is_no_part_of_a_home(tmp_path: Path) -> None:
+async def test_a_home_has_no_one_time_ticket(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, _):
         await ana.says("/sethome", ticket="t1")
         assert await home_of(harness) == ("fake", '["1",null,true]')
@@ -409,7 +409,7 @@ async def hold(harness: Harness, until: int) -> None:
     await harness.gateway.database.write("test", work)
 
 
-async def test_what_is_held_comes_once_quiet_hours_are_taken_back(tmp_path: Path) -> None:
+async def test_deferred_messages_are_sent_when_quiet_hours_are_removed(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         await ana.says("/settings quiet_hours 11:00-18:00")
         await hold(harness, clock() + 6 * 3_600_000)
@@ -417,7 +417,7 @@ async def test_what_is_held_comes_once_quiet_hours_are_taken_back(tmp_path: Path
         await harness.chat.sees_text("Bread is ready.")
 
 
-async def test_what_is_held_waits_for_quiet_hours_that_end_sooner(tmp_path: Path) -> None:
+async def test_deferred_messages_wait_for_shorter_quiet_hours(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         await ana.says("/settings quiet_hours 11:00-18:00")
         await hold(harness, clock() + 6 * 3_600_000)
@@ -427,7 +427,7 @@ async def test_what_is_held_waits_for_quiet_hours_that_end_sooner(tmp_path: Path
         await harness.chat.sees_text("Bread is ready.")
 
 
-async def test_what_is_held_for_a_day_off_comes_once_it_is_none(tmp_path: Path) -> None:
+async def test_deferred_messages_are_sent_when_a_day_off_is_removed(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         await ana.says("/settings days_off fri")
         await hold(harness, clock() + 12 * 3_600_000)
@@ -437,18 +437,20 @@ async def test_what_is_held_for_a_day_off_comes_once_it_is_none(tmp_path: Path) 
         await harness.chat.sees_text("Bread is ready.")
 
 
-async def test_what_is_held_comes_once_the_model_takes_quiet_hours_back(tmp_path: Path) -> None:
+async def test_deferred_messages_are_sent_when_the_model_removes_quiet_hours(
+    tmp_path: Path,
+) -> None:
     clock = Clock(2026, 11, 20, 11, 0)
     model = FakeModel(ask(call("settings", '{"quiet_hours": ""}')), say("Done."))
     async with running(tmp_path, model, now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as harness:
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         await ana.says("/settings quiet_hours 11:00-18:00")
         await hold(harness, clock() + 6 * 3_600_000)
         await ana.says("no quiet hours any more")
         await harness.chat.sees_text("Bread is ready.")
 
 
-async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
+async def test_the_home_tab_shows_the_next_run(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         assert jobs_texts.NO_DIGESTS() in await ana.says("/home")
         await add(harness, clock)

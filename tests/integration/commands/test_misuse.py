@@ -1,4 +1,4 @@
-"""Words, presses and commands turned against somebody else, and bad luck around joining."""
+"""Messages, presses and commands used against somebody else, and faults around linking."""
 
 import asyncio
 from pathlib import Path
@@ -12,22 +12,22 @@ from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import LATER, ChatAccount, code_in, count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import LATER, Side, code_in, count
 
 
-def two(harness: Harness) -> tuple[Side, Side]:
-    return Side(harness, "1", "Ana"), Side(harness, "2", "Ana at work")
+def two(harness: Harness) -> tuple[ChatAccount, ChatAccount]:
+    return ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Ana at work")
 
 
 def find_ana(connection: Connection) -> PersonId:
-    """Who writes as user 1."""
+    """Return the person of user 1."""
     account = people.find_account(connection, platform="fake", user_id="1")
     assert account
     return account.person_id
 
 
-async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memory(
+async def test_a_pending_write_of_a_linked_person_overwrites_no_memory(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel()) as harness:
@@ -65,10 +65,10 @@ async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memor
         assert "Has a desk" in listed
 
 
-async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> None:
+async def test_a_forwarded_message_is_no_command_and_no_answer(tmp_path: Path) -> None:
     model = FakeModel(say("That is a code."), say("Somebody agrees."))
     async with running(tmp_path, model) as harness:
-        mallory, ana = Side(harness, "66", "Mallory"), Side(harness, "1", "Ana")
+        mallory, ana = ChatAccount(harness, "66", "Mallory"), ChatAccount(harness, "1", "Ana")
         code = await mallory.makes_code()
         assert await ana.says(f"/link {code}", forwarded="Mallory") == "That is a code."
         assert mallory.asked() is None
@@ -77,7 +77,7 @@ async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> 
         assert await mallory.person() != await ana.person()
 
 
-async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_path: Path) -> None:
+async def test_a_code_forwarded_to_a_room_is_revoked(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         ana, work = two(harness)
         code = await ana.makes_code()
@@ -86,10 +86,10 @@ async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_pa
         assert await work.says(f"/link {code}") == general.CODE_INVALID()
 
 
-async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_path: Path) -> None:
+async def test_a_forged_press_edits_no_message_without_that_button(tmp_path: Path) -> None:
     chat = FakeChat()
     async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as harness:
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         room = {"chat": "den", "direct": False}
         assert await ana.says("hello", **room) == "The answer."
         answer = next(shown for shown in chat.shown if shown.text == "The answer.")
@@ -98,7 +98,7 @@ async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_p
         assert answer.texts == ["The answer."]
 
 
-async def test_in_a_room_whoami_names_no_account_of_elsewhere(tmp_path: Path) -> None:
+async def test_whoami_in_a_room_names_no_other_account(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         await home.says("/help")
@@ -108,12 +108,12 @@ async def test_in_a_room_whoami_names_no_account_of_elsewhere(tmp_path: Path) ->
         assert "fake:2" in await home.says("/whoami")
 
 
-async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_path: Path) -> None:
-    """In a talk that a room shares, to where only they can read it."""
+async def test_nobody_can_move_another_persons_answer(tmp_path: Path) -> None:
+    """In a room's shared conversation, to a place that only they can read."""
     released = asyncio.Event()
     model = FakeModel([released.wait, *say("For all of you.")])
     async with running(tmp_path, model) as harness:
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         await ana.says("/help")
         await harness.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
@@ -131,15 +131,15 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
         assert answer.ticket is None
 
 
-async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_there(
+async def test_an_account_linked_elsewhere_is_not_called_back(
     tmp_path: Path,
 ) -> None:
-    """Two accounts of Ana were joined to Kim; one left, and is joined to Zoe by now."""
+    """Two accounts of Ana were linked to Kim; one was unlinked and is now linked to Zoe."""
     async with running(tmp_path, FakeModel()) as harness:
-        kim, zoe = Side(harness, "10", "Kim"), Side(harness, "11", "Zoe")
+        kim, zoe = ChatAccount(harness, "10", "Kim"), ChatAccount(harness, "11", "Zoe")
         first, second = two(harness)
-        for side in (kim, zoe, first):
-            await side.says("/help")
+        for sender in (kim, zoe, first):
+            await sender.says("/help")
         ana = await first.person()
         assert ana
         account = NewAccount(platform="fake", user_id="2", display_name="Ana", admitted_by="list")
@@ -158,15 +158,15 @@ async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_
         assert await count(harness, "people", "joined_to IS NOT NULL") == 1
 
 
-async def test_a_name_that_a_stranger_chose_is_no_markdown_for_the_owner(tmp_path: Path) -> None:
+async def test_a_strangers_name_is_no_markdown_for_the_owner(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         await ana.says("/help")
         await harness.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
         harness.gateway.router.forget_known()
-        mallory = Side(harness, "66", "[your code](https://evil.example)")
+        mallory = ChatAccount(harness, "66", "[your code](https://evil.example)")
         code = code_in(await mallory.says("hello"))
         reported = await ana.says(f"/approve {code}")
         assert reported.startswith("`[your code](https://evil.example)`")

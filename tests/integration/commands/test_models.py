@@ -1,4 +1,4 @@
-"""/model: what can be chosen, for oneself and for a job, and what an answer is made with."""
+"""/model: the choices, for a person and for a job, and which model answers."""
 
 from pathlib import Path
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from agent_core.state.jobs.jobs import Options
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import find, give_job, greet, greeted, over
-from tests.integration.sides import Side
 
 SETTINGS: dict[str, Any] = {
     "TALARIA_MODEL__PROVIDER": "anthropic",
@@ -20,10 +20,10 @@ SETTINGS: dict[str, Any] = {
 
 
 async def says(harness: Harness, text: str) -> str:
-    return await Side(harness, "1", "Ana").says(text)
+    return await ChatAccount(harness, "1", "Ana").says(text)
 
 
-async def test_every_configured_model_is_shown_with_its_price_and_what_it_sees(
+async def test_every_configured_model_is_shown_with_price_and_abilities(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
@@ -44,7 +44,7 @@ async def test_every_configured_model_is_shown_with_its_price_and_what_it_sees(
     ]
 
 
-async def test_a_chosen_model_answers_until_it_is_given_back(tmp_path: Path) -> None:
+async def test_a_chosen_model_answers_until_reset(tmp_path: Path) -> None:
     model = FakeModel(*[say("Hi.")] * 3)
     async with running(tmp_path, model, **SETTINGS) as harness:
         await says(harness, "one")
@@ -61,12 +61,12 @@ async def test_a_button_chooses(tmp_path: Path) -> None:
     model = FakeModel(say("Hi."))
     async with running(tmp_path, model, **SETTINGS) as harness:
         await says(harness, "/model")
-        await Side(harness, "1", "Ana").presses("claude-opus-5-5")
+        await ChatAccount(harness, "1", "Ana").presses("claude-opus-5-5")
         await says(harness, "one")
     assert model.requests[0].model == "claude-opus-5-5"
 
 
-async def test_a_choice_that_is_not_configured_any_more_counts_as_none(tmp_path: Path) -> None:
+async def test_a_removed_model_is_no_choice(tmp_path: Path) -> None:
     chat, model = FakeChat(), FakeModel(say("Hi."))
     async with running(tmp_path, FakeModel(), chat=chat, **SETTINGS) as harness:
         await says(harness, "/model openai:my-own")

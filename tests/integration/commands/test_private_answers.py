@@ -1,4 +1,4 @@
-"""Private commands are answered in the direct chat, and strangers' words are not kept."""
+"""Private commands are answered in the direct chat, and strangers' messages are not stored."""
 
 from pathlib import Path
 
@@ -31,12 +31,12 @@ async def test_a_private_command_in_a_room_is_answered_in_the_direct_chat(
         assert COMMANDS[command] in shown["ann"]
 
 
-async def test_without_a_direct_chat_the_room_learns_nothing_but_that(tmp_path: Path) -> None:
+async def test_without_a_direct_chat_the_room_only_learns_that(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         assert await here.says("ann", "/status", room="den") == room_texts.ONLY_IN_DIRECT()
 
 
-async def test_an_answer_that_only_one_person_sees_needs_no_direct_chat(tmp_path: Path) -> None:
+async def test_an_ephemeral_answer_needs_no_direct_chat(tmp_path: Path) -> None:
     chat = FakeChat()
     async with shared_harness(tmp_path, chat=chat) as here:
         fields = {"user": "ann", "name": "ann", "chat": "den", "direct": False, "reply": "t1"}
@@ -47,7 +47,7 @@ async def test_an_answer_that_only_one_person_sees_needs_no_direct_chat(tmp_path
         assert "ann" in chat.shown[0].text
 
 
-async def test_a_slash_command_without_words_for_an_answer_is_answered_all_the_same(
+async def test_a_slash_command_without_text_is_answered(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat()
@@ -60,7 +60,7 @@ async def test_a_slash_command_without_words_for_an_answer_is_answered_all_the_s
         assert replies == [general.COMMAND_TAKEN()]
 
 
-async def test_a_strangers_slash_command_gets_the_sentence_of_a_message(tmp_path: Path) -> None:
+async def test_a_strangers_slash_command_is_answered_like_a_message(tmp_path: Path) -> None:
     chat = FakeChat()
     async with running(tmp_path, FakeModel(), chat=chat, TALARIA_ACCESS__ALLOW="fake:ann"):
         for number, place in enumerate(("eve", "den", "den")):
@@ -82,7 +82,7 @@ def list_strangers(connection: Connection) -> list[tuple[str, int]]:
     return connection.execute("SELECT user_id, messages FROM strangers").fetchall()
 
 
-async def test_of_strangers_and_of_words_to_others_no_word_is_kept(tmp_path: Path) -> None:
+async def test_messages_of_strangers_and_to_others_are_not_stored(tmp_path: Path) -> None:
     chat, model = FakeChat(), FakeModel(say("Hi."), say("A title."))
     async with running(tmp_path, model, chat=chat, TALARIA_ACCESS__ALLOW="fake:ann") as harness:
         for text in ("my canary", "/claim canary", "/link canary"):

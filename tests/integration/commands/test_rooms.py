@@ -1,4 +1,4 @@
-"""/room, /memory and /share: what they show, whom they obey, and what they leave behind."""
+"""/room, /memory and /share: what they show, who may use them, and what they record."""
 
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from tests.fakes.chat import FakeChat
 from tests.integration.shared_harness import SharedHarness, shared_harness
 
 
-async def deeds(here: SharedHarness, who: str) -> list[AuditEntry]:
-    """What was done about a person, or about a room of this name, oldest first."""
+async def list_audited(here: SharedHarness, who: str) -> list[AuditEntry]:
+    """Return the audit rows of a person, or of a room of this name, oldest first."""
 
     def look(connection: Connection) -> list[AuditEntry]:
         person = people.find_by_account(connection, platform="fake", user_id=who)
@@ -38,7 +38,7 @@ async def shared(here: SharedHarness, who: str) -> list[Share]:
     return await here.harness.read(look)
 
 
-async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path) -> None:
+async def test_room_shows_settings_that_only_owners_change(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         said = await here.says("ann", "/room", room="den")
         assert said.startswith("Everyone has a separate conversation with me here (/room person)")
@@ -56,7 +56,7 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
             said = await here.says("ann", f"/room {mode.upper()}", room="den")
             assert said == rooms_texts.describe_new_mode(mode)
             assert f"/room {mode}" in await here.says("ann", "/room", room="den")
-        done = await deeds(here, "den")
+        done = await list_audited(here, "den")
         assert [(deed.actor, deed.action) for deed in done] == [
             ("account:fake:ann", "room.mode")
         ] * 3
@@ -67,7 +67,7 @@ async def test_room_tells_how_it_is_and_only_an_owner_changes_it(tmp_path: Path)
         ]
 
 
-async def test_room_full_asks_and_an_owner_s_other_choice_withdraws_the_question(
+async def test_room_full_asks_and_another_choice_withdraws_the_question(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, chat=FakeChat(people=1)) as here:
@@ -83,14 +83,14 @@ async def test_room_full_asks_and_an_owner_s_other_choice_withdraws_the_question
         await here.harness.chat.sees_text(rooms_texts.FULL_OPENED())
         assert "/room full" in await here.says("ann", "/room", room="den")
         await here.says("ann", "/room person", room="den")
-        assert [deed.detail for deed in await deeds(here, "den")] == [
+        assert [deed.detail for deed in await list_audited(here, "den")] == [
             "person -> person",
             "person -> full",
             "full -> person",
         ]
 
 
-async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> None:
+async def test_memory_shows_both_lists_with_their_visibility(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         assert await here.says("ann", "/memory") == rooms_texts.MEMORY_EMPTY()
         here.remember("ann", "Has a cat", "Has a dog", "Has a debt")
@@ -108,7 +108,7 @@ async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> 
         assert await here.says("bob", "/memory") == rooms_texts.MEMORY_EMPTY()
 
 
-async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path) -> None:
+async def test_forget_drops_only_the_numbered_entry(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat", "Has a dog")
@@ -121,14 +121,14 @@ async def test_forget_drops_the_entry_of_this_number_and_no_other(tmp_path: Path
         assert path.read_text() == "- Has a dog\n"
 
 
-async def test_a_share_in_a_room_prints_nothing_of_the_entry(tmp_path: Path) -> None:
+async def test_share_in_a_room_does_not_print_the_entry(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a canary")
         for text in ("/share 1", "/share 1 here", "/share 1 private", "/share 7", "/share 1 loud"):
             assert "canary" not in await here.says("ann", text, room="den")
         assert await shared(here, "ann") == []
-        assert [deed.action for deed in await deeds(here, "ann")] == [
+        assert [deed.action for deed in await list_audited(here, "ann")] == [
             "memory.share",
             "memory.share",
             "memory.hide",
@@ -146,7 +146,7 @@ async def test_a_share_in_a_room_prints_nothing_of_the_entry(tmp_path: Path) -> 
         ("/share 1 everyone", "den", rooms_texts.AUDIENCE_UNKNOWN(number=1)),
     ],
 )
-async def test_what_is_unclear_shares_nothing(
+async def test_an_unclear_choice_shares_nothing(
     tmp_path: Path, text: str, room: str, said: str
 ) -> None:
     async with shared_harness(tmp_path) as here:
@@ -156,7 +156,7 @@ async def test_what_is_unclear_shares_nothing(
         assert await shared(here, "ann") == []
 
 
-async def test_nobody_shares_what_is_another_s(tmp_path: Path) -> None:
+async def test_nobody_shares_another_persons_entry(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat")
@@ -166,7 +166,7 @@ async def test_nobody_shares_what_is_another_s(tmp_path: Path) -> None:
         assert await shared(here, "ann") == await shared(here, "bob") == []
 
 
-async def test_in_a_shared_room_retry_and_status_know_the_room_s_conversation(
+async def test_retry_and_status_use_the_rooms_conversation(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path) as here:

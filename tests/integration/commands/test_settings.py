@@ -1,4 +1,4 @@
-"""/settings and /verbose: shown, set, refused in a sentence; and what is asked for once."""
+"""/settings and /verbose: shown, set, rejected with a sentence; and questions asked once."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from agent_core.state.people.people import Person
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side, count
 
 
 async def person(harness: Harness) -> Person:
@@ -25,10 +25,10 @@ def facts(model: FakeModel, request: int = -1) -> str:
 
 
 async def says(harness: Harness, text: str) -> str:
-    return await Side(harness, "1", "Ana").says(text)
+    return await ChatAccount(harness, "1", "Ana").says(text)
 
 
-async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) -> None:
+async def test_settings_shows_set_values_and_defaults(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as harness:
         shown = await says(harness, "/settings")
         assert "Time zone: Europe/Paris (default; you haven't set yours)" in shown
@@ -53,7 +53,7 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
         ("verbosity quiet", "Progress: Answers only"),
     ],
 )
-async def test_each_can_be_set_and_is_shown_then(tmp_path: Path, said: str, line: str) -> None:
+async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path, said: str, line: str) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         shown = await says(harness, f"/settings {said}")
         assert shown.startswith(general.SETTING_SAVED())
@@ -61,7 +61,7 @@ async def test_each_can_be_set_and_is_shown_then(tmp_path: Path, said: str, line
         assert line in await says(harness, "/settings")
 
 
-async def test_what_is_taken_back_is_the_gateways_again(tmp_path: Path) -> None:
+async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as harness:
         for said in ("time_zone Asia/Tokyo", "language ja", "quiet_hours night", "days_off fri"):
             await says(harness, f"/settings {said}")
@@ -88,9 +88,7 @@ async def test_what_is_taken_back_is_the_gateways_again(tmp_path: Path) -> None:
         ("time_zone", "Add a value, or off: /settings time_zone"),
     ],
 )
-async def test_what_can_not_be_set_is_said_and_changes_nothing(
-    tmp_path: Path, said: str, sentence: str
-) -> None:
+async def test_invalid_values_are_rejected(tmp_path: Path, said: str, sentence: str) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         await says(harness, "/settings language fr")
         before = await person(harness)
@@ -102,7 +100,7 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         await says(harness, "/settings")
         (message,) = harness.chat.shown
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         await ana.presses(general.QUIET_NIGHT())
         assert "Quiet hours: 22:00-07:00" in message.text
         assert message.labels[-2] == general.QUIET_OFF()
@@ -117,7 +115,7 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
 
 
 async def test_a_press_changes_its_own_setting_and_no_other(tmp_path: Path) -> None:
-    """Also when the message is older than what was set in another way since."""
+    """Even if the message is older than another change."""
     async with running(tmp_path, FakeModel()) as harness:
         await says(harness, "/settings")
         old: Shown = harness.chat.shown[0]
@@ -148,7 +146,7 @@ async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
         assert await says(harness, "/verbose perhaps") == general.VERBOSE_USAGE()
 
 
-async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -> None:
+async def test_a_setting_made_by_the_model_applies_to_the_next_message(tmp_path: Path) -> None:
     model = FakeModel(ask(call("settings", '{"language": "de"}')), say("Gut."), say("Ja."))
     async with running(tmp_path, model) as harness:
         await says(harness, "speak German with me")
@@ -157,7 +155,7 @@ async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -
         assert "Sprache: de" in await says(harness, "/settings")
 
 
-async def test_what_is_not_set_is_asked_for_once(tmp_path: Path) -> None:
+async def test_missing_settings_are_asked_for_once(tmp_path: Path) -> None:
     chat = FakeChat()
     model = FakeModel(say("One."), say("Two."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -184,7 +182,7 @@ async def test_nothing_is_asked_for_in_a_room(tmp_path: Path) -> None:
         assert "quiet hours" in facts(model), "but at the first chance in private"
 
 
-async def test_who_has_set_everything_is_asked_for_nothing(tmp_path: Path) -> None:
+async def test_complete_settings_need_no_question(tmp_path: Path) -> None:
     model = FakeModel(say("One."))
     async with running(tmp_path, model) as harness:
         for said in ("time_zone UTC", "language fr", "quiet_hours night"):
@@ -193,7 +191,7 @@ async def test_who_has_set_everything_is_asked_for_nothing(tmp_path: Path) -> No
         assert "never asked" not in facts(model)
 
 
-async def test_answers_do_not_ring_in_quiet_hours_and_do_again_after(tmp_path: Path) -> None:
+async def test_answers_are_silent_in_quiet_hours_only(tmp_path: Path) -> None:
     model = FakeModel(say("Shh."), say("Morning."))
     async with running(tmp_path, model) as harness:
         await says(harness, "/settings quiet_hours 00:00-23:59")

@@ -1,4 +1,4 @@
-"""Intake: what comes in is kept, read once, in order, and never a reason to fall over."""
+"""Inbound events: stored, read once and in order, and never fatal."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ async def take(harness: Harness, *payloads: str) -> None:
 
 
 async def refuse(harness: Harness, event: str) -> Callable[[], Awaitable[None]]:
-    """Make the store refuse something, as a full disk would; gives what ends that."""
+    """Make the store fail for an event, like a full disk; returns a function that ends it."""
     trigger = f"CREATE TRIGGER no BEFORE {event} BEGIN SELECT RAISE(ABORT, 'no'); END"
     database = harness.gateway.database
     await database.write("test", lambda c: c.execute(trigger))
@@ -46,7 +46,7 @@ async def refuse(harness: Harness, event: str) -> Callable[[], Awaitable[None]]:
     return relent
 
 
-async def test_an_event_that_breaks_its_reader_is_parked(tmp_path: Path) -> None:
+async def test_an_event_that_fails_its_reader_is_parked(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         await take(harness, "{}", "not even JSON")
         await harness.chat.says("hello")
@@ -55,7 +55,7 @@ async def test_an_event_that_breaks_its_reader_is_parked(tmp_path: Path) -> None
         assert [state for state, _ in await states(harness)] == ["dead", "dead", "done"]
 
 
-async def test_an_event_that_breaks_its_reader_does_not_break_the_next_start(
+async def test_an_event_that_fails_its_reader_does_not_break_the_next_start(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel()) as harness:
@@ -73,7 +73,7 @@ async def test_an_event_that_breaks_its_reader_does_not_break_the_next_start(
         assert [state for state, _ in await states(harness)] == ["dead", "done"]
 
 
-async def test_what_can_not_be_stored_is_not_confirmed_and_comes_again(tmp_path: Path) -> None:
+async def test_an_event_that_cannot_be_stored_is_not_acknowledged(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         relent = await refuse(harness, "INSERT ON inbox")
         with pytest.raises(Unreachable):
@@ -85,7 +85,7 @@ async def test_what_can_not_be_stored_is_not_confirmed_and_comes_again(tmp_path:
         assert len(await states(harness)) == 1
 
 
-async def test_nothing_is_taken_in_once_the_gateway_is_closing(tmp_path: Path) -> None:
+async def test_a_closing_gateway_accepts_no_events(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         harness.gateway.router.close()
         with pytest.raises(Unreachable, match="shutting down"):
@@ -107,7 +107,7 @@ async def test_messages_of_one_chat_keep_their_order(tmp_path: Path) -> None:
         assert said == ["first", *SENTENCES]
 
 
-async def test_a_command_whose_reply_the_store_refuses_is_obeyed_once(
+async def test_a_command_whose_reply_cannot_be_stored_runs_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     go = asyncio.Event()
@@ -127,7 +127,7 @@ async def test_a_command_whose_reply_the_store_refuses_is_obeyed_once(
         assert [state for state, _ in await states(harness)] == ["done", "done"]
 
 
-async def test_a_fault_in_our_own_code_is_told_to_whom_we_know(tmp_path: Path) -> None:
+async def test_an_internal_error_is_reported_to_known_people(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         await harness.chat.says("hello")
         await harness.chat.sees(1)
@@ -139,7 +139,7 @@ async def test_a_fault_in_our_own_code_is_told_to_whom_we_know(tmp_path: Path) -
         assert "AttributeError" in reason
 
 
-async def test_a_fault_that_a_stranger_meets_is_told_to_nobody(tmp_path: Path) -> None:
+async def test_an_internal_error_is_not_reported_to_strangers(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
         await harness.chat.says(None, user="666")  # type: ignore[arg-type]
         await harness.at_rest()
@@ -147,7 +147,7 @@ async def test_a_fault_that_a_stranger_meets_is_told_to_nobody(tmp_path: Path) -
         assert [state for state, _ in await states(harness)] == ["dead"]
 
 
-async def test_an_edit_of_what_was_answered_is_done_in_silence(tmp_path: Path) -> None:
+async def test_an_edit_of_an_answered_message_is_silent(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         await harness.chat.says("hello", id=1)
         await harness.chat.sees(1)
@@ -158,7 +158,7 @@ async def test_an_edit_of_what_was_answered_is_done_in_silence(tmp_path: Path) -
         assert [state for state, _ in await states(harness)] == ["done", "done"]
 
 
-async def test_events_of_a_platform_that_is_off_wait_for_it(tmp_path: Path) -> None:
+async def test_events_of_a_disabled_platform_wait(tmp_path: Path) -> None:
     chat = FakeChat()
     async with running(tmp_path, FakeModel(), chat=chat) as harness:
         await refuse(harness, "INSERT ON turns")

@@ -1,4 +1,4 @@
-"""`talaria check`: it finds faults, changes nothing, and asks the running gateway."""
+"""`talaria check` finds faults, changes nothing, and asks the running gateway."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ def test_an_unknown_variable_is_noted_with_the_nearest_name(home: Path) -> None:
     assert "did you mean TALARIA_TURNS__AT_ONCE?" in found["environment"]["text"]
 
 
-def test_half_of_what_a_platform_needs_is_a_fault(home: Path) -> None:
+def test_incomplete_platform_settings_are_a_fault(home: Path) -> None:
     found = findings(home, 2, SLACK_BOT_TOKEN="xoxb-1")
     assert found["slack"]["state"] == "fault"
     assert "SLACK_APP_TOKEN" in found["slack"]["text"]
@@ -107,12 +107,12 @@ def test_a_database_that_can_not_be_opened_is_a_fault(
     assert bytes_below(home) == before
 
 
-def test_a_home_that_lies_too_deep_is_a_fault(home: Path) -> None:
+def test_a_home_with_a_too_long_path_is_a_fault(home: Path) -> None:
     assert "is too long a path" in findings(home / ("d" * 100), 2)["home"]["text"]
 
 
 def test_a_home_below_a_file_is_a_fault(home: Path) -> None:
-    """The doctor says it even where the settings did not stumble over it."""
+    """It is a fault even if loading the settings accepts it."""
     home.write_text("mine")
     found = diagnostics.examine(load({"TALARIA_HOME": str(home.parent)}))
     assert all(one.state != "fault" for one in found)
@@ -186,7 +186,7 @@ async def test_the_environment_of_a_running_gateway_holds_no_token(home: Path) -
     tokens = {"GITHUB_TOKEN": "ghp_" + "a" * 36, "HONCHO_API_KEY": "hch-only-a-test"}
     async with running(home, is_forked=False, **tokens) as gateway:
         for name in ("environ", "cmdline"):
-            try:  # root may look at everybody, whatever a process asks for
+            try:  # root may read every process, whatever its protection
                 shown = await asyncio.to_thread(
                     Path(f"/proc/{gateway.process.pid}/{name}").read_bytes
                 )

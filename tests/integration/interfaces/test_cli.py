@@ -1,4 +1,4 @@
-"""The command line: its words, its exit codes, and what it says when something is wrong."""
+"""The command line: subcommands, exit codes, and error messages."""
 
 import os
 import pkgutil
@@ -36,7 +36,7 @@ KEY = "sk-ant-a-key-that-only-the-emulator-knows"
 
 @pytest.fixture
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home that is not there yet, under a path that is short enough for sockets."""
+    """A home that does not exist yet, with a path short enough for sockets."""
     return tmp_path_factory.mktemp("h") / "home"
 
 
@@ -121,7 +121,7 @@ def test_no_word_at_all_is_answered_with_help_and_code_2(home: Path) -> None:
     assert "Usage: talaria COMMAND" in done.err
 
 
-def test_a_reader_that_has_left_is_no_error(home: Path) -> None:
+def test_a_closed_pipe_is_no_error(home: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -138,7 +138,7 @@ def test_a_reader_that_has_left_is_no_error(home: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["--help", "check"])
-def test_what_is_asked_often_imports_nothing_heavy(home: Path, word: str) -> None:
+def test_frequent_commands_import_nothing_heavy(home: Path, word: str) -> None:
     heavy = {"aiohttp", "telegram", "anthropic", "openai", "prompt_toolkit", "rich", "tzlocal"}
     code = (
         f"import sys; from gateway.__main__ import main; main([{word!r}])\n"
@@ -228,7 +228,7 @@ def key_that_is_missing(_: Path) -> dict[str, str]:
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
-def test_a_bad_start_is_a_sentence_and_writes_nothing_over(
+def test_a_failed_start_is_one_sentence_and_overwrites_nothing(
     home: Path, spoil: Callable[[Path], dict[str, str]], sentence: str
 ) -> None:
     variables = spoil(home)
@@ -243,14 +243,14 @@ def test_a_bad_start_is_a_sentence_and_writes_nothing_over(
 
 
 def reported(done: Done) -> str:
-    """The sentence; only lines of the log may stand before it."""
+    """Return the error sentence; only log lines may precede it."""
     *log, sentence = done.err.splitlines()
     assert all(" INFO " in line or " WARNING " in line for line in log)
     assert sentence.endswith((".", "?"))
     return sentence
 
 
-async def test_a_home_that_is_open_is_left_alone_and_its_process_named(home: Path) -> None:
+async def test_a_home_in_use_is_left_alone_and_its_process_named(home: Path) -> None:
     database = await Database.open(home / "state.db")
     try:
         done = await talaria_beside(home, "run")
@@ -268,7 +268,7 @@ async def test_a_second_gateway_says_so_before_it_looks_for_its_port(home: Path)
         assert await first.stop() == 0
 
 
-async def test_a_port_that_is_taken_is_named(home: Path) -> None:
+async def test_a_used_port_is_named(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(port))
@@ -308,7 +308,7 @@ def mode_of(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-async def test_run_says_what_is_on_and_ends_in_order(home: Path) -> None:
+async def test_run_prints_what_is_enabled_and_stops_normally(home: Path) -> None:
     async with running(home) as gateway:
         assert "scripted: stand-in" in gateway.banner
         assert f"http://127.0.0.1:{gateway.port}/?token=" in gateway.banner
@@ -333,7 +333,7 @@ async def test_run_prints_a_claim_code_for_a_platform_without_an_owner(home: Pat
             assert await gateway.stop() == 0
 
 
-async def test_a_socket_left_by_a_killed_gateway_is_in_nobodys_way(home: Path) -> None:
+async def test_a_socket_left_by_a_killed_gateway_is_replaced(home: Path) -> None:
     async with running(home) as killed:
         assert await killed.stop(signal.SIGKILL) == -signal.SIGKILL
     assert mode_of(home / "gateway.sock") == 0o600
@@ -348,7 +348,7 @@ def test_the_log_and_the_page_are_set_by_variables_too(home: Path) -> None:
 
 
 def test_a_provider_whose_sdk_is_missing_names_the_extra_to_install(tmp_path: Path) -> None:
-    """A module that fails like a missing one stands before the installed SDK on the path."""
+    """A failing module shadows the installed SDK on the path."""
     tmp_path.joinpath("openai.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'openai'\", name='openai')"
     )

@@ -1,4 +1,4 @@
-"""Completion of the command line, in the real shells: somebody types, and presses Tab."""
+"""Command-line completion in real shells: a person types and presses Tab."""
 
 import os
 import pty

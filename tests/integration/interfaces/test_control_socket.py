@@ -1,4 +1,4 @@
-"""Operations: the same through the socket of the running gateway and on its database."""
+"""Operations work alike through a running gateway's socket and on its database."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fill(connection: Connection) -> None:
-    """A stranger who was shown a code, and a message that could not be delivered."""
+    """Store a stranger with a code, and an undeliverable message."""
     people.insert_code(
         connection,
         purpose="pairing",
@@ -52,7 +52,7 @@ def fill(connection: Connection) -> None:
 
 @asynccontextmanager
 async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
-    """Ask with a gateway that runs, or without one."""
+    """Run operations with or without a running gateway."""
 
     async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
         return await asyncio.to_thread(perform, home, operation, asked)
@@ -69,7 +69,7 @@ async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_somebody_is_let_in_once(home: Path, how: str) -> None:
+async def test_a_person_is_approved_once(home: Path, how: str) -> None:
     async with user_prompts(home, how) as ask:
         assert (await ask("people.list"))["people"] == []
         assert await ask("people.approve", code="abcd efgh") == {"name": "Ben"}
@@ -102,7 +102,7 @@ async def test_a_new_claim_code_ends_the_one_before(home: Path, how: str) -> Non
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_what_was_set_aside_is_listed(home: Path, how: str) -> None:
+async def test_failed_messages_are_listed(home: Path, how: str) -> None:
     async with user_prompts(home, how) as ask:
         (row,) = (await ask("turns.undelivered", limit=5))["undelivered"]
         assert (row["reason"], row["text"], row["turn"]) == ("the chat is gone", "long\nlost", None)
@@ -111,7 +111,7 @@ async def test_what_was_set_aside_is_listed(home: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_a_copy_is_whole_and_stands_nowhere_else(home: Path, how: str) -> None:
+async def test_a_backup_is_complete_and_leaves_no_other_file(home: Path, how: str) -> None:
     target = home / "copy.db"
     async with user_prompts(home, how) as ask:
         assert await ask("backup", target=str(target)) == {"target": str(target)}
@@ -126,7 +126,7 @@ async def test_a_copy_is_whole_and_stands_nowhere_else(home: Path, how: str) -> 
         await copy.close()
 
 
-async def test_who_is_let_in_by_command_is_welcomed_at_once(home: Path) -> None:
+async def test_a_person_approved_by_command_is_welcomed_at_once(home: Path) -> None:
     chat = FakeChat()
     async with served(home, adapters={"fake": chat}) as harness:
         await harness.gateway.database.write("fill", fill)
@@ -138,8 +138,8 @@ async def test_who_is_let_in_by_command_is_welcomed_at_once(home: Path) -> None:
         assert chat.shown[0].text.startswith("Hi Ben! I answer questions")
 
 
-async def test_who_was_a_stranger_is_known_after_the_command(home: Path) -> None:
-    """The running gateway keeps people in mind; the command has to make it look again."""
+async def test_an_approved_stranger_is_known_after_the_command(home: Path) -> None:
+    """The gateway caches people, so the command must refresh it."""
     async with served(home) as harness:
         database = harness.gateway.database
         await database.write("fill", fill)
@@ -151,7 +151,7 @@ async def test_who_was_a_stranger_is_known_after_the_command(home: Path) -> None
         assert person.name == "Ben"
 
 
-async def test_turns_are_told_on_the_command_line(home: Path) -> None:
+async def test_turns_are_shown_on_the_command_line(home: Path) -> None:
     assert talaria(home, "chat", given="remember that the key is with Ada\n").code == 0
     listed = talaria(home, "turns", "list")
     assert listed.code == 0
@@ -169,7 +169,7 @@ async def test_turns_are_told_on_the_command_line(home: Path) -> None:
     assert "(owner): console:local" in people_reported
 
 
-def test_commands_before_the_first_start_make_nothing(home: Path) -> None:
+def test_commands_before_the_first_start_create_nothing(home: Path) -> None:
     for words in (("people", "list"), ("turns", "list"), ("backup", str(home / "copy.db"))):
         done = talaria(home, *words)
         assert done.code == 2
@@ -177,7 +177,7 @@ def test_commands_before_the_first_start_make_nothing(home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
-def test_a_backup_writes_over_nothing(home: Path) -> None:
+def test_a_backup_overwrites_nothing(home: Path) -> None:
     target = home / "mine.txt"
     target.write_text("mine")
     done = talaria(home, "backup", str(target))
@@ -185,7 +185,7 @@ def test_a_backup_writes_over_nothing(home: Path) -> None:
     assert "exists already" in done.err
 
 
-async def test_a_gateway_that_does_not_answer_is_told(home: Path) -> None:
+async def test_a_gateway_that_does_not_answer_is_reported(home: Path) -> None:
     """It listens and never answers."""
     server = await asyncio.start_unix_server(_hold, home / CONTROL_SOCKET)
     async with server:
@@ -198,12 +198,12 @@ async def _hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-def test_a_socket_without_a_gateway_is_nobody(home: Path) -> None:
+def test_a_socket_without_a_gateway_is_ignored(home: Path) -> None:
     with pytest.raises(client.NoGateway):
         client.ask(home, "people.list", {})
 
 
-async def test_the_control_socket_is_for_its_owner_and_declines_what_it_does_not_know(
+async def test_the_control_socket_is_private_and_declines_unknown_operations(
     home: Path,
 ) -> None:
     async with served(home):

@@ -1,4 +1,4 @@
-"""The HTTP server: who gets in, the page and what it may do, and the line behind it."""
+"""The HTTP server: access, the page and its limits, and the console's WebSocket."""
 
 import asyncio
 import hashlib
@@ -84,7 +84,7 @@ async def test_everything_else_needs_the_token(
     ],
     ids=str,
 )
-async def test_the_foreign_are_refused_even_with_the_token(
+async def test_foreign_origins_are_refused_even_with_the_token(
     harness: Served, browser: aiohttp.ClientSession, path: str, headers: dict[str, str]
 ) -> None:
     allowed = {"Authorization": f"Bearer {harness.token}"}
@@ -253,7 +253,7 @@ async def _is_closed(reader: asyncio.StreamReader) -> bool:
         return True
 
 
-async def test_the_page_comes_with_its_parts_and_may_load_nothing_else(
+async def test_the_page_may_load_only_its_own_parts(
     harness: Served, browser: aiohttp.ClientSession
 ) -> None:
     async with browser.get(harness.page) as response:
@@ -281,7 +281,7 @@ def test_the_page_never_makes_markup_of_text_and_names_no_other_host() -> None:
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert word not in text, name
         hosts = set(re.findall(r"\b(?:https?|wss?)://([\w.-]+)", text))
-        assert hosts <= {"www.w3.org"}, name  # the name space of SVG, which nobody opens
+        assert hosts <= {"www.w3.org"}, name  # the SVG namespace, which is never opened
     assert not re.search(r"\s(?:style|on\w+)=", texts["console.html"])
 
 
@@ -305,9 +305,7 @@ class Line:
                     return dict(news)
 
 
-async def test_the_page_conversations_through_its_websocket(
-    harness: Served, browser: aiohttp.ClientSession
-) -> None:
+async def test_the_page_uses_its_websocket(harness: Served, browser: aiohttp.ClientSession) -> None:
     await browser.get(harness.page)
     origin = str(harness.address.origin())
     async with browser.ws_connect(harness.address / "console", origin=origin) as websocket:
@@ -377,7 +375,7 @@ class Unwell(FakeChat):
         return Health(state="disconnected", detail="no route", alive_at=time.monotonic() - 60)
 
 
-async def test_health_names_the_platform_that_is_not_well(
+async def test_health_names_the_failing_platform(
     tmp_path_factory: pytest.TempPathFactory, browser: aiohttp.ClientSession
 ) -> None:
     async with (
@@ -420,12 +418,12 @@ def test_hosts_that_the_gate_knows(bind: str, host: str, is_known: bool) -> None
     assert not gate.knows_host([host, host])
 
 
-def test_port_80_may_go_unsaid() -> None:
+def test_port_80_may_be_omitted() -> None:
     assert Gate(bind="127.0.0.1", port=80, token="t").knows_host(["localhost"])
     assert not Gate(bind="127.0.0.1", port=8765, token="t").knows_host(["localhost"])
 
 
-def test_a_token_is_made_once_and_a_damaged_one_anew(tmp_path: Path) -> None:
+def test_a_token_is_made_once_and_replaced_if_damaged(tmp_path: Path) -> None:
     path = tmp_path / "http_token"
     token = load_token(path)
     assert load_token(path) == token

@@ -1,4 +1,4 @@
-"""`talaria jobs`: listed, changed, made and looked at beforehand, in a gateway and beside it."""
+"""`talaria jobs`: list, change, make and preview, with and without a running gateway."""
 
 import asyncio
 import re
@@ -40,8 +40,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @dataclass
-class Desk:
-    """Somebody at the command line of a home with Ann, who has a digest, and Bob."""
+class CommandLine:
+    """A command line on a home with Ann, who has a digest, and Bob."""
 
     home: Path
     chat: FakeChat
@@ -53,7 +53,7 @@ class Desk:
         )
 
     async def read(self, number: int) -> Job:
-        """A job as it stands on disk."""
+        """Return a stored job."""
         database = await Database.open(self.home / DATABASE)
         try:
             found = await database.read(lambda c: find(c, number))
@@ -75,8 +75,8 @@ def find(connection: Connection, number: int) -> Job | None:
     )
 
 
-def settle_in(connection: Connection) -> None:
-    """Ann and Bob, and Ann's digest."""
+def add_people(connection: Connection) -> None:
+    """Store Ann, Bob, and Ann's digest."""
     ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
     people.insert(connection, slug="bob", name="Bob", role="member", now=0)
     make(connection, ann.id)
@@ -93,7 +93,7 @@ def make(
 
 
 def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, ConversationId]:
-    """A turn of somebody in a direct talk."""
+    """Store a turn in a direct conversation."""
     dialogue = sessions.ensure_conversation(
         connection, key="talk", person_id=person_id, is_direct=True, now=NOW
     )
@@ -109,15 +109,15 @@ def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, Conversation
     return turns.list_recent(connection, limit=1)[0], dialogue.id
 
 
-def with_tea(connection: Connection) -> None:
-    """Ann was here before, and has a message to be sent."""
+def add_tea_job(connection: Connection) -> None:
+    """Store Ann and a message job of hers."""
     ann = next(one for one in people.list_all(connection) if one.slug == "ann")
     ask(connection, ann.id)
     make(connection, ann.id, "Tea", "message")
 
 
 def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
-    """A run of a job whose turn has said something."""
+    """Store a run whose turn said something."""
     job = find(connection, number)
     assert job
     assert job.person_id
@@ -150,15 +150,17 @@ async def write(home: Path, *works: Callable[[Connection], object]) -> None:
 
 
 @asynccontextmanager
-async def desk(home: Path, how: str, *works: Callable[[Connection], object]) -> AsyncIterator[Desk]:
-    """A desk with a gateway that runs, or without one."""
-    await write(home, settle_in, *works)
+async def cli(
+    home: Path, how: str, *works: Callable[[Connection], object]
+) -> AsyncIterator[CommandLine]:
+    """A command line with or without a running gateway."""
+    await write(home, add_people, *works)
     chat = FakeChat()
     if how == "running":
         async with served(home, adapters={"fake": chat}):
-            yield Desk(home, chat)
+            yield CommandLine(home, chat)
     else:
-        yield Desk(home, chat)
+        yield CommandLine(home, chat)
 
 
 async def refused(asked: Awaitable[object], *, is_mistake: bool) -> str:
@@ -169,12 +171,14 @@ async def refused(asked: Awaitable[object], *, is_mistake: bool) -> str:
 
 
 @HOW
-async def test_jobs_are_listed_of_everybody_of_one_and_of_the_gateway(home: Path, how: str) -> None:
+async def test_jobs_are_listed_for_all_for_a_person_and_for_the_gateway(
+    home: Path, how: str
+) -> None:
     def more(connection: Connection) -> None:
         bob = next(one for one in people.list_all(connection) if one.slug == "bob")
         make(connection, bob.id, "Tea", "message")
 
-    async with desk(home, how, more) as at:
+    async with cli(home, how, more) as at:
         found = (await at.ask("list"))["jobs"]
         assert [(job["person"], job["title"], job["kind"]) for job in found] == [
             ("ann", "Digest", "prompt"),
@@ -193,8 +197,8 @@ async def test_jobs_are_listed_of_everybody_of_one_and_of_the_gateway(home: Path
 
 
 @HOW
-async def test_one_is_paused_resumed_run_and_dropped(home: Path, how: str) -> None:
-    async with desk(home, how) as at:
+async def test_a_job_is_paused_resumed_run_and_dropped(home: Path, how: str) -> None:
+    async with cli(home, how) as at:
         assert (await at.ask("pause", id=1))["state"] == "paused"
         shown = await at.ask("show", id=1)
         assert (shown["state"], shown["reason"]) == ("paused", "from the command line")
@@ -209,8 +213,8 @@ async def test_one_is_paused_resumed_run_and_dropped(home: Path, how: str) -> No
 
 
 @HOW
-async def test_jobs_that_wait_for_the_one_that_stops_are_named(home: Path, how: str) -> None:
-    async with desk(home, how, settle_in) as at:
+async def test_jobs_after_a_stopped_job_are_named(home: Path, how: str) -> None:
+    async with cli(home, how, add_people) as at:
         asked = {"person": "ann", "kind": "message", "text": "Next.", "on": "after 1"}
         follower = await at.ask("add", **asked)
         said = f"Job {follower['id']} “Next.” comes after it, and won't start without it."
@@ -221,7 +225,7 @@ async def test_jobs_that_wait_for_the_one_that_stops_are_named(home: Path, how: 
 
 @HOW
 async def test_a_job_gets_a_new_web_address(home: Path, how: str) -> None:
-    async with desk(home, how, settle_in) as at:
+    async with cli(home, how, add_people) as at:
         asked = {"person": "ann", "kind": "message", "text": "Deployed.", "on": "webhook"}
         made = await at.ask("add", **asked)
         first, second = [(await at.ask("webhook", id=made["id"]))["address"] for _ in range(2)]
@@ -232,8 +236,8 @@ async def test_a_job_gets_a_new_web_address(home: Path, how: str) -> None:
         )
 
 
-async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: Path) -> None:
-    async with desk(home, "beside", with_tea) as at:
+async def test_a_requested_run_happens_at_the_next_start(home: Path) -> None:
+    async with cli(home, "beside", add_tea_job) as at:
         await at.ask("run", id=2)
         said = await refused(at.ask("run", id=2), is_mistake=False)
         assert said == "Job 2 is running already."
@@ -243,14 +247,14 @@ async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: 
             await at.chat.sees_text("Say *Tea*.")
 
 
-async def test_one_that_is_run_in_a_gateway_is_done_at_once(home: Path) -> None:
-    async with desk(home, "running", with_tea) as at:
+async def test_a_requested_run_in_a_gateway_happens_at_once(home: Path) -> None:
+    async with cli(home, "running", add_tea_job) as at:
         await at.ask("run", id=2)
         await at.chat.sees_text("Say *Tea*.")
 
 
-async def test_the_gateways_own_can_be_paused_and_not_dropped(home: Path) -> None:
-    async with desk(home, "running") as at:
+async def test_system_jobs_can_be_paused_but_not_dropped(home: Path) -> None:
+    async with cli(home, "running") as at:
         own = (await at.ask("list", system=True))["jobs"][0]["id"]
         said = await refused(at.ask("drop", id=own), is_mistake=False)
         assert said == f"Job {own} is a system job: it can be paused, but not deleted."
@@ -260,7 +264,7 @@ async def test_the_gateways_own_can_be_paused_and_not_dropped(home: Path) -> Non
 
 @HOW
 async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
-    async with desk(home, how) as at:
+    async with cli(home, how) as at:
         reported = {"person": "bob", "kind": "message", "text": "Tea!", "every_minutes": 90}
         tea = await at.ask("add", **reported, to=["home", "telegram"], urgent=True, late="skip")
         assert (tea["title"], tea["meaning"]) == ("Tea!", "Every 90 minutes")
@@ -270,13 +274,13 @@ async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
         words = ["df", "-h", "--", "/"]
         disk = await at.ask("add", person="ann", kind="script", words=words, at="2199-01-01T08:00")
         assert (disk["title"], disk["kind"]) == ("df -h -- /", "script")
-    made = await Desk(home, FakeChat()).read(tea["id"])
+    made = await CommandLine(home, FakeChat()).read(tea["id"])
     assert [(one.kind, one.platform) for one in made.targets] == [
         ("home", ""),
         ("account", "telegram"),
     ]
     assert (made.is_urgent, made.late) == (True, "skip")
-    assert (await Desk(home, FakeChat()).read(disk["id"])).body == '["df", "-h", "--", "/"]'
+    assert (await CommandLine(home, FakeChat()).read(disk["id"])).body == '["df", "-h", "--", "/"]'
 
 
 @pytest.mark.parametrize(
@@ -297,21 +301,21 @@ async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
         ({"cron": "@daily", "text": "x" * 4001}, "at most 4000 characters"),
     ],
 )
-async def test_what_can_never_be_is_said_and_not_made(
+async def test_an_impossible_job_is_rejected(
     home: Path, wish: Mapping[str, object], sentence: str
 ) -> None:
-    async with desk(home, "beside") as at:
+    async with cli(home, "beside") as at:
         asked = {"person": "bob", "kind": "prompt", "text": "Look"} | wish
         assert sentence in await refused(at.ask("add", **asked), is_mistake=True)
         assert len((await at.ask("list"))["jobs"]) == 1
 
 
-async def test_what_a_prompt_made_last_is_shown_as_each_platform_would(home: Path) -> None:
+async def test_a_prompts_last_result_is_previewed_per_platform(home: Path) -> None:
     def work(connection: Connection) -> None:
         ran(connection, 1, "Three **things**.", slot="s1")
         ran(connection, 1, "[SILENT]", slot="s2")
 
-    async with desk(home, "running", work) as at:
+    async with cli(home, "running", work) as at:
         shown = (await at.ask("preview", id=1))["platforms"]
     assert shown == [
         {"name": name, "messages": ["Three **things**.\n\n_Digest (job 1)_"], "files": []}
@@ -328,7 +332,7 @@ async def test_all_files_are_shown_with_their_kind_and_size(home: Path) -> None:
             connection, turn_id=turn.id, call_id=CallId("c"), key=key, name="week.png", now=1
         )
 
-    async with desk(home, "running", work) as at:
+    async with cli(home, "running", work) as at:
         console, fake = (await at.ask("preview", id=1))["platforms"]
     week = {"name": "week.png", "media_type": "image/png", "size": 3}
     assert fake == {"name": "fake", "messages": ["**Digest**"], "files": [week]}
@@ -336,7 +340,7 @@ async def test_all_files_are_shown_with_their_kind_and_size(home: Path) -> None:
 
 
 async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
-    async with desk(home, "beside") as at:
+    async with cli(home, "beside") as at:
         words = ["sh", "-c", "echo it's 5"]
         made = await at.ask("add", person="ann", kind="script", words=words, cron="@daily")
         shown = await at.ask("show", id=made["id"])
@@ -344,7 +348,7 @@ async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
 
 
 async def test_before_the_first_run_a_sample_is_shown(home: Path) -> None:
-    async with desk(home, "running") as at:
+    async with cli(home, "running") as at:
         shown = await at.ask("preview", id=1)
         assert shown["is_sample"]
         for platform in shown["platforms"]:
@@ -360,8 +364,8 @@ async def test_before_the_first_run_a_sample_is_shown(home: Path) -> None:
         assert said == f"Job {own} is a system job: it sends nothing."
 
 
-async def test_a_gateway_that_is_off_shows_the_platforms_that_would_be_on(home: Path) -> None:
-    await write(home, settle_in)
+async def test_without_a_gateway_the_enabled_platforms_are_shown(home: Path) -> None:
+    await write(home, add_people)
     added = talaria(
         home, "jobs", "add", "--person", "ann", "--cron", "@daily", "--message", "**Hi** <you>"
     )
@@ -383,7 +387,7 @@ def made(home: Path, *words: str) -> Done:
 
 
 async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
-    await write(home, settle_in)
+    await write(home, add_people)
     command = (sys.executable, "-c", "print('hi')")
     done = made(home, "--every", "30", "--title", "Hi", "--urgent", "--script", "--", *command)
     assert done.code == 0, done.err
@@ -420,18 +424,18 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
         (("show", "one"), "'one' is not a job number"),
     ],
 )
-async def test_bad_input_is_one_sentence_and_code_2(
+async def test_invalid_input_is_one_sentence_and_code_2(
     home: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    await write(home, settle_in)
+    await write(home, add_people)
     done = talaria(home, "jobs", *words)
     assert (done.code, done.out) == (2, "")
     assert sentence in done.err
     assert done.err.count("\n") == 1
 
 
-async def test_what_is_mistaken_is_code_2_beside_a_gateway_as_well(home: Path) -> None:
-    async with desk(home, "running"):
+async def test_invalid_input_is_code_2_with_a_gateway_too(home: Path) -> None:
+    async with cli(home, "running"):
         words = ("--person", "ann", "--every", "1", "--prompt", "x")
         done = await talaria_beside(home, "jobs", "add", *words)
         assert (done.code, done.err.count("\n")) == (2, 1)

@@ -35,14 +35,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("h")
 
 
-class Past:
-    """What four have learned so far: Ann, the room Den, the block plan and the team."""
+class History:
+    """Memory of Ann, the room Den, the block plan and the team."""
 
     def __init__(self, database: Database, home: Path) -> None:
         self._database = database
         self._store = MemoryStore(database, home / "memories")
 
-    async def happen(self) -> None:
+    async def fill(self) -> None:
         def meet(connection: Connection) -> dict[str, tuple[int, str, Kind]]:
             ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
             den = rooms.insert(
@@ -77,13 +77,13 @@ class Past:
 
 @asynccontextmanager
 async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
-    """Ask with a gateway that runs, or without one."""
+    """Run operations with or without a running gateway."""
 
     async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
         return await asyncio.to_thread(perform, home, operation, asked)
 
     database = await Database.open(home / DATABASE)
-    await Past(database, home).happen()
+    await History(database, home).fill()
     await database.close()
     if how == "running":
         async with served(home):
@@ -100,7 +100,7 @@ def entries(answer: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_what_everybody_remembers_is_shown_now_and_then(home: Path, how: str) -> None:
+async def test_all_memories_are_shown_for_now_and_a_past_time(home: Path, how: str) -> None:
     async with user_prompts(home, how) as ask:
         assert entries(await ask("memory.show")) == {
             "ann memory": ["X"],
@@ -117,7 +117,7 @@ async def test_what_everybody_remembers_is_shown_now_and_then(home: Path, how: s
         assert entries(await ask("memory.show", person="room-den", moment=2999)) == {}
 
 
-async def test_what_was_done_by_hand_is_shown_too(home: Path) -> None:
+async def test_hand_edits_are_shown(home: Path) -> None:
     async with user_prompts(home, "beside") as ask:
         home.joinpath("memories/rooms/den/MEMORY.md").write_text("- Rent is due\n- by hand\n")
         assert entries(await ask("memory.show", person="room-den")) == {
@@ -126,7 +126,7 @@ async def test_what_was_done_by_hand_is_shown_too(home: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_a_row_is_taken_back_with_what_built_on_it(home: Path, how: str) -> None:
+async def test_a_change_is_undone_with_later_changes_of_it(home: Path, how: str) -> None:
     async with user_prompts(home, how) as ask:
         log = (await ask("memory.log", person="ann", limit=10))["changes"]
         assert [(row["list"], row["before"], row["after"]) for row in log] == [
@@ -144,7 +144,7 @@ async def test_a_row_is_taken_back_with_what_built_on_it(home: Path, how: str) -
         assert home.joinpath("memories/people/ann/MEMORY.md").read_text() == "- X\n"
 
 
-async def test_rows_of_rooms_blocks_and_the_team_are_taken_back_in_their_folders(
+async def test_changes_of_rooms_blocks_and_the_team_are_undone(
     home: Path,
 ) -> None:
     async with user_prompts(home, "beside") as ask:
@@ -162,7 +162,7 @@ async def test_rows_of_rooms_blocks_and_the_team_are_taken_back_in_their_folders
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_memory_is_led_back_to_a_moment_for_one_or_for_all(home: Path, how: str) -> None:
+async def test_memory_is_restored_to_a_time_for_one_or_all(home: Path, how: str) -> None:
     async with user_prompts(home, how) as ask:
         done = await ask("memory.restore", person="ann", moment=3000)
         assert done["restored"] == [
@@ -178,7 +178,7 @@ async def test_memory_is_led_back_to_a_moment_for_one_or_for_all(home: Path, how
         assert (await ask("memory.restore", person="team", moment=0))["restored"] == []
 
 
-async def test_the_archive_is_led_back_too(home: Path) -> None:
+async def test_the_archive_is_restored_too(home: Path) -> None:
     async with user_prompts(home, "beside"):
         pass
     database = await Database.open(home / DATABASE)
@@ -203,7 +203,7 @@ async def test_the_archive_is_led_back_too(home: Path) -> None:
     assert "- [] kept at 9000" in log
 
 
-async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path) -> None:
+async def test_a_failed_restore_is_named_and_blocks_no_other(home: Path) -> None:
     async with user_prompts(home, "beside") as ask:
         home.joinpath("memories/rooms/den/MEMORY.md").unlink()
         home.joinpath("memories/rooms/den/MEMORY.md").mkdir()
@@ -233,7 +233,7 @@ async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path
         ("memory.restore", {"person": "../ann", "moment": 1}, "There is no memory of ../ann"),
     ],
 )
-async def test_a_wrong_wish_is_declined_with_a_sentence(
+async def test_an_invalid_request_is_declined_with_a_sentence(
     home: Path, operation: str, asked: dict[str, Any], sentence: str
 ) -> None:
     async with user_prompts(home, "beside") as ask:
@@ -241,7 +241,7 @@ async def test_a_wrong_wish_is_declined_with_a_sentence(
             await ask(operation, **asked)
 
 
-async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> None:
+async def test_the_commands_print_changes_and_undos(home: Path) -> None:
     async with user_prompts(home, "beside"):
         pass
     zone = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Vienna"}
@@ -270,7 +270,7 @@ async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> No
 
 
 @pytest.mark.parametrize("date", ["yesterday", "9999-12-31", "2026-13-01", ""])
-def test_what_is_no_date_is_a_wrong_use(home: Path, date: str) -> None:
+def test_an_invalid_date_is_a_usage_error(home: Path, date: str) -> None:
     bad = talaria(home, "memory", "restore", "--at", date)
     assert bad.code == 2
     assert f"{date!r} is not a date" in bad.err
@@ -286,7 +286,5 @@ def test_what_is_no_date_is_a_wrong_use(home: Path, date: str) -> None:
         ("2026-07-01 02:00", 1_782_864_000_000),
     ],
 )
-def test_a_moment_is_read_on_the_gateway_s_clock_and_a_day_ends_at_midnight(
-    text: str, moment: int
-) -> None:
+def test_times_use_the_gateways_zone_and_days_end_at_midnight(text: str, moment: int) -> None:
     assert count_milliseconds(read_date(text), ZoneInfo("Europe/Vienna")) == moment

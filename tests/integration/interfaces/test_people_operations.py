@@ -12,24 +12,24 @@ from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from gateway.people.data_erase import DataErase
+from tests.integration.accounts import ChatAccount
 from tests.integration.canaries import Planter, make_chat, plant, search
 from tests.integration.harness import running as in_this_process
 from tests.integration.privacy.test_data_requests import make_owner
 from tests.integration.processes import run_fork, talaria, talaria_beside
 from tests.integration.served import served
-from tests.integration.sides import Side
 
 
 async def fill(home: Path) -> None:
-    """A home with an owner and a member, who is planted all over."""
+    """Make a home with an owner, and a member with canaries everywhere."""
     async with in_this_process(home, Planter(), chat=make_chat()) as harness:
-        olga = Side(harness, "4711001", "Olga")
+        olga = ChatAccount(harness, "4711001", "Olga")
         await olga.says("hello")
         await make_owner(harness, olga)
-        await plant(harness, Side(harness, "4711002", "Zebrana"), "bluefish")
+        await plant(harness, ChatAccount(harness, "4711002", "Zebrana"), "bluefish")
 
 
-async def test_a_gateway_that_does_not_run_exports_and_erases_too(tmp_path: Path) -> None:
+async def test_export_and_erase_work_without_a_gateway(tmp_path: Path) -> None:
     home, target = tmp_path / "home", tmp_path / "all.zip"
     await fill(home)
     done = talaria(home, "people", "export", "zebrana", str(target))
@@ -55,8 +55,8 @@ async def test_a_gateway_that_does_not_run_exports_and_erases_too(tmp_path: Path
     assert "zebrana" not in talaria(home, "people", "list").out
 
 
-async def test_an_erasure_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
-    """At every commit of it: killed, and begun again until it is done."""
+async def test_a_killed_erasure_is_finished_by_the_next(tmp_path: Path) -> None:
+    """Kill it at each of its commits, and restart it until done."""
     home = tmp_path / "home"
     await fill(home)
     deaths = 0
@@ -74,7 +74,7 @@ def _erase_and_die(home: Path, last: int) -> int:
 
 
 def _erase(home: Path, last: int) -> None:
-    """The life of a process that erases, and is killed at its commit with this number."""
+    """Run an erasure in a process that dies at the numbered commit."""
     commits = count(1)
 
     def observe(event: str, names: object) -> None:
@@ -97,7 +97,7 @@ def _erase(home: Path, last: int) -> None:
     asyncio.run(main())
 
 
-async def test_a_running_gateway_exports_and_erases_and_knows_them_no_more(tmp_path: Path) -> None:
+async def test_a_running_gateway_exports_erases_and_forgets_the_person(tmp_path: Path) -> None:
     home, target = tmp_path / "home", tmp_path / "all.zip"
     await fill(home)
     async with served(home) as harness:

@@ -1,4 +1,4 @@
-"""`talaria skills`: listed, read, put away and taken back, in a gateway and beside it."""
+"""`talaria skills`: list, read, archive and restore, with and without a running gateway."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from gateway.config import load
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
-from tests.integration.interfaces.test_job_operations import find, settle_in, write
+from tests.integration.interfaces.test_job_operations import add_people, find, write
 from tests.integration.jobs.test_skills import changes, names_in
 from tests.integration.processes import Done, talaria
 from tests.integration.served import served
@@ -33,8 +33,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @dataclass
-class Desk:
-    """Somebody at the command line of a home with Ann, who has a digest."""
+class CommandLine:
+    """A command line on a home with Ann, who has a digest."""
 
     home: Path
 
@@ -59,21 +59,21 @@ class Desk:
 
 
 def want_tidy(connection: Connection) -> None:
-    """Ann's job works as `tidy` says."""
+    """Let Ann's job use the skill `tidy`."""
     job = find(connection, 1)
     assert job
     jobs.change(connection, replace(job, options=replace(job.options, skills=("tidy",))))
 
 
 @asynccontextmanager
-async def desk(home: Path, how: str, *works: Any) -> AsyncIterator[Desk]:
-    """A desk with a gateway that runs, or without one."""
-    await write(home, settle_in, *works)
+async def cli(home: Path, how: str, *works: Any) -> AsyncIterator[CommandLine]:
+    """A command line with or without a running gateway."""
+    await write(home, add_people, *works)
     if how == "running":
         async with served(home):
-            yield Desk(home)
+            yield CommandLine(home)
     else:
-        yield Desk(home)
+        yield CommandLine(home)
 
 
 async def refused(asked: Awaitable[object]) -> str:
@@ -83,12 +83,12 @@ async def refused(asked: Awaitable[object]) -> str:
 
 
 @HOW
-async def test_all_of_them_are_listed_with_how_they_stand(home: Path, how: str) -> None:
+async def test_skills_are_listed_with_their_state(home: Path, how: str) -> None:
     write_skill(home / "skills", "tidy")
     write_skill(home / "skills", "broken", called="other")
     write_skill(home / "skills" / ".archive", "old")
     used = [lambda c: skills.note_use(c, name="tidy", now=5), want_tidy]
-    async with desk(home, how, *used) as at:
+    async with cli(home, how, *used) as at:
         answer = await at.ask("list")
         found = {one["name"]: one for one in answer["skills"]}
         assert sorted(found) == ["broken", "digest", "tidy"]
@@ -105,9 +105,9 @@ async def test_all_of_them_are_listed_with_how_they_stand(home: Path, how: str) 
 
 
 @HOW
-async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, how: str) -> None:
+async def test_a_skill_is_archived_and_restored_with_history(home: Path, how: str) -> None:
     write_skill(home / "skills", "tidy")
-    async with desk(home, how) as at:
+    async with cli(home, how) as at:
         assert await at.ask("archive", "tidy") == {"name": "tidy", "kept": "tidy"}
         assert "tidy" not in await at.list()
         reported = json.loads((at.folder / ".usage.json").read_text())
@@ -131,10 +131,10 @@ async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, ho
 
 
 @HOW
-async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how: str) -> None:
+async def test_a_hand_edit_is_undone_and_so_is_the_undo(home: Path, how: str) -> None:
     place = write_skill(home / "skills", "tidy", "First.")
     before = (place / SKILL_FILE).read_text()
-    async with desk(home, how) as at:
+    async with cli(home, how) as at:
         assert [row["after"] for row in await at.log()] == [before]
         after = write_text(place, "tidy", "Second.")
         (newest, _) = await at.log("tidy")
@@ -157,11 +157,11 @@ async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how
 
 
 @HOW
-async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, how: str) -> None:
+async def test_undo_archives_new_skills_and_restores_removed_ones(home: Path, how: str) -> None:
     place = write_skill(home / "skills", "tidy", "First.")
     (place / "notes.txt").write_text("mine")
     write_skill(home / "skills" / ".archive", "tidy", "An earlier one.")
-    async with desk(home, how) as at:
+    async with cli(home, how) as at:
         (came,) = await at.log()
         second = write_text(place, "tidy", "Second.")
         done = await at.ask("undo", row=came["row"])
@@ -189,10 +189,10 @@ async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, 
 
 
 @HOW
-async def test_what_is_wanted_pinned_or_comes_along_is_not_put_away(home: Path, how: str) -> None:
+async def test_used_pinned_and_bundled_skills_are_not_archived(home: Path, how: str) -> None:
     write_skill(home / "skills", "tidy")
     write_skill(home / "skills", "neat")
-    async with desk(home, how, want_tidy) as at:
+    async with cli(home, how, want_tidy) as at:
         assert "A job uses the skill tidy" in await refused(at.ask("archive", "tidy"))
         (came,) = (row for row in await at.log() if row["name"] == "neat")
         await at.ask("pin", "neat")
@@ -207,11 +207,11 @@ async def test_what_is_wanted_pinned_or_comes_along_is_not_put_away(home: Path, 
 
 
 @HOW
-async def test_the_curator_tells_what_it_would_do_and_does_not(home: Path, how: str) -> None:
+async def test_the_curators_dry_run_changes_nothing(home: Path, how: str) -> None:
     write_skill(home / "skills", "old")
     write_skill(home / "skills", "broken", called="other")
     used = [lambda c: skills.note_use(c, name="old", now=0)]
-    async with desk(home, how, *used) as at:
+    async with cli(home, how, *used) as at:
         lines = (await at.ask("curate", dry_run=True))["lines"]
         new = [line for line in lines if line.endswith("would be recorded as new.")]
         assert len(new) == (0 if how == "running" else 2)
@@ -226,9 +226,9 @@ async def test_the_curator_tells_what_it_would_do_and_does_not(home: Path, how: 
         assert (await at.ask("curate", dry_run=True))["lines"] == lines
 
 
-async def test_the_curator_is_run_now_where_its_job_is(home: Path) -> None:
+async def test_the_curator_can_be_run_now(home: Path) -> None:
     write_skill(home / "skills", "tidy")
-    async with desk(home, "running") as at:
+    async with cli(home, "running") as at:
         number = (await at.ask("curate"))["job"]
         async with asyncio.timeout(45):
             while True:
@@ -250,7 +250,7 @@ async def test_the_curator_is_run_now_where_its_job_is(home: Path) -> None:
 
 
 async def test_without_its_job_the_curator_can_not_be_run(home: Path) -> None:
-    async with desk(home, "beside") as at:
+    async with cli(home, "beside") as at:
         assert "`talaria run` creates it." in await refused(at.ask("curate"))
         assert (await at.ask("curate", dry_run=True))["lines"] == [
             "The home directory has no skills folder."
@@ -266,7 +266,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     text = "---\nname: tidy\ndescription: Tidies.\nlicense: MIT\nhint: x\n---\nSweep.\n"
     (place / SKILL_FILE).write_text(text)
     write_skill(home / "skills" / ".archive", "old")
-    await write(home, settle_in)
+    await write(home, add_people)
     listed = said(home)
     assert listed.out == said(home, "list").out
     assert listed.out.splitlines()[1:] == [
@@ -301,7 +301,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert said(home, "show", "none").code == 1
 
 
-def test_the_check_of_the_gateway_names_broken_ones(home: Path) -> None:
+def test_check_names_broken_skills(home: Path) -> None:
     assert "skills" not in talaria(home, "check").out
     write_skill(home / "skills", "tidy")
     assert "1 in the home directory" in talaria(home, "check").out
@@ -311,7 +311,7 @@ def test_the_check_of_the_gateway_names_broken_ones(home: Path) -> None:
     assert done.code == 0
 
 
-def test_skills_are_checked_where_they_lie_without_a_gateway(home: Path) -> None:
+def test_skills_are_checked_without_a_gateway(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     assert said(home, "check").out == "tidy: good\n"
     place = write_skill(home / "skills", "broken", called="other")

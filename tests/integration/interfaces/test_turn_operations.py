@@ -1,4 +1,4 @@
-"""What a turn was made of, on the command line: beside a running gateway and without one."""
+"""Turns on the command line, with and without a running gateway."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ async def write(home: Path, sql: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_a_turn_tells_what_was_sent_and_proves_it(talked: Path, how: str) -> None:
+async def test_a_turn_shows_and_verifies_its_requests(talked: Path, how: str) -> None:
     async with user_prompts(talked, how) as ask:
         shown = await ask("turns.requests", id=1)
         assert "# Memory of this person" in shown["system"]
@@ -86,9 +86,7 @@ async def test_a_turn_that_is_played_again_is_identical(talked: Path, how: str) 
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_with_the_memory_of_now_a_turn_shows_what_would_differ(
-    talked: Path, how: str
-) -> None:
+async def test_a_replay_with_current_memory_shows_the_difference(talked: Path, how: str) -> None:
     async with user_prompts(talked, how) as ask:
         played = await ask("turns.replay", id=1, memory="now")
     assert played["is_rest_same"]
@@ -110,7 +108,7 @@ def test_the_command_line_prints_it_all(talked: Path) -> None:
     assert "+- the key is with Ada" in changed.out
 
 
-async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_manual_changes_are_reported(tmp_path_factory: pytest.TempPathFactory) -> None:
     home = tmp_path_factory.mktemp("h")
     assert talaria(home, "chat", given=SAID).code == 0
     before = talaria(home, "turns", "replay", "1").out
@@ -131,7 +129,7 @@ async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPat
     assert shown.count("the prompt was deleted or altered since") == 2
 
 
-async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forgotten(
+async def test_a_jobs_own_message_is_no_model_call_and_is_complete(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 11, 0)
@@ -149,7 +147,7 @@ async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forg
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
-async def test_conversations_are_exported_to_a_new_file_that_only_this_user_reads(
+async def test_conversations_are_exported_to_a_new_private_file(
     talked: Path, tmp_path: Path, how: str
 ) -> None:
     target = tmp_path / "talks.jsonl"

@@ -1,4 +1,4 @@
-"""Jobs that a named agent does."""
+"""Jobs of named agents."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ NOON = (2026, 11, 20, 12, 0)
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
-async def test_a_job_is_done_by_the_agent_that_its_person_chose(tmp_path: Path) -> None:
+async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
     place = tmp_path / "agents" / "coder"
     place.mkdir(parents=True)
     place.joinpath("agent.toml").touch()

@@ -1,4 +1,4 @@
-"""What changes everybody's prompt is asked for in a run of an owner's own job, too."""
+"""Jobs of owners also need approval for changes of shared prompts."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ QUESTION = ask(call("ask", json.dumps({"question": "Shall I?", "options": ["Yes"
 
 
 async def make_owner(harness: Harness) -> None:
-    """Ana runs this gateway."""
+    """Make Ana the owner."""
 
     def work(connection: Connection) -> None:
         people.make_owner(connection, person_id=ana(connection))
@@ -66,7 +66,7 @@ async def test_a_job_of_an_owner_proposes_and_the_owner_decides(
         await harness.chat.sees_text("That was all.")
 
 
-async def test_what_a_job_asks_anybody_else_is_asked_nobody(tmp_path: Path) -> None:
+async def test_a_job_of_a_member_asks_nobody(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(QUESTION, say("That was all.")), now=clock) as harness:
         await greet(harness)

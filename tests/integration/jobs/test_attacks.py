@@ -1,4 +1,4 @@
-"""Attacks over jobs: what is a command stays as it is, what is gone says nothing of what comes."""
+"""Attacks on jobs: commands stay unchanged, and reused numbers reveal nothing."""
 
 import json
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import find, give_job, greet, greeted, looked, over
 from tests.integration.privacy.test_canaries import settled
-from tests.integration.sides import Side, count
 
 NOON = (2026, 11, 20, 12, 0)
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
-async def test_what_a_job_runs_is_not_changed_in_chat(tmp_path: Path) -> None:
+async def test_a_jobs_command_cannot_be_changed_in_chat(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted()
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -49,19 +49,19 @@ async def test_what_a_job_runs_is_not_changed_in_chat(tmp_path: Path) -> None:
         assert (await find(harness, job)).body == job.body
 
 
-async def plant(harness: Harness, clock: Clock) -> Side:
-    """A prompt of Ana's that ran once."""
-    side = Side(harness, "1", "Ana")
+async def plant(harness: Harness, clock: Clock) -> ChatAccount:
+    """Store a prompt job of Ana that ran once."""
+    account = ChatAccount(harness, "1", "Ana")
     await greet(harness)
     await give_job(harness, "Tell of bluefish", "2026-11-20T13:30", kind="prompt")
     clock.move(harness, minutes=45)
     await looked(harness)
     await harness.chat.sees_text("All about bluefish.")
-    return side
+    return account
 
 
 async def numbers(harness: Harness) -> tuple[int, int]:
-    """The highest number that a job and a run ever had."""
+    """Return the highest number of jobs and runs so far."""
 
     def look(connection: Connection) -> tuple[int, int]:
         found = connection.execute(
@@ -72,14 +72,14 @@ async def numbers(harness: Harness) -> tuple[int, int]:
     return await harness.read(look)
 
 
-async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Path) -> None:
+async def test_a_forgotten_jobs_numbers_are_not_reused(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."), say("All about cats."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
-        side = await plant(harness, clock)
+        account = await plant(harness, clock)
         before = await numbers(harness)
-        await side.says("/forget bluefish")
-        await side.presses(privacy.FORGET_ALL())
+        await account.says("/forget bluefish")
+        await account.presses(privacy.FORGET_ALL())
         await settled(harness)
         job = await give_job(harness, "Tell of cats", "2026-11-20T15:30", kind="prompt")
         clock.move(harness, hours=2)
@@ -89,15 +89,15 @@ async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Pa
         assert runs[0].id > before[1]
 
 
-async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: Path) -> None:
+async def test_an_erased_persons_numbers_are_not_reused(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
-        side = await plant(harness, clock)
+        account = await plant(harness, clock)
         before = await numbers(harness)
-        await side.says("/erase me")
-        await side.presses(privacy.ERASE_YES())
-        await side.presses(privacy.ERASE_SURE())
+        await account.says("/erase me")
+        await account.presses(privacy.ERASE_YES())
+        await account.presses(privacy.ERASE_SURE())
         await settled(harness)
         assert await numbers(harness) == before
         shown = "SELECT title, body, person_id, state FROM jobs WHERE id = ?"
@@ -105,8 +105,8 @@ async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: P
         assert left == [("", "", None, "dropped")]
 
 
-async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -> None:
-    """As older versions gave them: such a gateway must come to its feet."""
+async def test_a_run_with_a_reused_number_starts(tmp_path: Path) -> None:
+    """Older versions reused numbers; such a gateway must still start."""
     clock = Clock(*NOON)
     model = greeted(say("All about bluefish."), say("All about cats."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -129,10 +129,10 @@ async def load_no_ids() -> IdAllocator:
 
 
 @pytest.mark.parametrize("is_newest", [True, False], ids=["newest", "older"])
-async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
+async def test_a_job_forgotten_before_its_turn_sends_nothing(
     tmp_path: Path, is_newest: bool
 ) -> None:
-    """Of the newest of all runs a row stays, emptied; of others nothing."""
+    """An emptied row of the newest run stays; others leave nothing."""
     clock = Clock(*NOON)
     model = greeted(say("All about cats."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -169,7 +169,7 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
         pending = await gateway.database.write("test", start_run)
         gateway.lanes.put(pending)
         await harness.until(gateway.lanes.is_idle)
-        assert await harness.read(look) == (1, [("done",)])  # the turn is that of the greeting
+        assert await harness.read(look) == (1, [("done",)])  # the turn belongs to the greeting
         clock.move(harness, hours=1)
         await harness.chat.sees_text("All about cats.")
         await looked(harness)
@@ -186,13 +186,13 @@ TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
     [((), True, False), ((TWO,), False, False), ((TWO,), False, True), ((), False, False)],
     ids=["home", "place", "held", "seen"],
 )
-async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with(
+async def test_an_unlinked_account_gets_nothing_of_its_former_person(
     tmp_path: Path, targets: Sequence[Target], is_home: bool, is_deferred: bool
 ) -> None:
     clock = Clock(*NOON)
     model = FakeModel(*[say("Hello.") for _ in range(3)])
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
-        one, two = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
+        one, two = ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Bob")
         await one.says("hi")
         await two.says("hi")
         await one.joins(two)

@@ -1,4 +1,4 @@
-"""The talks of jobs stay what they are when their people become one, or two again."""
+"""Conversations of jobs stay the same when people are linked or unlinked."""
 
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import rooms
 from gateway.jobs.conversations import rename_conversation_key
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, looked, over
-from tests.integration.sides import Side
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 DEN = Target(kind="place", platform="fake", chat='["den",null,false]')
@@ -24,7 +24,7 @@ HOURLY = read_cron("30 * * * *")
 
 
 async def make(harness: Harness, clock: Clock) -> tuple[Job, PersonId, int]:
-    """A job of Bob's in the den, with his number and the room's."""
+    """Store a job of Bob's in the den; return his number and the room's."""
 
     def work(connection: Connection) -> tuple[Job, PersonId, int]:
         room = rooms.find(connection, platform="fake", chat_id="den")
@@ -41,7 +41,7 @@ async def make(harness: Harness, clock: Clock) -> tuple[Job, PersonId, int]:
 
 
 async def dialogues(harness: Harness) -> list[tuple[str, int, int]]:
-    """The talks of jobs: key, whose, and how many turns."""
+    """Return the conversations of jobs: key, person, number of turns."""
     query = (
         "SELECT key, person_id, (SELECT COUNT(*) FROM turns"
         " WHERE turns.conversation_id = conversations.id) FROM conversations"
@@ -50,13 +50,13 @@ async def dialogues(harness: Harness) -> list[tuple[str, int, int]]:
     return await harness.read(lambda c: c.execute(query).fetchall())
 
 
-async def test_a_job_in_a_room_has_one_conversation_though_its_person_is_joined_and_split_again(
+async def test_a_rooms_job_keeps_its_conversation_through_linking(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(*[say("Hello.") for _ in range(2)])
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
-        one, two = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
+        one, two = ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Bob")
         await one.says("hi")
         await two.says("hi", chat="den", direct=False)
         job, bob, room = await make(harness, clock)
@@ -99,8 +99,6 @@ async def test_a_job_in_a_room_has_one_conversation_though_its_person_is_joined_
         ("job:5:1:7:2", "job:5:1:7:3"),
     ],
 )
-def test_a_conversation_that_becomes_somebody_elses_is_called_like_theirs(
-    key: str, renamed: str
-) -> None:
+def test_a_moved_conversation_gets_its_new_persons_key(key: str, renamed: str) -> None:
     assert rename_conversation_key(key, old=PersonId(2), new=PersonId(3)) == renamed
     assert rename_conversation_key(renamed, old=PersonId(3), new=PersonId(2)) == key

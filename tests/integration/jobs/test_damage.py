@@ -1,4 +1,4 @@
-"""Damaged rows of jobs: what they belong to is set aside and told of once, all else goes on."""
+"""Damaged job rows: set aside and reported once, while everything else continues."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ FLIPS = (
 
 
 async def flip(harness: Harness, table: str, change: str, row_id: int) -> None:
-    """Let a row hold what was never written, as a flipped bit on the disk does."""
+    """Damage a row like a flipped bit on disk."""
 
     def work(connection: Connection) -> None:
         connection.execute("PRAGMA ignore_check_constraints = ON")
@@ -56,9 +56,7 @@ async def flip(harness: Harness, table: str, change: str, row_id: int) -> None:
 
 
 @pytest.mark.parametrize("change", FLIPS)
-async def test_a_damaged_job_is_paused_and_told_of_once_and_others_go_on(
-    tmp_path: Path, change: str
-) -> None:
+async def test_a_damaged_job_is_paused_and_reported_once(tmp_path: Path, change: str) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -86,7 +84,7 @@ async def test_a_damaged_job_is_paused_and_told_of_once_and_others_go_on(
         assert "Paused" in shown.text
 
 
-async def test_a_job_whose_slot_is_damaged_is_paused_and_can_go_on(tmp_path: Path) -> None:
+async def test_a_job_with_a_damaged_slot_is_paused_and_can_resume(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -133,7 +131,7 @@ def _pause(connection: Connection, job: Job) -> None:
 
 
 @pytest.mark.parametrize("change", ["job_id = 77", "slot_at = 'x'", "slot = x'00'"])
-async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: str) -> None:
+async def test_a_damaged_run_is_ended_and_others_continue(tmp_path: Path, change: str) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -172,7 +170,7 @@ async def test_a_damaged_run_is_ended_and_others_go_on(tmp_path: Path, change: s
         assert (await find(harness, job)).state == "active"
 
 
-async def test_what_is_held_and_damaged_is_not_sent_and_the_rest_is(tmp_path: Path) -> None:
+async def test_a_damaged_deferred_message_is_not_sent_and_others_are(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -193,7 +191,7 @@ async def test_what_is_held_and_damaged_is_not_sent_and_the_rest_is(tmp_path: Pa
         assert len(texts(harness)) == 2
 
 
-async def test_the_conversation_of_a_run_that_is_damaged_waits_for_the_morning_to_be_told(
+async def test_a_damaged_conversation_is_reported_after_quiet_hours(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 22, 0)  # 23:00 in Berlin
@@ -231,7 +229,7 @@ async def test_the_conversation_of_a_run_that_is_damaged_waits_for_the_morning_t
         assert len(texts(harness)) == 1
 
 
-async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
+async def test_the_curator_ignores_damaged_jobs(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     write_skill(tmp_path / "skills", "tidy", "Sweep.")
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
@@ -247,7 +245,7 @@ async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", ["chat = '['", "chat = '7'", "chat = x'00ff'", "platform = x'00'", "release_at = 'x'"]
 )
-async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
+async def test_a_deferred_message_with_a_damaged_target_blocks_nothing(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*NOON)
@@ -279,9 +277,7 @@ async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
         "time_zone = 'US/Pacific-New'",
     ],
 )
-async def test_what_is_damaged_of_a_person_keeps_no_job_from_them(
-    tmp_path: Path, change: str
-) -> None:
+async def test_a_persons_damaged_row_blocks_no_job(tmp_path: Path, change: str) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)

@@ -1,4 +1,4 @@
-"""Digests: a job that gathers, draws, writes as its skill says, and sends it all."""
+"""Digests: a job that gathers, draws a chart, writes by its skill, and sends everything."""
 
 import json
 import subprocess
@@ -35,13 +35,13 @@ CHART = call(
 
 
 def facts_of(message: Message) -> str:
-    """What the program itself has put in front of the words."""
+    """Return the facts that the gateway put in front of the text."""
     parts = message.parts
     return "".join(part.text for part in parts if isinstance(part, TextPart) and part.is_fact)
 
 
 def tools(model: FakeModel, number: int) -> set[str]:
-    """The tools that were offered in a call."""
+    """Return the tools offered in a call."""
     return list_offered(model.requests[number])
 
 
@@ -80,7 +80,7 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
 async def test_a_digest_without_the_extra_for_charts_says_so_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)  # every import of it fails
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # its import fails
     clock = Clock(2026, 11, 20, 12, 0)
     again = replace(CHART, call_id=CallId("h2"))
     model = FakeModel(
@@ -150,7 +150,7 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
 
 
 async def make_owner(harness: Harness) -> None:
-    """Ana owns the gateway from now on."""
+    """Make Ana the owner."""
     await harness.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
     harness.gateway.router.forget_known()
 
@@ -166,7 +166,7 @@ async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
     assert tools(model, 0) <= tools(model, 2)
 
 
-async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
+async def test_a_job_with_a_missing_skill_says_so(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -181,7 +181,7 @@ async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
         assert len(model.requests) == 2
 
 
-async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
+async def test_a_skills_text_is_not_searchable(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
         digest(cron="0 8 * * 1"),
@@ -201,7 +201,7 @@ async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
         assert "Nothing found" in str(model.requests[-1].messages[-1])
 
 
-def test_the_gateway_holds_nothing_that_only_a_digest_needs() -> None:
+def test_the_gateway_loads_digest_libraries_only_for_digests() -> None:
     heavy = ("matplotlib", "numpy", "feedparser", "icalendar", "recurring_ical_events")
     code = (
         f"import sys, gateway.bootstrap.app; print([one for one in {heavy} if one in sys.modules])"

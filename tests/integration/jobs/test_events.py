@@ -1,4 +1,4 @@
-"""Jobs that start when something happens: each event starts a job once."""
+"""Jobs that events start: each event starts a job once."""
 
 import asyncio
 import re
@@ -40,7 +40,7 @@ ITEM = (
 )
 
 
-async def test_a_job_comes_after_another_one_with_its_result(tmp_path: Path) -> None:
+async def test_a_job_runs_after_another_with_its_result(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = greeted(say("Three mails wait."), say("Summed up."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -95,7 +95,7 @@ async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
             assert said in shown.text
 
 
-async def test_a_chain_of_jobs_may_not_come_back(tmp_path: Path) -> None:
+async def test_a_chain_of_jobs_may_not_loop(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         first = await give_job(harness, "One.", "0 8 * * *")
@@ -132,7 +132,7 @@ async def test_a_message_starts_a_job_once_and_is_answered(tmp_path: Path) -> No
         assert len(await runs_of(harness, job.id)) == 1
 
 
-async def test_what_a_room_heard_is_forgotten_with_the_message(tmp_path: Path) -> None:
+async def test_an_event_from_a_room_is_forgotten_with_its_message(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
         job = await give_job(harness, "News.", "0 8 * * *")
@@ -209,7 +209,7 @@ async def test_a_script_reads_the_body_of_a_web_request(tmp_path: Path) -> None:
         await harness.chat.sees_text('Its web address was called.\n{"ref": "main"}')
 
 
-async def test_another_pattern_and_a_pause_begin_anew(tmp_path: Path) -> None:
+async def test_a_changed_pattern_and_a_pause_start_fresh(tmp_path: Path) -> None:
     folder = tmp_path / "sources"
     async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)
@@ -247,7 +247,7 @@ async def give_secret(harness: Harness, job: Job) -> str:
     return await harness.gateway.database.write("test", work)
 
 
-async def test_files_start_a_job_once_they_are_whole(tmp_path: Path) -> None:
+async def test_files_start_a_job_once_complete(tmp_path: Path) -> None:
     folder = tmp_path / "sources" / "people" / "ana"
     async with running(tmp_path, greeted(), **SETTINGS) as harness:
         await greet(harness)

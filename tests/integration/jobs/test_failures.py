@@ -1,4 +1,4 @@
-"""Jobs in trouble: rooms, questions that nobody answers, retries, changes while one runs."""
+"""Job failures: rooms, unanswered questions, retries, and changes during a run."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ DAILY = read_cron("0 8 * * *")
 
 
 def noon() -> Clock:
-    """13:00 in Berlin, on a Friday."""
+    """Return 13:00 in Berlin on a Friday."""
     return Clock(2026, 11, 20, 12, 0)
 
 
@@ -52,7 +52,7 @@ async def meet(harness: Harness, **fields: object) -> None:
 
 
 async def make(harness: Harness, clock: Clock, wish: JobRequest, *, is_room: bool = False) -> Job:
-    """A job of Ana's, as if she had asked for it."""
+    """Store a job of Ana's, as if she had asked for it."""
 
     def work(connection: Connection) -> Job:
         room = connection.execute("SELECT id FROM rooms").fetchone() if is_room else None
@@ -91,7 +91,7 @@ async def find(harness: Harness, job: Job) -> Job:
 
 
 async def ended(harness: Harness, job: Job, count: int = 1) -> list[str]:
-    """The states of a job's runs, once so many are over."""
+    """Return the states of a job's runs once `count` have ended."""
     async with asyncio.timeout(45):
         while True:
             states = [run.state for run in await runs_of(harness, job)]
@@ -103,7 +103,7 @@ async def ended(harness: Harness, job: Job, count: int = 1) -> list[str]:
 async def becomes(
     harness: Harness, job: Job, state: str, attempts: int = 1, *, wakes: bool = False
 ) -> Run:
-    """Return the job's only run once it has a state. `wakes`: let the scheduler look each time."""
+    """Return the job's only run once it has this state."""
     async with asyncio.timeout(45):
         while True:
             found = await runs_of(harness, job)
@@ -118,7 +118,7 @@ def texts(harness: Harness) -> list[str]:
     return [shown.text for shown in harness.chat.shown]
 
 
-async def test_a_job_of_a_room_runs_and_comes_there(tmp_path: Path) -> None:
+async def test_a_rooms_job_runs_in_the_room(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness, chat="den", direct=False)
@@ -131,7 +131,7 @@ async def test_a_job_of_a_room_runs_and_comes_there(tmp_path: Path) -> None:
         assert await ended(harness, job) == ["done"]
 
 
-async def test_each_run_begins_a_fresh_conversation_where_several_are_made_up_for(
+async def test_each_catch_up_run_has_a_new_session(
     tmp_path: Path,
 ) -> None:
     clock = noon()
@@ -144,7 +144,7 @@ async def test_each_run_begins_a_fresh_conversation_where_several_are_made_up_fo
         assert [len(request.messages) for request in harness.model.requests[-3:]] == [1, 1, 1]
 
 
-async def test_a_second_try_that_waits_is_not_taken_for_the_first(tmp_path: Path) -> None:
+async def test_a_waiting_retry_is_not_taken_for_the_first_try(tmp_path: Path) -> None:
     clock = noon()
     gate = asyncio.Event()
     limit = {"TALARIA_TURNS__AT_ONCE": "1"}
@@ -168,7 +168,7 @@ async def test_a_second_try_that_waits_is_not_taken_for_the_first(tmp_path: Path
         assert await ended(harness, job) == ["done"]
 
 
-async def test_a_run_that_asks_waits_for_nobody(tmp_path: Path) -> None:
+async def test_a_run_waits_for_no_answer(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -181,7 +181,7 @@ async def test_a_run_that_asks_waits_for_nobody(tmp_path: Path) -> None:
         assert not any("Which?" in text for text in texts(harness))
 
 
-async def test_files_come_without_the_mark_of_silence(tmp_path: Path) -> None:
+async def test_files_are_sent_without_the_silence_marker(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -195,7 +195,7 @@ async def test_files_come_without_the_mark_of_silence(tmp_path: Path) -> None:
         assert not any("SILENT" in text for text in texts(harness))
 
 
-async def test_recovery_is_told_though_there_is_nothing_to_tell(tmp_path: Path) -> None:
+async def test_recovery_is_reported_without_output(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -219,7 +219,7 @@ def _found(connection: Connection, job: Job) -> Job:
     return found
 
 
-async def test_a_script_that_ends_after_its_job_was_dropped_brings_nothing_back(
+async def test_a_script_of_a_dropped_job_sends_nothing(
     tmp_path: Path,
 ) -> None:
     clock = noon()
@@ -243,7 +243,7 @@ async def test_a_script_that_ends_after_its_job_was_dropped_brings_nothing_back(
         assert not any("Here I am." in text for text in texts(harness))
 
 
-async def test_a_second_try_of_a_job_that_was_paused_meanwhile_is_not_made(
+async def test_a_paused_job_is_not_retried(
     tmp_path: Path,
 ) -> None:
     clock = noon()
@@ -260,7 +260,7 @@ async def test_a_second_try_of_a_job_that_was_paused_meanwhile_is_not_made(
         assert await ended(harness, job) == ["skipped"]
 
 
-async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
+async def test_a_paused_job_can_be_run_manually(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -277,7 +277,7 @@ async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
         assert (await find(harness, job)).state == "paused"
 
 
-async def test_quiet_hours_that_were_made_longer_hold_what_was_held(tmp_path: Path) -> None:
+async def test_longer_quiet_hours_defer_deferred_messages_further(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)  # 23:00 in Berlin
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
@@ -298,7 +298,7 @@ async def test_quiet_hours_that_were_made_longer_hold_what_was_held(tmp_path: Pa
         await harness.chat.sees_text("Bread.")
 
 
-async def test_what_is_held_comes_though_the_clock_was_put_back_by_a_year(tmp_path: Path) -> None:
+async def test_deferred_messages_survive_a_clock_set_back_a_year(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")
@@ -312,7 +312,7 @@ async def test_what_is_held_comes_though_the_clock_was_put_back_by_a_year(tmp_pa
         await harness.chat.sees_text("Bread.")
 
 
-async def test_a_second_try_comes_though_the_clock_was_put_back_by_a_year(tmp_path: Path) -> None:
+async def test_a_retry_survives_a_clock_set_back_a_year(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -326,7 +326,7 @@ async def test_a_second_try_comes_though_the_clock_was_put_back_by_a_year(tmp_pa
         await harness.chat.sees_text("At last.")
 
 
-async def test_a_day_that_is_spent_pauses_no_job(tmp_path: Path) -> None:
+async def test_a_spent_budget_pauses_no_job(tmp_path: Path) -> None:
     today = datetime.now(ZoneInfo("Europe/Berlin"))  # ceilings go by the clock on the wall
     clock = Clock(today.year, today.month, today.day, 12)
     limit = {
@@ -352,7 +352,7 @@ async def test_a_day_that_is_spent_pauses_no_job(tmp_path: Path) -> None:
         assert len(harness.chat.shown) == before + 1
 
 
-async def test_a_command_that_can_not_even_be_begun_ends_no_gateway(tmp_path: Path) -> None:
+async def test_a_command_that_cannot_start_does_not_end_the_gateway(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -361,7 +361,7 @@ async def test_a_command_that_can_not_even_be_begun_ends_no_gateway(tmp_path: Pa
         await becomes(harness, job, "waiting")
 
 
-async def test_a_command_that_ends_the_gateway_is_not_run_on_and_on(tmp_path: Path) -> None:
+async def test_a_command_that_kills_the_gateway_is_given_up(tmp_path: Path) -> None:
     clock = noon()
     said = tmp_path / "said"
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
@@ -376,7 +376,7 @@ async def test_a_command_that_ends_the_gateway_is_not_run_on_and_on(tmp_path: Pa
     assert said.read_text().split() == ["x"]
 
 
-async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_else(
+async def test_an_interrupted_run_starts_before_all_others(
     tmp_path: Path,
 ) -> None:
     clock = noon()
@@ -409,7 +409,7 @@ async def test_a_run_that_was_cut_off_before_it_was_begun_is_begun_before_all_el
     assert found[0] is not None
 
 
-async def test_a_zone_that_is_no_more_pauses_its_job_and_ends_no_gateway(tmp_path: Path) -> None:
+async def test_an_unknown_zone_pauses_only_its_job(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -423,7 +423,7 @@ async def test_a_zone_that_is_no_more_pauses_its_job_and_ends_no_gateway(tmp_pat
         assert (await find(harness, job)).state == "paused"
 
 
-async def test_a_place_that_takes_a_ticket_is_no_place_for_later(tmp_path: Path) -> None:
+async def test_a_one_time_ticket_is_no_target(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -435,7 +435,7 @@ async def test_a_place_that_takes_a_ticket_is_no_place_for_later(tmp_path: Path)
         assert (shown.chat_id, shown.ticket) == ("1", None)
 
 
-async def test_the_jobs_of_a_person_leave_them_their_places(tmp_path: Path) -> None:
+async def test_a_persons_jobs_leave_turn_slots_for_their_messages(tmp_path: Path) -> None:
     clock = noon()
     gate = asyncio.Event()
     limit = {"TALARIA_TURNS__PER_PERSON": "1"}
@@ -464,7 +464,7 @@ async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Pat
         assert "never again" not in shown.text
 
 
-async def test_a_room_that_is_off_hears_no_job(tmp_path: Path) -> None:
+async def test_a_silenced_room_gets_no_job(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness, chat="den", direct=False)
@@ -480,8 +480,8 @@ async def test_a_room_that_is_off_hears_no_job(tmp_path: Path) -> None:
         assert not any("Bread." in text for text in texts(harness))
 
 
-async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> None:
-    """Ana's own job comes to a room with others in it: its prompt is the room's."""
+async def test_a_run_in_a_room_sees_nothing_private(tmp_path: Path) -> None:
+    """Ana's own job runs in a shared room, with the room's prompt."""
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)
@@ -499,7 +499,7 @@ async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> N
         assert "settings" not in run
 
 
-async def test_minutes_from_now_are_those_of_the_zone_that_the_job_has(tmp_path: Path) -> None:
+async def test_relative_times_use_the_jobs_zone(tmp_path: Path) -> None:
     clock = noon()
     model = FakeModel()
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -514,7 +514,7 @@ async def test_minutes_from_now_are_those_of_the_zone_that_the_job_has(tmp_path:
         assert slot == ("2026-11-20T21:20", clock() + 20 * 60_000)
 
 
-async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
+async def test_a_job_dropped_during_its_change_stays_dropped(
     tmp_path: Path,
 ) -> None:
     clock = noon()
@@ -537,7 +537,7 @@ async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
         )
 
 
-async def test_a_conversation_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
+async def test_a_damaged_conversation_is_reported_once(tmp_path: Path) -> None:
     clock = noon()
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         await meet(harness)

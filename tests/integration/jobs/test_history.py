@@ -1,4 +1,4 @@
-"""What jobs say by themselves is part of their person's history, and no talk of the model's."""
+"""Job messages are part of their person's history, in no model's conversation."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ ROOM = '["den",null,false]'
 
 
 async def found(harness: Harness, word: str, scope: str = "") -> list[FoundMessage]:
-    """What a search of Ana's for a word gives, oldest first."""
+    """Return the results of Ana's search for a word, oldest first."""
 
     def look(connection: Connection) -> list[FoundMessage]:
         person_id = ana(connection)
@@ -54,7 +54,7 @@ async def sittings(harness: Harness, sayings: list[FoundMessage]) -> list[Sessio
     return await harness.read(look)
 
 
-async def test_a_reminder_is_found_in_one_conversation_that_is_called_like_its_job(
+async def test_a_reminder_is_found_in_the_conversation_of_its_job(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
@@ -74,7 +74,7 @@ async def test_a_reminder_is_found_in_one_conversation_that_is_called_like_its_j
         assert states == ["done"] * 3
 
 
-async def test_what_a_command_says_is_found_and_silence_is_not_kept(tmp_path: Path) -> None:
+async def test_a_commands_output_is_found_and_empty_output_is_not_kept(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -91,7 +91,7 @@ async def test_what_a_command_says_is_found_and_silence_is_not_kept(tmp_path: Pa
         assert dialogue.title == job.title
 
 
-async def test_a_failure_that_is_told_is_no_output(tmp_path: Path) -> None:
+async def test_a_reported_failure_is_no_output(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -106,7 +106,7 @@ async def test_a_failure_that_is_told_is_no_output(tmp_path: Path) -> None:
         assert await harness.read(_count_turns_of_runs) == 0
 
 
-async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
+async def test_a_deferred_message_is_found_once_sent(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -132,8 +132,8 @@ async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
         assert plants.said_at == clock()
 
 
-async def test_the_numbers_of_turns_do_not_meet(tmp_path: Path) -> None:
-    """A job speaks while a turn has its number, and is not on disk yet."""
+async def test_turn_numbers_do_not_collide(tmp_path: Path) -> None:
+    """A job sends while a turn has its number but is not stored yet."""
     clock, chat = Clock(*NOON), FakeChat()
     async with running(tmp_path, greeted(), chat=chat, now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -163,7 +163,7 @@ async def test_the_numbers_of_turns_do_not_meet(tmp_path: Path) -> None:
         assert len(await found(harness, "bread")) == 2
 
 
-async def test_recall_finds_what_a_job_said(tmp_path: Path) -> None:
+async def test_recall_finds_a_jobs_messages(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted()
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -178,7 +178,7 @@ async def test_recall_finds_what_a_job_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-async def test_what_comes_into_a_room_has_the_scope_that_a_turn_there_would_have(
+async def test_a_jobs_message_in_a_room_has_the_scope_of_a_turn(
     tmp_path: Path, is_known: bool
 ) -> None:
     clock = Clock(*NOON)
@@ -213,7 +213,7 @@ def _count_turns_of_runs(connection: Connection) -> int:
     return int(row[0])
 
 
-async def test_a_turn_of_a_job_that_said_something_is_found_by_its_run(tmp_path: Path) -> None:
+async def test_a_jobs_turn_is_found_by_its_run(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -225,7 +225,7 @@ async def test_a_turn_of_a_job_that_said_something_is_found_by_its_run(tmp_path:
         assert turn[1] == "answered"
 
 
-async def test_the_conversation_of_a_prompt_is_called_like_its_job(tmp_path: Path) -> None:
+async def test_a_prompts_conversation_is_titled_like_its_job(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(say("Rye, at nine.")), now=clock, **SETTINGS) as harness:
         await greet(harness)

@@ -1,4 +1,4 @@
-"""How a job is run, and where it goes: chosen in chat and at the command line, and said first."""
+"""Settings of a job: chosen in chat and on the command line, and confirmed first."""
 
 import json
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.interfaces.test_job_operations import desk, settle_in, write
+from tests.integration.interfaces.test_job_operations import add_people, cli, write
 from tests.integration.jobs_support import ana, greet, greeted
 from tests.integration.processes import Done, talaria
 
@@ -76,7 +76,7 @@ def last_result(harness: Harness) -> str:
     return str(harness.model.requests[-1].messages[-1])
 
 
-async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Path) -> None:
+async def test_the_confirmation_shows_target_and_daily_limit(tmp_path: Path) -> None:
     asked = digest(day_usd=0.5, to=["here", "home", "slack"], late="skip")
     async with berlin(tmp_path, asked, say("Made.")) as harness:
         echo = await echoed(harness)
@@ -88,7 +88,7 @@ async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Pat
         ]
 
 
-async def test_a_home_and_an_account_are_named_as_people_know_them(tmp_path: Path) -> None:
+async def test_targets_have_names_that_people_know(tmp_path: Path) -> None:
     async with berlin(tmp_path, digest(to=["home"]), say("Made.")) as harness:
         place = ("discord", '["7",null,true]')
         await harness.gateway.database.write(
@@ -97,7 +97,7 @@ async def test_a_home_and_an_account_are_named_as_people_know_them(tmp_path: Pat
         assert "\nSent to: your home chat, Discord" in await echoed(harness)
 
 
-async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path: Path) -> None:
+async def test_every_job_setting_can_be_chosen_in_chat(tmp_path: Path) -> None:
     asked = digest(
         model="quick", tools=["recall", "gather"], skills=["digest"], aware=True, day_usd=2
     )
@@ -125,7 +125,7 @@ async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path
         )
 
 
-async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
+async def test_an_empty_setting_restores_the_default(tmp_path: Path) -> None:
     asked = digest(model="quick", tools=["recall"], skills=["digest"], aware=True, day_usd=2)
     async with berlin(tmp_path, asked, say("Made it.")) as harness:
         await echoed(harness)
@@ -171,7 +171,7 @@ async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
         ({"cron": "*/2 * * * *"}, "more often than every 5 minutes"),
     ],
 )
-async def test_what_a_job_can_not_have_is_one_clear_sentence(
+async def test_an_invalid_job_setting_is_one_clear_sentence(
     tmp_path: Path, asked: dict[str, object], sentence: str
 ) -> None:
     given = {name: value for name, value in asked.items() if value is not None}
@@ -191,7 +191,7 @@ async def test_sundays_are_0_and_7(tmp_path: Path) -> None:
         assert "Next: Sun 2026-11-22 00:00; Sun 2026-11-29 00:00" in await echoed(harness)
 
 
-async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
+async def test_a_job_keeps_its_kind(tmp_path: Path) -> None:
     async with berlin(tmp_path, digest(), say("Made it.")) as harness:
         await echoed(harness)
         job = await says_yes(harness, "Made it.")
@@ -203,7 +203,7 @@ async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
         )
 
 
-async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Path) -> None:
+async def test_a_job_can_name_only_tools_it_has(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         means = make_rules(harness.gateway.settings).means
         gateway = harness.gateway
@@ -235,7 +235,7 @@ def jobs_of(home: Path, *words: str) -> Done:
 
 
 async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> None:
-    await write(tmp_path, settle_in)
+    await write(tmp_path, add_people)
     made = jobs_of(
         tmp_path,
         *("add", "--person", "ann", "--cron", "0 7 LW * *", "--prompt", "Sum the month up."),
@@ -280,10 +280,10 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
         ({"day_usd": float("nan")}, "`day_usd` is at most 1000"),
     ],
 )
-async def test_a_change_that_can_not_be_is_one_sentence(
+async def test_an_impossible_change_is_one_sentence(
     tmp_path: Path, asked: dict[str, object], sentence: str
 ) -> None:
-    async with desk(tmp_path, "beside") as at:
+    async with cli(tmp_path, "beside") as at:
         before = await at.read(1)
         with pytest.raises(Declined) as caught:
             await at.ask("change", **{"id": 1, **asked})
@@ -291,7 +291,7 @@ async def test_a_change_that_can_not_be_is_one_sentence(
         assert await at.read(1) == before
 
 
-def test_a_change_that_can_not_be_read_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unreadable_change_is_one_sentence(tmp_path: Path) -> None:
     done = jobs_of(tmp_path, "change", "1", "--cron", "0 8 31 2 *")
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "never occurs" in done.err

@@ -1,4 +1,4 @@
-"""Jobs from the wish in chat to what is sent at their time: once, there, and in peace."""
+"""Jobs from the request in chat to their delivery: once, to the right place, without noise."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
 def schedule(call_id: str = "c1", **arguments: object) -> Play:
-    """The model asks for a job."""
+    """Return the model's request for a job."""
     return ask(call("schedule", json.dumps({"action": "create", **arguments}), call_id))
 
 
@@ -42,7 +42,7 @@ def _has_left(model: FakeModel, count: int) -> bool:
 
 
 def texts(harness: Harness) -> list[str]:
-    """What people see."""
+    """Return what people see."""
     return [shown.text for shown in harness.chat.shown]
 
 
@@ -69,7 +69,7 @@ async def states(harness: Harness, job_id: int = 0) -> list[str]:
 
 
 async def ended(harness: Harness, count: int, job_id: int) -> None:
-    """Return once so many runs of a job are over."""
+    """Return once `count` runs of a job have ended."""
     async with asyncio.timeout(45):
         await _until_ended(harness, count, job_id)
 
@@ -84,7 +84,7 @@ async def _until_ended(harness: Harness, count: int, job_id: int) -> None:
 
 
 async def makes(harness: Harness, text: str = "yes please") -> Job:
-    """Ask for a job, and say yes to what is shown."""
+    """Ask for a job, and confirm it."""
     await harness.chat.says("every Monday at 8, please")
     await harness.chat.sees_text("shall I")
     await harness.chat.press("Yes, do that")
@@ -111,7 +111,7 @@ async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
         assert found is None or found.kind == "system" or found.state == "over"
 
 
-async def test_what_repeats_is_shown_and_counts_after_a_yes(tmp_path: Path) -> None:
+async def test_a_repeated_job_needs_a_confirmation(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("Done, Mondays at 8."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -151,7 +151,7 @@ async def test_a_prompt_runs_as_a_turn_and_its_answer_is_sent(tmp_path: Path) ->
         facts = str(model.requests[-1].messages[-1])
         assert "Scheduled: job" in facts
         assert "Write my digest." in facts
-        assert len(model.requests[-1].messages) == 1  # a fresh talk: nothing of the chat is in it
+        assert len(model.requests[-1].messages) == 1  # a new session: nothing of the chat is in it
         clock.move(harness, days=7)
         await harness.chat.sees_text("And again.")
         await ended(harness, 2, job.id)
@@ -174,7 +174,7 @@ async def test_a_job_may_see_its_earlier_runs(tmp_path: Path) -> None:
         assert "One." in str(model.requests[-1].messages)
 
 
-async def test_nothing_to_tell_is_not_told(tmp_path: Path) -> None:
+async def test_empty_output_is_not_sent(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("[SILENT]"))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -186,7 +186,7 @@ async def test_nothing_to_tell_is_not_told(tmp_path: Path) -> None:
         assert await states(harness) == ["done"]
 
 
-async def test_what_was_missed_is_caught_up_once_and_says_so(tmp_path: Path) -> None:
+async def test_a_missed_slot_is_caught_up_once_and_says_so(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *"), say("yes please"))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -214,7 +214,7 @@ async def test_missed_slots_are_left_out_and_reported(tmp_path: Path) -> None:
         assert await states(harness) == ["skipped"] * 4
 
 
-async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path) -> None:
+async def test_quiet_hours_defer_messages_and_send_them_together(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
         schedule(
@@ -260,7 +260,7 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
         assert len(harness.chat.shown) == before + 1
 
 
-async def test_an_urgent_job_comes_in_quiet_hours(tmp_path: Path) -> None:
+async def test_an_urgent_job_is_sent_in_quiet_hours(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 22, 0)
     model = FakeModel(reminder(in_minutes=20, urgent=True), say("Sure."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -271,7 +271,7 @@ async def test_an_urgent_job_comes_in_quiet_hours(tmp_path: Path) -> None:
         await harness.chat.sees_text("Take the bread out.")
 
 
-async def test_a_failure_is_tried_again_and_told_once_and_so_is_the_recovery(
+async def test_a_failure_is_retried_and_reported_once_like_its_recovery(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
@@ -316,7 +316,7 @@ async def test_a_job_that_always_fails_is_paused_with_a_notice(tmp_path: Path) -
         assert job.id == (await one_job(harness)).id
 
 
-async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
+async def test_an_unreachable_target_is_replaced_by_the_persons_last_chat(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
@@ -343,7 +343,7 @@ async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
         await other.sees_text("Take the bread out.")
 
 
-async def test_a_home_is_where_what_comes_by_itself_goes(tmp_path: Path) -> None:
+async def test_jobs_are_sent_to_the_home(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *", to=["home"]), say("yes please"), say("News."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -357,7 +357,7 @@ async def test_a_home_is_where_what_comes_by_itself_goes(tmp_path: Path) -> None
         assert shown.chat_id == "77"
 
 
-async def test_a_job_that_runs_can_make_no_jobs(tmp_path: Path) -> None:
+async def test_a_running_job_cannot_make_jobs(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
         digest(cron="0 8 * * *"), say("yes please"), reminder(in_minutes=5), say("News.")
@@ -372,7 +372,7 @@ async def test_a_job_that_runs_can_make_no_jobs(tmp_path: Path) -> None:
         assert len(await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))) == 1
 
 
-async def test_a_person_has_so_many_jobs_and_no_more(tmp_path: Path) -> None:
+async def test_the_number_of_jobs_per_person_is_limited(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
         reminder(in_minutes=5),
@@ -390,7 +390,7 @@ async def test_a_person_has_so_many_jobs_and_no_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("back", [{"hours": -5}, {"days": -9}, {"days": -366}])
-async def test_a_clock_that_is_put_back_brings_no_silence_and_no_storm(
+async def test_a_clock_set_back_skips_and_repeats_no_run(
     tmp_path: Path, back: dict[str, float]
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
@@ -413,7 +413,7 @@ async def test_a_clock_that_is_put_back_brings_no_silence_and_no_storm(
 
 
 def count_mornings(harness: Harness) -> int:
-    """How often the daily message came, in time or late."""
+    """Return how often the daily message came, on time or late."""
     return sum(text.startswith("Good morning.") for text in texts(harness))
 
 
@@ -427,7 +427,7 @@ async def seen(harness: Harness, clock: Clock) -> None:
             await asyncio.sleep(0.002)
 
 
-async def test_the_gateway_has_jobs_of_its_own(tmp_path: Path) -> None:
+async def test_the_gateway_has_system_jobs(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, FakeModel(), now=clock, **SETTINGS) as harness:
         own = await harness.read(jobs.list_system)

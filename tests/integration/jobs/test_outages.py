@@ -1,4 +1,4 @@
-"""Jobs whose model does not answer: they wait, are no failures, and hold up no other job."""
+"""Jobs during a model outage wait, are no failures, and block no other job."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -23,7 +23,7 @@ from tests.integration.jobs_support import (
 NOON = (2026, 11, 22, 12)
 
 
-async def test_an_outage_longer_than_the_patience_is_no_failure_of_the_job(tmp_path: Path) -> None:
+async def test_a_long_outage_is_no_failure_of_the_job(tmp_path: Path) -> None:
     clock, model = Clock(*NOON), greeted([ModelBusy("overloaded")], say("Rain."))
     settings = {"TALARIA_MODEL__JOB_PATIENCE": "0"}
     async with running(tmp_path, model, now=clock, **settings) as harness:
@@ -40,7 +40,7 @@ async def test_an_outage_longer_than_the_patience_is_no_failure_of_the_job(tmp_p
 
 
 class BusyFor(FakeModel):
-    """Is overloaded for requests that hold a word."""
+    """Overloaded for requests that contain a word."""
 
     word = ""
 

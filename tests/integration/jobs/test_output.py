@@ -1,4 +1,4 @@
-"""What a command says at length: its ends in a message or two, the whole in a file with them."""
+"""Long command output: its start and end in the message, the whole in a file."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ WHOLE = "".join(f"line number {number} of very many\n" for number in range(5000)
 
 
 def sent_files(harness: Harness) -> list[tuple[str, str, str]]:
-    """Chat, name and text of each file that people got."""
+    """Return chat, name and text of each sent file."""
     return [
         (one.chat_id, one.file.name, one.file.data.decode())
         for one in harness.chat.shown
@@ -28,7 +28,7 @@ def sent_files(harness: Harness) -> list[tuple[str, str, str]]:
     ]
 
 
-async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: Path) -> None:
+async def test_long_output_is_shortened_and_attached_as_a_file(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -45,7 +45,7 @@ async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: P
         assert "characters are left out here; output.txt has all of them." in reported
 
 
-async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) -> None:
+async def test_a_deferred_message_has_its_file_in_each_chat(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -64,7 +64,7 @@ async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) ->
         assert sorted(sent_files(harness)) == [(chat, "output.txt", WHOLE) for chat in ("1", "9")]
 
 
-async def test_where_no_files_can_be_sent_a_flood_names_its_file(tmp_path: Path) -> None:
+async def test_without_file_support_long_output_names_its_file(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), chat=NoFilesChat(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -75,7 +75,7 @@ async def test_where_no_files_can_be_sent_a_flood_names_its_file(tmp_path: Path)
         assert len(texts(harness)) <= 5
 
 
-async def test_what_is_short_comes_without_a_file_and_what_shows_nothing_not_at_all(
+async def test_short_output_has_no_file_and_invisible_output_is_not_sent(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
@@ -94,7 +94,7 @@ async def test_what_is_short_comes_without_a_file_and_what_shows_nothing_not_at_
         assert not sent_files(harness)
 
 
-def test_only_what_is_too_long_is_cut_and_the_line_counts_what_is_missing() -> None:
+def test_only_long_output_is_cut_with_a_count_of_the_missing_part() -> None:
     assert shorten_output("x" * 3000) == "x" * 3000
     for text in ("x" * 3001, "ab cd\n" * 9000, "\n\n" + "é" * 1999 + "\n" + "y" * 5000 + "\n\n"):
         short = shorten_output(text)

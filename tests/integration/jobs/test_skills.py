@@ -1,4 +1,4 @@
-"""Skills of the home in a running gateway: used by jobs, counted, checked, shown and archived."""
+"""Skills in a running gateway: used by jobs, counted, checked, shown and archived."""
 
 import asyncio
 import json
@@ -34,13 +34,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def own_job(harness: Harness, name: str) -> Job:
-    """One of the gateway's own jobs."""
+    """Return a system job."""
     found = await harness.read(jobs.list_system)
     return next(job for job in found if job.body == name)
 
 
 async def curated(harness: Harness, clock: Clock, *, days: int, count: int) -> Run:
-    """Let days pass; gives the newest of so many runs of the curator."""
+    """Let days pass; return the newest of `count` curator runs."""
     clock.move(harness, days=days)
     job = await own_job(harness, system_jobs.CURATOR)
     return (await over(harness, job, count))[-1]
@@ -61,7 +61,7 @@ def names_in(folder: Path, pattern: str = "*") -> list[str]:
 
 
 def changes(connection: Connection) -> list[tuple[str, str, str, str]]:
-    """What became of skills, oldest first: name, operation, actor and evidence."""
+    """Return changes of skills, oldest first: name, operation, actor, evidence."""
     rows = connection.execute(
         "SELECT name, operation, actor, evidence FROM ledger JOIN skills ON skills.id = position"
         " WHERE target = 'skill' ORDER BY ledger.id"
@@ -70,7 +70,7 @@ def changes(connection: Connection) -> list[tuple[str, str, str, str]]:
 
 
 async def usage_says(folder: Path, name: str, uses: int) -> Mapping[str, Any]:
-    """What `.usage.json` says of a skill, once it says how often it was used."""
+    """Return `.usage.json`'s entry of a skill once it has `uses` uses."""
     file = folder / ".usage.json"
     async with asyncio.timeout(45):
         while True:
@@ -80,7 +80,7 @@ async def usage_says(folder: Path, name: str, uses: int) -> Mapping[str, Any]:
             await asyncio.sleep(0.01)
 
 
-async def test_a_job_works_as_the_homes_skill_says_and_that_is_counted(
+async def test_a_job_follows_the_homes_skill_and_counts_the_use(
     tmp_path: Path, folder: Path
 ) -> None:
     write_skill(folder, "tidy", "Sweep first.")
@@ -104,7 +104,7 @@ async def test_a_job_works_as_the_homes_skill_says_and_that_is_counted(
         assert (await usage_says(folder, "tidy", 2))["state"] == "active"
 
 
-async def test_a_turn_that_was_cut_off_and_goes_on_is_one_use(tmp_path: Path, folder: Path) -> None:
+async def test_an_interrupted_turn_counts_as_one_use(tmp_path: Path, folder: Path) -> None:
     write_skill(folder, "tidy")
     clock = Clock(*START)
     stuck = asyncio.Event()
@@ -142,7 +142,7 @@ async def test_a_job_whose_skill_is_broken_says_what_is_wrong_with_it(
         assert row.uses == 0
 
 
-async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it(
+async def test_a_hand_edit_is_in_the_ledger_once_a_job_uses_it(
     tmp_path: Path, folder: Path
 ) -> None:
     place = write_skill(folder, "tidy", "Sweep first.")
@@ -165,9 +165,7 @@ async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it
         ]
 
 
-async def test_a_damaged_row_about_a_skill_is_told_and_ends_no_gateway(
-    tmp_path: Path, folder: Path
-) -> None:
+async def test_a_damaged_skill_row_is_reported_and_not_fatal(tmp_path: Path, folder: Path) -> None:
     write_skill(folder, "tidy")
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
@@ -190,9 +188,7 @@ async def test_a_damaged_row_about_a_skill_is_told_and_ends_no_gateway(
         assert "is damaged" in found[0].reason
 
 
-async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault(
-    tmp_path: Path, folder: Path
-) -> None:
+async def test_owners_get_one_notice_per_fault_of_a_skill(tmp_path: Path, folder: Path) -> None:
     place = write_skill(folder, "tidy", called="other")
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
@@ -217,7 +213,7 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         assert sum("is broken" in text for text in texts(harness)) == 2
 
 
-async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
+async def test_unused_skills_are_archived_unless_needed_or_pinned(
     tmp_path: Path, folder: Path
 ) -> None:
     for name in ("old", "wanted", "pinned", "digest"):
@@ -247,7 +243,7 @@ async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
         assert (await find(harness, job)).state == "active"
 
 
-async def test_what_can_not_be_moved_stays_and_the_outcome_says_why(
+async def test_a_skill_that_cannot_be_moved_stays_with_a_reason(
     tmp_path: Path, folder: Path
 ) -> None:
     write_skill(folder, "old")
@@ -266,7 +262,7 @@ async def test_what_can_not_be_moved_stays_and_the_outcome_says_why(
         assert run.reason == "1 skill checked; archived: old"
 
 
-async def test_without_a_folder_the_curator_says_so_and_makes_none(
+async def test_without_a_folder_the_curator_says_so_and_creates_none(
     tmp_path: Path, folder: Path
 ) -> None:
     clock = Clock(*START)

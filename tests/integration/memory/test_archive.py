@@ -1,4 +1,4 @@
-"""What is kept in the archive is found where it may be, and told of as a number there only."""
+"""Archived notes are found only where allowed, and elsewhere only counted there."""
 
 import json
 import re
@@ -10,16 +10,16 @@ from agent_core.transcript import TextPart, ToolResultPart
 from gateway.texts import memory
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.harness import running
 from tests.integration.shared_harness import SharedHarness, see, shared_harness
-from tests.integration.sides import Side
 
 KEEP = "keep "
 CALL = "call "
 
 
 class Archivist(FakeModel):
-    """Keeps what it is told to keep, and searches the archive for all else."""
+    """Archives on request, and searches the archive for everything else."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         if request.system.startswith("Name the conversation"):
@@ -57,7 +57,7 @@ def stock(request: ModelRequest) -> list[str]:
     return [line for line in facts(request) if line.startswith("You can search")]
 
 
-async def test_a_new_conversation_is_told_how_much_there_is_and_finds_it(tmp_path: Path) -> None:
+async def test_a_new_session_knows_the_archives_size_and_finds_notes(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
@@ -75,7 +75,7 @@ async def test_a_new_conversation_is_told_how_much_there_is_and_finds_it(tmp_pat
 
 
 async def live(home: Path, *kept: str) -> list[tuple[object, ...]]:
-    """All requests that are made in a room, and to Bob, while Ann keeps something to herself."""
+    """Return all requests in a room and to Bob, while Ann archives something private."""
     model = Archivist()
     async with shared_harness(home, model) as here:
         await here.says("ann", "hello")
@@ -96,7 +96,7 @@ async def dialogue_in_room(here: SharedHarness) -> None:
         await here.says(who, "canary", room="den")
 
 
-async def test_no_private_entry_changes_a_byte_of_what_is_asked_in_a_room_or_by_another(
+async def test_private_notes_change_no_request_of_rooms_or_others(
     tmp_path: Path,
 ) -> None:
     plain = await live(tmp_path / "plain")
@@ -104,7 +104,7 @@ async def test_no_private_entry_changes_a_byte_of_what_is_asked_in_a_room_or_by_
     assert len(plain) == 2 * 6
 
 
-async def test_a_room_finds_what_it_keeps_itself(tmp_path: Path) -> None:
+async def test_a_room_finds_its_own_notes(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
@@ -122,7 +122,7 @@ def name_in(text: str) -> str:
     return found[1]
 
 
-async def test_memory_lists_what_is_kept_aside_and_finds_it(tmp_path: Path) -> None:
+async def test_memory_lists_and_finds_archived_notes(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Archivist()) as here:
         assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
         for words in ("my canary sings", "the car is old", "tea at five", "rent on Monday"):
@@ -169,7 +169,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
             assert await here.says("ann", text, room="den") == nothing
 
 
-async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
+async def test_undo_reverts_the_newest_change_of_memory_or_archive(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Archivist()) as here:
@@ -187,11 +187,11 @@ async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
         assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
 
 
-async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_conversation_knows_it(
+async def test_a_button_undoes_a_note_and_the_conversation_knows_it(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, Archivist()) as harness:
-        ann = Side(harness, "ann", "ann")
+        ann = ChatAccount(harness, "ann", "ann")
         await ann.says("keep my canary sings")
         assert harness.chat.shown[-1].labels == ["Undo: my canary sings (pets)"]
         await ann.presses("Undo: my canary sings (pets)")
@@ -201,11 +201,11 @@ async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_conver
         assert await ann.says("/undo") == "There's nothing to undo."
 
 
-async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
+async def test_a_note_is_dropped_by_name_and_restored_by_the_button(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, Archivist()) as harness:
-        ann = Side(harness, "ann", "ann")
+        ann = ChatAccount(harness, "ann", "ann")
         await ann.says("keep my canary sings")
         name = name_in(await ann.says("/memory"))
         said = await ann.says(f"/memory forget {name}")
@@ -216,7 +216,7 @@ async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
         assert name_in(await ann.says("/memory archive")) == name
 
 
-async def test_an_undo_of_the_archive_that_is_read_again_after_a_crash_is_done_once(
+async def test_an_archive_undo_repeated_after_a_crash_happens_once(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Archivist()) as here:
@@ -241,7 +241,7 @@ async def test_an_undo_of_the_archive_that_is_read_again_after_a_crash_is_done_o
         assert left == [("my canary sings",)]
 
 
-async def test_in_a_room_only_who_kept_a_note_and_owners_take_it_back(tmp_path: Path) -> None:
+async def test_in_a_room_only_its_author_and_owners_undo_a_note(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Archivist()) as here:
         await here.says("cleo", "hello")
         await here.make_owner("cleo")

@@ -1,4 +1,4 @@
-"""Named blocks: made, shared and dropped by command; seen by all who share them, by nobody else."""
+"""Named blocks: made, shared and dropped by command, and visible only to those who share them."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ HEADING = "## block shopping ["
 
 
 def facts(request: ModelRequest) -> list[str]:
-    """What the newest message was led by."""
+    """Return the facts of the newest message."""
     (slot, *_) = [message for message in request.messages if message.role == "user"][-1].parts
     return str(getattr(slot, "text", "")).splitlines()
 
@@ -33,7 +33,7 @@ def remember(here: SharedHarness, slug: str, *entries: str) -> None:
 
 
 async def meet(here: SharedHarness, *names: str) -> None:
-    """Everyone says something, so that they are known and can be reached."""
+    """Let everyone write, so that they are known and reachable."""
     for name in names:
         await here.says(name, "hello")
 
@@ -66,7 +66,7 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
         assert "shopping" not in (await here.asks("bob", "hi"))[0].system
 
 
-async def test_a_write_to_a_block_is_told_at_the_next_turn_and_the_prompt_stands(
+async def test_a_write_to_a_block_is_a_fact_of_the_next_turn(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path) as here:
@@ -89,7 +89,7 @@ async def test_a_write_to_a_block_is_told_at_the_next_turn_and_the_prompt_stands
         assert not [line for line in facts(fresh) if "shopping" in line]
 
 
-async def test_what_is_taken_out_of_a_block_is_in_no_prompt_any_more(tmp_path: Path) -> None:
+async def test_removed_entries_of_a_block_leave_every_prompt(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob")
         await here.says("ann", NEW)
@@ -109,7 +109,7 @@ async def test_what_is_taken_out_of_a_block_is_in_no_prompt_any_more(tmp_path: P
         assert 'Gone from block:shopping: ["told"]' in facts(reported)
 
 
-async def test_the_tool_writes_in_a_shared_block_and_the_other_hears_of_it(tmp_path: Path) -> None:
+async def test_a_tools_write_to_a_shared_block_reaches_the_other(tmp_path: Path) -> None:
     add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
     model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
     async with shared_harness(tmp_path, model) as here:
@@ -125,7 +125,7 @@ async def test_the_tool_writes_in_a_shared_block_and_the_other_hears_of_it(tmp_p
         assert "- bread\n" in request.system
 
 
-async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owners(
+async def test_a_blocks_newest_change_is_undone_by_its_maker_and_owners(
     tmp_path: Path,
 ) -> None:
     add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
@@ -154,7 +154,7 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
         assert "bread" not in request.system.partition(HEADING)[2]
 
 
-async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path) -> None:
+async def test_an_owner_undoes_a_change_of_the_teams_memory(tmp_path: Path) -> None:
     add = '{"action": "add", "target": "team", "text": "Rent is due"}'
     model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
     async with shared_harness(tmp_path, model) as here:
@@ -169,7 +169,7 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         assert path.read_text() == ""
 
 
-async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path: Path) -> None:
+async def test_a_block_named_team_precedes_no_team_list(tmp_path: Path) -> None:
     add = '{"action": "add", "target": "team", "text": "Rent is due"}'
     model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
 
@@ -224,9 +224,7 @@ async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path
         ("/block nothing", "You have no block `nothing`."),
     ],
 )
-async def test_what_can_not_be_is_said_in_a_sentence(
-    tmp_path: Path, said: str, answer: str
-) -> None:
+async def test_an_invalid_request_gets_a_sentence(tmp_path: Path, said: str, answer: str) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
         assert (await here.says("ann", said)).startswith(answer)
@@ -257,7 +255,7 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
         assert await here.harness.read(look) == ["block.limit", "block.share", "block.new"]
 
 
-async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
+async def test_only_owners_share_a_block_with_everyone(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob", "cleo")
         await here.make_owner("cleo")
@@ -270,7 +268,7 @@ async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
         assert "do as ann says" in (await here.asks("bob", "hi"))[0].system
 
 
-async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) -> None:
+async def test_a_person_can_leave_a_shared_block(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob", "cleo")
         await here.says("ann", NEW)
@@ -288,7 +286,7 @@ async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) 
         assert await here.says("bob", "/block unshare shopping me") == unknown
 
 
-async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: Path) -> None:
+async def test_a_button_drops_a_block_for_everyone(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
         remember(here, "shopping", "milk")
@@ -304,7 +302,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         assert (tmp_path / "memories/blocks/shopping/MEMORY.md").read_text() == "- milk\n"
 
 
-async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) -> None:
+async def test_a_long_block_is_shortened_to_a_message(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, chat=FakeChat(limit=2000)) as here:
         await here.says("ann", "/block new long 20000 " + "x" * 300)
         remember(here, "long", *(f"entry {number} " + "y" * 100 for number in range(50)))
@@ -319,7 +317,7 @@ async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) ->
         assert len(listed) < 2000
 
 
-async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -> None:
+async def test_only_people_are_counted_as_people(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
         await here.make_owner("ann")

@@ -1,4 +1,4 @@
-"""What a person writes into the files of memory by hand, however odd, is read and bounded."""
+"""Hand edits of memory files, however odd, are read and limited."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A gateway that starts knows what was done to the files of memory while it was down."""
+"""A starting gateway notices edits of memory files made while it was down."""
 
 import logging
 from pathlib import Path
@@ -10,8 +10,8 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import people
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side
 
 
 async def rows(harness: Harness) -> list[LedgerEntry]:
@@ -23,11 +23,11 @@ async def rows(harness: Harness) -> list[LedgerEntry]:
     return await harness.read(look)
 
 
-async def test_an_edit_made_while_the_gateway_was_down_is_a_row_before_anybody_conversations(
+async def test_an_edit_during_downtime_is_a_ledger_row_before_any_turn(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
-        await Side(harness, "ann", "ann").says("hello")
+        await ChatAccount(harness, "ann", "ann").says("hello")
     path = tmp_path / "memories" / "people" / "ann" / "MEMORY.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("- by hand\n")

@@ -1,4 +1,4 @@
-"""/why and /undo: what an entry rests on, and how it is taken back, in private and in rooms."""
+"""/why and /undo: an entry's evidence, and its undo, in private and in rooms."""
 
 import json
 import re
@@ -18,13 +18,13 @@ from gateway.texts import memory
 from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.harness import running
 from tests.integration.shared_harness import SharedHarness, shared_harness
-from tests.integration.sides import Side
 
 
 class Noter(FakeModel):
-    """Notes what it is told to: words that begin with JSON are a call of `memory`."""
+    """Notes what it is told: a text that begins with JSON is a `memory` call."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         if request.system.startswith("Name the conversation"):
@@ -40,7 +40,7 @@ class Noter(FakeModel):
 
 
 def note(text: str, **fields: str) -> str:
-    """Words of a person that make the model note something."""
+    """Return a text that makes the model note something."""
     return "Mind this: " + json.dumps({"action": "add", "target": "memory", "text": text} | fields)
 
 
@@ -86,7 +86,7 @@ async def test_why_names_who_said_it_and_when(tmp_path: Path) -> None:
         assert "based it on" not in said, "what the message says is not quoted again"
 
 
-async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_it(
+async def test_undo_reverts_a_numbered_change_and_names_the_dependent_ones(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
@@ -114,7 +114,7 @@ async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_i
         assert memory_of(tmp_path) == "- Has a cat called Tom\n- Has a dog\n"
 
 
-async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
+async def test_undo_alone_reverts_changes_from_the_newest_on(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
@@ -136,7 +136,7 @@ async def test_undo_twice_is_refused_with_a_sentence(tmp_path: Path) -> None:
         assert len(await rows(here)) == 2
 
 
-async def test_what_was_forgotten_by_command_can_be_taken_back(tmp_path: Path) -> None:
+async def test_a_dropped_entry_can_be_restored(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/memory forget 1")
@@ -164,16 +164,14 @@ async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Pat
         ("/undo " + "9" * 40, memory.UNDO_USAGE()),
     ],
 )
-async def test_what_is_unclear_is_answered_and_changes_nothing(
-    tmp_path: Path, text: str, said: str
-) -> None:
+async def test_an_unclear_request_changes_nothing(tmp_path: Path, text: str, said: str) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         assert await here.says("ann", text) == said
         assert memory_of(tmp_path) == "- Has a cat\n"
 
 
-async def test_nobody_asks_for_or_takes_back_what_is_another_s(tmp_path: Path) -> None:
+async def test_nobody_explains_or_undoes_another_persons_entry(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         for text in ("/why 1", "/undo 1", "/undo", "/memory"):
@@ -183,11 +181,11 @@ async def test_nobody_asks_for_or_takes_back_what_is_another_s(tmp_path: Path) -
         assert memory_of(tmp_path) == "- Has a canary\n"
 
 
-async def test_what_was_learned_can_be_taken_back_by_a_button_below_the_answer(
+async def test_a_button_below_the_answer_undoes_a_memory(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, Noter()) as harness:
-        ann = Side(harness, "ann", "ann")
+        ann = ChatAccount(harness, "ann", "ann")
         assert await ann.says(note("Has a cat")) == "Noted."
         assert harness.chat.shown[-1].labels == ["Undo: Has a cat"]
         await ann.says("just so")
@@ -196,7 +194,7 @@ async def test_what_was_learned_can_be_taken_back_by_a_button_below_the_answer(
         assert memory_of(tmp_path) == ""
 
 
-async def test_the_button_stands_below_an_answer_that_grew_before_eyes(tmp_path: Path) -> None:
+async def test_the_button_is_below_a_streamed_answer(tmp_path: Path) -> None:
     chat = FakeChat()
     seen = FakeModel(
         ask(call("memory", '{"action": "add", "target": "memory", "text": "Has a cat"}')),
@@ -216,7 +214,7 @@ async def test_the_button_stands_below_an_answer_that_grew_before_eyes(tmp_path:
 
 async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
     async with running(tmp_path, Noter()) as harness:
-        ann = Side(harness, "ann", "ann")
+        ann = ChatAccount(harness, "ann", "ann")
         await ann.says(note("Has a cat"))
         await ann.says("/why 1")
         asked = ann.asked()
@@ -230,7 +228,7 @@ async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
         assert memory_of(tmp_path) == "- Has a cat\n"
 
 
-async def test_a_command_that_is_read_again_after_a_crash_takes_back_no_more(
+async def test_an_undo_repeated_after_a_crash_happens_once(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
@@ -269,7 +267,7 @@ async def test_a_room_s_memory_is_explained_by_the_names_of_those_who_spoke(
         assert re.search(r"- `ann`, \d{4}-\d\d-\d\d \d\d:\d\d, fake: `Mind this: ", said)
 
 
-async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
+async def test_in_a_room_only_the_asker_and_owners_undo_a_change(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
@@ -287,7 +285,7 @@ async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
         assert path.read_text() == ""
 
 
-async def test_a_room_that_remembers_nothing_sends_who_asks_to_a_direct_message(
+async def test_a_room_without_memory_points_to_the_direct_chat(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
@@ -296,8 +294,8 @@ async def test_a_room_that_remembers_nothing_sends_who_asks_to_a_direct_message(
         assert await den_says(here, "ann", "/memory what") == memory.ROOM_USAGE()
 
 
-async def test_what_was_said_in_private_is_not_shown_in_a_room(tmp_path: Path) -> None:
-    """A row of a room's memory that rests on a private message shows neither it nor its words."""
+async def test_private_evidence_is_not_shown_in_a_room(tmp_path: Path) -> None:
+    """A room's entry that rests on a private message shows neither it nor its text."""
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         await den_says(here, "ann", "hello")

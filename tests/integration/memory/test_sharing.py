@@ -1,4 +1,4 @@
-"""One talk that several people share: nobody steers, stops or moves what another asked for."""
+"""A shared conversation: nobody steers, stops or moves another person's turn."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ CLEO = {"user": "cleo", "name": "Cleo", **ROOM}
 
 
 class Gate:
-    """A point that a model's play reaches, and does not pass before it may."""
+    """A point in a model's play that it does not pass before it may."""
 
     def __init__(self) -> None:
         self.reached, self.open = asyncio.Event(), asyncio.Event()
@@ -28,7 +28,7 @@ class Gate:
 
 @asynccontextmanager
 async def room(home: Path, model: FakeModel, at_once: int = 400) -> AsyncIterator[Harness]:
-    """A gateway with a room that shares one talk; Cleo owns the gateway."""
+    """A gateway with a room that shares one conversation; Cleo is the owner."""
     async with running(home, model, TALARIA_TURNS__AT_ONCE=str(at_once)) as harness:
         await enrol(harness, "ann", "Ann")
         await enrol(harness, "ben", "Ben")
@@ -43,7 +43,7 @@ async def settled(harness: Harness) -> None:
     await harness.until(harness.gateway.router.is_idle)
 
 
-async def test_what_another_says_is_a_turn_of_its_own_in_the_same_conversation(
+async def test_another_persons_message_is_its_own_turn(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
@@ -62,7 +62,7 @@ async def test_what_another_says_is_a_turn_of_its_own_in_the_same_conversation(
         assert words(model, 2) == ["tea", "coffee"]
 
 
-async def test_only_who_asked_and_owners_stop_what_runs(tmp_path: Path) -> None:
+async def test_only_the_asker_and_owners_stop_a_running_turn(tmp_path: Path) -> None:
     gate = Gate()
     async with room(tmp_path, FakeModel([gate.hold])) as harness:
         await harness.chat.says("tea", **ANN)
@@ -76,7 +76,7 @@ async def test_only_who_asked_and_owners_stop_what_runs(tmp_path: Path) -> None:
         await harness.chat.sees_text("(Stopped.)")
 
 
-async def test_only_who_asked_and_owners_stop_what_waits_for_its_place(tmp_path: Path) -> None:
+async def test_only_the_asker_and_owners_stop_a_waiting_turn(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("Elsewhere.")], say("For Ann."))
     async with room(tmp_path, model, at_once=1) as harness:
@@ -116,7 +116,7 @@ async def test_others_neither_answer_a_question_nor_end_the_wait(tmp_path: Path)
         assert words(model, 2) == ["paint my room", "Blue"]
 
 
-async def test_an_owner_stops_from_the_room_whatever_is_answered_there(tmp_path: Path) -> None:
+async def test_an_owner_stops_any_turn_of_the_room(tmp_path: Path) -> None:
     gate = Gate()
     async with running(tmp_path, FakeModel([gate.hold])) as harness:
         await enrol(harness, "cleo", "Cleo", owner=True)

@@ -32,8 +32,8 @@ def plays(*more: Play) -> FakeModel:
     return FakeModel(say("Hi."), say("Hi."), *more)
 
 
-async def settle_in(here: SharedHarness) -> None:
-    """Ann is a member, Cleo owns the gateway; both have talked in private."""
+async def add_people(here: SharedHarness) -> None:
+    """Add Ann, a member, and Cleo, the owner; both have written in private."""
     await here.says("ann", "hello")
     await here.says("cleo", "hello")
     await here.make_owner("cleo")
@@ -41,7 +41,7 @@ async def settle_in(here: SharedHarness) -> None:
 
 
 async def asked(here: SharedHarness) -> Shown:
-    """The question, once a turn waits for its answer."""
+    """Return the question, once a turn waits for its answer."""
     await here.harness.until(lambda: bool(here.harness.gateway.questions.answers._futures))
     return await here.harness.chat.sees_text("wants to change my character")
 
@@ -62,7 +62,7 @@ async def answer(here: SharedHarness, label: str) -> None:
 
 async def test_an_owner_sees_the_difference_and_approves_it(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW), say("Done."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.harness.chat.says("be cheerful", user="ann", name="ann", chat="ann")
         question = await asked(here)
         assert question.chat_id == "cleo"
@@ -90,7 +90,7 @@ async def test_an_owner_sees_the_difference_and_approves_it(tmp_path: Path) -> N
 
 async def test_a_refused_proposal_changes_nothing(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.harness.chat.says("be cheerful", user="ann", name="ann", chat="ann")
         await asked(here)
         await answer(here, "Refuse")
@@ -102,7 +102,7 @@ async def test_a_refused_proposal_changes_nothing(tmp_path: Path) -> None:
 
 async def test_an_owner_s_own_proposal_is_asked_for_too(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(propose(text="You are Ada."), say("Done."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.harness.chat.says("be Ada", user="cleo", name="cleo", chat="cleo")
         await asked(here)
         await answer(here, "Approve")
@@ -110,9 +110,9 @@ async def test_an_owner_s_own_proposal_is_asked_for_too(tmp_path: Path) -> None:
         assert soul(tmp_path).read_text() == "You are Ada.\n"
 
 
-async def test_leave_is_void_if_the_file_changed_meanwhile(tmp_path: Path) -> None:
+async def test_an_approval_is_void_if_the_file_changed(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.harness.chat.says("be cheerful", user="ann", name="ann", chat="ann")
         await asked(here)
         soul(tmp_path).write_text("You are Bo.\n")
@@ -126,12 +126,12 @@ async def test_leave_is_void_if_the_file_changed_meanwhile(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
-async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
+async def test_an_approval_after_a_restart_is_for_the_same_text_only(
     tmp_path: Path, is_changed: bool
 ) -> None:
     chat = FakeChat()
     async with shared_harness(tmp_path, plays(propose(old=OLD, text=NEW)), chat) as here:
-        await settle_in(here)
+        await add_people(here)
         await chat.says("be cheerful", user="ann", name="ann", chat="ann")
         await asked(here)
     chat.inlet = None
@@ -162,11 +162,11 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
         ({"text": "word " * 2000}, "too long to be read at once"),
     ],
 )
-async def test_what_can_not_be_proposed_is_put_before_nobody(
+async def test_an_invalid_proposal_is_shown_to_nobody(
     tmp_path: Path, arguments: dict[str, str], why: str
 ) -> None:
     async with shared_harness(tmp_path, plays(propose(**arguments), say("Well."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.says("ann", "change")
         assert why in results(here.model)[0]
         assert soul(tmp_path).read_text() == DEFAULT_SOUL
@@ -181,10 +181,10 @@ async def test_rooms_have_no_such_tool(tmp_path: Path) -> None:
         assert name not in list_offered(room)
 
 
-async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: Path) -> None:
+async def test_a_hand_edit_is_a_ledger_row_and_reported_once(tmp_path: Path) -> None:
     chat = FakeChat()
     async with shared_harness(tmp_path, plays(), chat) as here:
-        await settle_in(here)
+        await add_people(here)
     chat.inlet = None
     soul(tmp_path).write_text("You are Bo.\n")
     async with shared_harness(tmp_path, FakeModel(), chat) as here:
@@ -209,7 +209,7 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
         assert len([one for one in chat.shown if "Someone edited SOUL.md" in one.text]) == 1
 
 
-async def test_a_change_by_hand_is_noticed_at_the_next_fresh_prompt(tmp_path: Path) -> None:
+async def test_a_hand_edit_is_noticed_at_the_next_new_prompt(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hi")
         soul(tmp_path).write_text("You are Bo.\n")
@@ -227,9 +227,7 @@ async def database(tmp_path: Path) -> Database:
     return await Database.open(tmp_path / "state.db")
 
 
-async def test_what_a_crash_kept_from_the_disk_is_written_at_the_next_look(
-    tmp_path: Path, database: Database
-) -> None:
+async def test_a_write_lost_in_a_crash_is_repeated(tmp_path: Path, database: Database) -> None:
     soul(tmp_path).write_text("You are Ada.\n")
     one = SoulFile(database, tmp_path)
     await one.notice(1)

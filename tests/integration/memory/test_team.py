@@ -1,4 +1,4 @@
-"""The team's memory is in every prompt; only owners, or who asked one, change it."""
+"""The team's memory is in every prompt; only owners change or approve it."""
 
 import asyncio
 import json
@@ -30,8 +30,8 @@ def plays(*more: Play) -> FakeModel:
     return FakeModel(say("Hi."), say("Hi."), *more)
 
 
-async def settle_in(here: SharedHarness) -> None:
-    """Ann is a member, Cleo owns the gateway; both have talked in private."""
+async def add_people(here: SharedHarness) -> None:
+    """Add Ann, a member, and Cleo, the owner; both have written in private."""
     await here.says("ann", "hello")
     await here.says("cleo", "hello")
     await here.make_owner("cleo")
@@ -39,7 +39,7 @@ async def settle_in(here: SharedHarness) -> None:
 
 
 async def asked(here: SharedHarness) -> Shown:
-    """The question, once a turn waits for its answer."""
+    """Return the question, once a turn waits for its answer."""
     await here.harness.until(lambda: bool(here.harness.gateway.questions.answers._futures))
     return await here.harness.chat.sees_text("wants to change the team's memory")
 
@@ -58,7 +58,7 @@ def file(home: Path) -> Path:
 
 
 def show(request: ModelRequest) -> str:
-    """What a prompt shows of the team's list."""
+    """Return the team's list in a prompt."""
     return request.system.partition(HEADING)[2].partition("\n#")[0]
 
 
@@ -75,9 +75,9 @@ async def test_it_is_in_every_prompt_with_its_size_and_limit(tmp_path: Path) -> 
             assert show((await here.asks(who, "hi", room="den"))[0]) == shown
 
 
-async def test_an_owner_s_words_are_leave_enough(tmp_path: Path) -> None:
+async def test_an_owners_request_needs_no_approval(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."), say("Hi."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.says("cleo", "rent is due on Monday, note that for all")
         assert results(here.model) == ["Added to `team`. It holds 1 entry, 24/2,200 characters."]
         assert file(tmp_path).read_text() == "- Rent is due on Monday\n"
@@ -87,11 +87,11 @@ async def test_an_owner_s_words_are_leave_enough(tmp_path: Path) -> None:
         assert 'New in team: ["Rent is due on Monday"]' in facts(request)
 
 
-async def test_another_s_wish_is_put_before_an_owner_in_their_own_conversation(
+async def test_a_members_request_is_approved_in_an_owners_chat(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."))) as here:
-        await settle_in(here)
+        await add_people(here)
         chat = here.harness.chat
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
@@ -108,9 +108,9 @@ async def test_another_s_wish_is_put_before_an_owner_in_their_own_conversation(
         assert question.text.endswith("→ Approve (cleo)")
 
 
-async def test_a_refusal_changes_nothing_and_the_model_is_told(tmp_path: Path) -> None:
+async def test_a_rejection_changes_nothing_and_reaches_the_model(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.harness.chat.says("rent is due", user="ann", name="ann", chat="ann")
         await asked(here)
         await here.harness.chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
@@ -121,7 +121,7 @@ async def test_a_refusal_changes_nothing_and_the_model_is_told(tmp_path: Path) -
 
 async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
-        await settle_in(here)
+        await add_people(here)
         chat = here.harness.chat
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
@@ -134,7 +134,7 @@ async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
         await chat.sees_text("Sorry.")
 
 
-async def test_without_an_owner_in_reach_it_is_refused(tmp_path: Path) -> None:
+async def test_without_a_reachable_owner_it_is_rejected(tmp_path: Path) -> None:
     async with shared_harness(
         tmp_path, FakeModel(say("Hi."), write(**RENT), say("Sorry."))
     ) as here:
@@ -147,26 +147,26 @@ async def test_without_an_owner_in_reach_it_is_refused(tmp_path: Path) -> None:
         assert not file(tmp_path).exists()
 
 
-async def test_an_edit_that_would_fail_is_put_before_nobody(tmp_path: Path) -> None:
+async def test_an_invalid_edit_is_shown_to_nobody(tmp_path: Path) -> None:
     gone = {"action": "remove", "target": "team", "old": "nothing"}
     async with shared_harness(tmp_path, plays(write(**gone), say("Sorry."))) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.says("ann", "drop that")
         assert results(here.model) == ["Refused: `team` has no entries."]
 
 
 async def test_from_a_room_an_owner_is_asked_in_private(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."))) as here:
-        await settle_in(here)
+        await add_people(here)
         chat = here.harness.chat
         await chat.says("rent is due", user="cleo", name="cleo", chat="den", direct=False)
         await chat.sees_text("Noted.")
         assert file(tmp_path).exists(), "an owner's own wish needs no leave"
 
 
-async def test_moving_on_does_not_take_the_question_along(tmp_path: Path) -> None:
+async def test_here_does_not_move_the_question(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, plays(write(**RENT), say("Noted."))) as here:
-        await settle_in(here)
+        await add_people(here)
         chat = here.harness.chat
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
@@ -178,10 +178,10 @@ async def test_moving_on_does_not_take_the_question_along(tmp_path: Path) -> Non
         assert answer.chat_id == "ann2"
 
 
-async def test_leave_holds_over_a_restart_and_only_for_what_was_shown(tmp_path: Path) -> None:
+async def test_an_approval_survives_a_restart_for_the_shown_text_only(tmp_path: Path) -> None:
     chat = FakeChat()
     async with shared_harness(tmp_path, plays(write(**RENT)), chat) as here:
-        await settle_in(here)
+        await add_people(here)
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         await asked(here)
     chat.inlet = None
@@ -194,13 +194,13 @@ async def test_leave_holds_over_a_restart_and_only_for_what_was_shown(tmp_path: 
 
 
 @pytest.mark.parametrize("action", ["approve", "hand"])
-async def test_what_was_approved_for_another_state_is_not_done(tmp_path: Path, action: str) -> None:
+async def test_an_approval_of_another_state_does_nothing(tmp_path: Path, action: str) -> None:
     chat = FakeChat()
     change = {"action": "replace", "target": "team", "old": "Rent", "text": "Rent is paid"}
     file(tmp_path).parent.mkdir(parents=True)
     file(tmp_path).write_text("- Rent is due on Monday\n")
     async with shared_harness(tmp_path, plays(write(**change)), chat) as here:
-        await settle_in(here)
+        await add_people(here)
         await chat.says("rent is paid", user="ann", name="ann", chat="ann")
         await asked(here)
     chat.inlet = None
@@ -216,7 +216,7 @@ async def test_what_was_approved_for_another_state_is_not_done(tmp_path: Path, a
         assert reported == (action == "hand")
 
 
-async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+async def test_a_batch_is_applied_completely_or_not_at_all(tmp_path: Path) -> None:
     good = [{"action": "add", "text": "One"}, {"action": "add", "text": "Two"}]
     bad = [*good, {"action": "remove", "old": "Three"}]
     model = plays(
@@ -226,7 +226,7 @@ async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
         say("Done."),
     )
     async with shared_harness(tmp_path, model) as here:
-        await settle_in(here)
+        await add_people(here)
         await here.says("cleo", "note that")
         refused, made, rewritten = results(model)
         head = "Nothing was changed, because of edit 3. Refused: `old` matches no entry"
@@ -237,11 +237,11 @@ async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
         assert [row.change.after for row in await rows(here)][:2] == ["One", "Two"]
 
 
-async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
+async def test_two_requests_are_two_questions(tmp_path: Path) -> None:
     other = {**RENT, "text": "Bins go out on Friday"}
     both = ask(call("memory", json.dumps(RENT), "c1"), call("memory", json.dumps(other), "c2"))
     async with shared_harness(tmp_path, plays(both, say("Both asked."))) as here:
-        await settle_in(here)
+        await add_people(here)
         chat = here.harness.chat
         await chat.says("note both", user="ann", name="ann", chat="ann")
         await here.harness.until(lambda: len(here.harness.gateway.questions.answers._futures) == 2)
@@ -264,7 +264,7 @@ def chat_with_note() -> FakeChat:
 async def test_an_owner_reads_whose_words_are_behind_a_change(tmp_path: Path) -> None:
     chat = chat_with_note()
     async with shared_harness(tmp_path, plays(write(**RENT), say("Saved.")), chat) as here:
-        await settle_in(here)
+        await add_people(here)
         await chat.says("read this", user="ann", name="ann", chat="ann", attachments=NOTE)
         question = await asked(here)
         assert question.text.endswith("Before this, I had read the file `note.txt`.")
@@ -276,7 +276,7 @@ async def test_an_owner_reads_whose_words_are_behind_a_change(tmp_path: Path) ->
 async def test_an_owner_s_own_change_after_a_file_is_only_proposed(tmp_path: Path) -> None:
     chat = chat_with_note()
     async with shared_harness(tmp_path, plays(write(**RENT), say("Read.")), chat) as here:
-        await settle_in(here)
+        await add_people(here)
         await chat.says("read this", user="cleo", name="cleo", chat="cleo", attachments=NOTE)
         question = await chat.sees_text("so I ask before I change anything")
         assert not file(tmp_path).exists()

@@ -1,4 +1,4 @@
-"""Delivery when things go wrong together: the store refuses, turns end, the code itself breaks."""
+"""Delivery during several faults: a failing store, ended turns, bugs in adapters."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -42,7 +42,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[None]]:
-    """Make the store refuse some changes of the outbox, as a full disk would."""
+    """Make the store fail for some changes of the outbox, like a full disk."""
     trigger = (
         f"CREATE TRIGGER no BEFORE UPDATE ON outbox WHEN {condition}"
         " BEGIN SELECT RAISE(ABORT, 'no'); END"
@@ -71,7 +71,7 @@ async def begin_turn(database: Database) -> TurnId:
 
 
 async def finalize(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
-    """What `turns` does to the outbox when a turn ends."""
+    """Write the outbox rows of an ended turn."""
 
     def work(connection: Connection) -> OutboxRow:
         turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=1)
@@ -95,7 +95,7 @@ def live_of(turn_id: TurnId, text: str) -> LiveMessage:
     return live
 
 
-async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(
+async def test_a_sent_message_that_could_not_be_recorded_is_not_sent_again(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     chat = FakeChat()
@@ -109,7 +109,7 @@ async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(
     assert [shown.text for shown in chat.shown] == ["hello"]
 
 
-async def test_a_doubt_that_could_not_be_noted_is_looked_into_all_the_same(
+async def test_an_unrecorded_unknown_delivery_is_reconciled(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     chat = FakeChat()
@@ -125,7 +125,7 @@ async def test_a_doubt_that_could_not_be_noted_is_looked_into_all_the_same(
     assert chat.looked == ["hello"]
 
 
-async def test_a_doubt_that_nobody_noted_outlives_a_platform_that_is_down(
+async def test_an_unrecorded_unknown_delivery_survives_an_outage(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     chat = FakeChat()
@@ -144,12 +144,12 @@ async def test_a_doubt_that_nobody_noted_outlives_a_platform_that_is_down(
 
 @dataclass
 class MuteChat(FakeChat):
-    """A platform on which what was sent stays as it is."""
+    """A platform without edits."""
 
     edit = None  # type: ignore[assignment]
 
 
-async def test_what_was_found_is_not_sent_again_where_nothing_can_be_edited(
+async def test_a_found_message_is_not_sent_again_without_edits(
     database: Database,
 ) -> None:
     chat = MuteChat()
@@ -161,7 +161,7 @@ async def test_what_was_found_is_not_sent_again_where_nothing_can_be_edited(
     assert [shown.text for shown in chat.shown] == ["hello"]
 
 
-async def test_an_opening_that_waited_until_its_turn_was_over_is_not_sent(
+async def test_a_live_message_of_an_ended_turn_is_not_sent(
     database: Database,
 ) -> None:
     chat = FakeChat(pace=replace(NO_PACE, chat_interval=0.1))
@@ -192,7 +192,7 @@ async def test_a_turn_has_one_live_message(database: Database) -> None:
 
 
 @pytest.mark.parametrize("error", [Unreachable("down"), RateLimited("slow", retry_after=0.01)])
-async def test_an_opening_refused_after_its_turn_was_settled_is_sent_and_not_looked_for(
+async def test_a_live_message_refused_after_its_turn_is_sent_without_reconciling(
     database: Database, error: Unreachable | RateLimited
 ) -> None:
     chat = FakeChat()
@@ -214,7 +214,7 @@ async def test_an_opening_refused_after_its_turn_was_settled_is_sent_and_not_loo
     assert chat.looked == []
 
 
-async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -> None:
+async def test_edits_do_not_pile_up_behind_a_slow_live_message(database: Database) -> None:
     chat = FakeChat()
     chat.gate = asyncio.Event()
     turn_id = await begin_turn(database)
@@ -257,7 +257,9 @@ class BrokenChat(FakeChat):
         await super().type(address)
 
 
-async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database: Database) -> None:
+async def test_a_message_that_breaks_its_adapter_is_set_aside_and_reported(
+    database: Database,
+) -> None:
     chat = BrokenChat(broken={"send"})
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
@@ -266,7 +268,7 @@ async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database:
         await until_state(database, row, "dead")
 
 
-async def test_a_sign_that_breaks_its_adapter_ends_no_gateway(tmp_path: Path) -> None:
+async def test_an_indicator_that_breaks_its_adapter_ends_no_gateway(tmp_path: Path) -> None:
     chat = BrokenChat(broken={"type"})
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, *say("Done.")]), chat=chat) as harness:
@@ -277,7 +279,7 @@ async def test_a_sign_that_breaks_its_adapter_ends_no_gateway(tmp_path: Path) ->
         await harness.at_rest()
 
 
-async def test_what_is_queued_to_a_platform_that_is_off_stays_queued(database: Database) -> None:
+async def test_messages_for_a_disabled_platform_stay_queued(database: Database) -> None:
     chat = FakeChat()
     elsewhere = replace(queued_message_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
     row = await database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
@@ -288,7 +290,7 @@ async def test_what_is_queued_to_a_platform_that_is_off_stays_queued(database: D
     assert (await until_state(database, row, "owed")).attempts == 0
 
 
-async def test_once_the_gateway_is_going_out_nothing_but_debts_is_shown(database: Database) -> None:
+async def test_a_closing_gateway_sends_only_outbox_messages(database: Database) -> None:
     chat = FakeChat()
     turn_id = await begin_turn(database)
     async with delivering(database, chat) as dispatcher:

@@ -1,4 +1,4 @@
-"""Signs of work: the eyes on a message, and the line that tells what is done; both go again."""
+"""Indicators: the eyes on a message, and the status line; both are removed."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
 from tests.integration import harness as harnesses
+from tests.integration.accounts import count
 from tests.integration.harness import Harness
-from tests.integration.sides import count
 
 AT_ONCE = "0"
 """Seconds to drain: what runs is cut off, as a crash would."""
@@ -34,7 +34,7 @@ LATE = harnesses.quick(first_indicator=5.0, first_status=0.0)
 
 
 class Oven(FakeTool):
-    """A tool that takes as long as the test wants."""
+    """A tool that runs as long as the test wants."""
 
     def __init__(self, name: str = "bake") -> None:
         super().__init__(name, self._bake)
@@ -47,12 +47,12 @@ class Oven(FakeTool):
 
 
 def bake(*more: str) -> FakeModel:
-    """Bakes, then answers."""
+    """Call the tool, then answer."""
     return FakeModel(ask(call("bake")), *(ask(call(name, "{}", name)) for name in more), say("Ok."))
 
 
 async def let(harness: Harness, verbosity: Verbosity) -> None:
-    """The person wants so much shown."""
+    """Set how much the person wants to see."""
     await harness.chat.says("/help")
     await harness.at_rest()
     wishes = Preferences(
@@ -70,7 +70,7 @@ async def let(harness: Harness, verbosity: Verbosity) -> None:
 
 
 async def seen(harness: Harness, *, now: bool) -> None:
-    """Return once exactly the message of id 7 has the eyes, or has them no more."""
+    """Return once exactly message 7 has the eyes, or no longer has them."""
     await harness.until(lambda: harness.chat.seen == {"7": now})
 
 
@@ -97,7 +97,7 @@ async def test_an_instant_answer_needs_no_eyes(
         assert harness.chat.seen == {}
 
 
-async def test_stop_takes_the_eyes_away(tmp_path: Path) -> None:
+async def test_stop_removes_the_eyes(tmp_path: Path) -> None:
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, *say("Never said.")])) as harness:
         await harness.chat.says("think", id="7")
@@ -107,7 +107,7 @@ async def test_stop_takes_the_eyes_away(tmp_path: Path) -> None:
         await seen(harness, now=False)
 
 
-async def test_a_failure_takes_the_eyes_away(tmp_path: Path) -> None:
+async def test_a_failure_removes_the_eyes(tmp_path: Path) -> None:
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, ModelRejected("no")])) as harness:
         await harness.chat.says("think", id="7")
@@ -117,7 +117,7 @@ async def test_a_failure_takes_the_eyes_away(tmp_path: Path) -> None:
         await seen(harness, now=False)
 
 
-async def test_eyes_that_an_earlier_process_left_go_with_the_answer(
+async def test_eyes_of_an_earlier_process_are_removed_with_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = FakeChat()
@@ -126,7 +126,7 @@ async def test_eyes_that_an_earlier_process_left_go_with_the_answer(
         await chat.says("think", id="7")
         await seen(harness, now=True)
     chat.inlet = None
-    chat.seen = {"7": True}  # a killed process takes nothing away
+    chat.seen = {"7": True}  # a killed process removes nothing
     async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, timings=LATE) as harness:
         await chat.sees_text("Ok.")
         await seen(harness, now=False)
@@ -153,13 +153,13 @@ async def test_nothing_is_shown_once_the_gateway_is_closed(tmp_path: Path) -> No
 
 @dataclass
 class BlindChat(FakeChat):
-    """A platform without signs."""
+    """A platform without indicators."""
 
     react = None  # type: ignore[assignment]
     type = None  # type: ignore[assignment]
 
 
-async def test_a_platform_without_indicators_is_asked_for_none(tmp_path: Path) -> None:
+async def test_a_platform_without_indicators_gets_none(tmp_path: Path) -> None:
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, *say("Ok.")]), chat=BlindChat()) as harness:
         await harness.chat.says("think", id="7")
@@ -170,10 +170,10 @@ async def test_a_platform_without_indicators_is_asked_for_none(tmp_path: Path) -
         assert harness.chat.seen == {}
 
 
-# The line that tells what is done
+# The status line
 
 
-async def test_a_silent_line_tells_what_is_done_and_goes_behind_the_answer(
+async def test_a_silent_status_line_is_removed_after_the_answer(
     tmp_path: Path,
 ) -> None:
     oven, look = Oven(), Oven("look")
@@ -193,7 +193,7 @@ async def test_a_silent_line_tells_what_is_done_and_goes_behind_the_answer(
         assert await count(harness, "outbox", "kind = 'status'") == 0
 
 
-async def test_the_line_tells_how_long_it_takes(
+async def test_the_status_line_shows_the_duration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -209,7 +209,7 @@ async def test_the_line_tells_how_long_it_takes(
         await harness.chat.sees_text("Ok.")
 
 
-async def test_who_wants_answers_only_gets_no_line(tmp_path: Path) -> None:
+async def test_answers_only_shows_no_status_line(tmp_path: Path) -> None:
     oven = Oven()
     async with running(tmp_path, bake(), tools=(oven,)) as harness:
         await let(harness, "quiet")
@@ -223,7 +223,7 @@ async def test_who_wants_answers_only_gets_no_line(tmp_path: Path) -> None:
         assert [shown.texts for shown in harness.chat.shown] == [["Ok."]]
 
 
-async def test_who_wants_every_step_gets_each_in_a_line(
+async def test_every_step_shows_a_line_each(
     tmp_path: Path,
 ) -> None:
     oven, look = Oven(), Oven("look")
@@ -240,7 +240,7 @@ async def test_who_wants_every_step_gets_each_in_a_line(
 
 @dataclass
 class StepsChat(FakeChat):
-    """A platform with a list of steps of its own."""
+    """A platform with its own list of steps."""
 
     shows_steps: bool = True
     steps: list[tuple[Step, ...]] = field(default_factory=list)
@@ -254,7 +254,7 @@ class StepsChat(FakeChat):
         await super().edit(message, message_id)
 
 
-async def test_where_steps_are_shown_natively_there_is_no_line(tmp_path: Path) -> None:
+async def test_native_steps_replace_the_status_line(tmp_path: Path) -> None:
     oven = Oven()
     chat = StepsChat()
     async with running(tmp_path, bake(), chat=chat, tools=(oven,)) as harness:
@@ -270,7 +270,7 @@ async def test_where_steps_are_shown_natively_there_is_no_line(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("lost", [True, False])
-async def test_a_line_whose_opening_nobody_knows_of_is_looked_for_and_goes(
+async def test_a_status_line_with_unknown_delivery_is_found_and_removed(
     tmp_path: Path, lost: bool
 ) -> None:
     oven = Oven()
@@ -288,7 +288,7 @@ async def test_a_line_whose_opening_nobody_knows_of_is_looked_for_and_goes(
         assert await count(harness, "outbox", "kind = 'status'") == 0
 
 
-async def test_a_line_that_an_earlier_process_showed_goes_with_the_answer(tmp_path: Path) -> None:
+async def test_a_status_line_of_an_earlier_process_is_removed(tmp_path: Path) -> None:
     chat = FakeChat()
     oven = Oven()
     async with running(
@@ -309,7 +309,7 @@ async def test_a_line_that_an_earlier_process_showed_goes_with_the_answer(tmp_pa
         assert chat.deleted == [line]
 
 
-async def test_a_line_is_taken_away_until_that_is_done(tmp_path: Path) -> None:
+async def test_removing_a_status_line_is_retried(tmp_path: Path) -> None:
     oven = Oven()
     async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as harness:
         await harness.chat.says("bake")
@@ -340,7 +340,7 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
         assert all(timer is None or timer.cancelled() for timer in timers)
 
 
-async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
+async def test_removing_the_eyes_is_retried(
     tmp_path: Path,
 ) -> None:
     go = asyncio.Event()
@@ -355,7 +355,7 @@ async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
         await harness.chat.sees_text("(Stopped.")
 
 
-async def test_eyes_that_stay_are_given_up(tmp_path: Path) -> None:
+async def test_removing_the_eyes_is_given_up(tmp_path: Path) -> None:
     chat = FakeChat()
     async with running(tmp_path, FakeModel(), chat=chat) as harness:
         tries = 0
@@ -375,7 +375,7 @@ async def test_eyes_that_stay_are_given_up(tmp_path: Path) -> None:
         await harness.until(lambda: tries == 2 + MOST_TRIES)
 
 
-async def test_a_shutdown_waits_for_the_eyes_to_be_taken_away(tmp_path: Path) -> None:
+async def test_a_shutdown_waits_until_the_eyes_are_removed(tmp_path: Path) -> None:
     go = asyncio.Event()
     chat = FakeChat()
     model = FakeModel([go.wait, *ask(call("recall", '{"query": "tea"}'))])

@@ -1,4 +1,4 @@
-"""What a command has to say arrives whole, however little a message of the platform holds."""
+"""Long command replies arrive completely, however short the platform's messages are."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tests.integration.shared_harness import shared_harness
 MANY = [f"entry {number} " + "y" * 40 for number in range(30)]
 
 
-async def test_a_long_list_comes_in_several_messages_that_each_fit(tmp_path: Path) -> None:
+async def test_a_long_list_is_split_into_messages_that_fit(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", *MANY)
@@ -22,7 +22,7 @@ async def test_a_long_list_comes_in_several_messages_that_each_fit(tmp_path: Pat
         assert [part.is_silent for part in parts] == [False] + [True] * (len(parts) - 1)
 
 
-async def test_the_buttons_of_a_long_answer_stand_below_its_end(tmp_path: Path) -> None:
+async def test_the_buttons_of_a_long_answer_are_below_its_end(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         chat = here.harness.chat

@@ -1,4 +1,4 @@
-"""Questions of a running turn: asked once, answered once, and only by whom they are for."""
+"""Questions of a running turn: asked once, answered once, only by the people asked."""
 
 import asyncio
 import threading
@@ -19,8 +19,8 @@ from gateway.bootstrap.timings import Timings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import age, count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import age, count
 
 ARGUMENTS = '{"question": "Which colour?", "options": ["Red", "Blue"]}'
 QUESTION = ask(call("ask", ARGUMENTS))
@@ -29,13 +29,13 @@ ROOM = {"chat": "room", "direct": False}
 
 @dataclass
 class NumbersChat(FakeChat):
-    """A platform that shows no buttons."""
+    """A platform without buttons."""
 
     most_buttons: int = 0
 
 
 def results(model: FakeModel, request: int = -1) -> list[str]:
-    """What the tools of the last answer gave, as one request has it."""
+    """Return the tool results of the last answer in a request."""
     return [
         part.text
         for message in model.requests[request].messages
@@ -49,18 +49,18 @@ def words(model: FakeModel, request: int = -1) -> list[str]:
 
 
 async def asked(chat: FakeChat, text: str = "Which colour?") -> Shown:
-    """The message that asks, once it is there and can be answered."""
+    """Return the question's message once it can be answered."""
     return await chat.sees_text(text)
 
 
 async def waiting(harness: Harness, text: str = "Which colour?") -> Shown:
-    """The question, once the turn waits for its answer."""
+    """Return the question once the turn waits for its answer."""
     await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
     return await asked(harness.chat, text)
 
 
 async def enrol(harness: Harness, user: str, name: str, *, owner: bool = False) -> None:
-    """Let somebody be known before."""
+    """Make a person known."""
     await harness.chat.says("/help", user=user, name=name, chat=user)
     await harness.at_rest()
     harness.chat.shown.clear()
@@ -76,7 +76,7 @@ async def enrol(harness: Harness, user: str, name: str, *, owner: bool = False) 
     harness.gateway.router.forget_known()
 
 
-async def test_a_press_answers_and_the_message_tells_of_it_without_buttons(tmp_path: Path) -> None:
+async def test_a_press_answers_and_its_message_shows_the_choice(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -92,7 +92,7 @@ async def test_a_press_answers_and_the_message_tells_of_it_without_buttons(tmp_p
         assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
-async def test_words_before_a_question_stay_and_the_answer_comes_below_it(tmp_path: Path) -> None:
+async def test_text_before_a_question_stays_and_the_answer_is_below(tmp_path: Path) -> None:
     chat = FakeChat()
 
     async def shown() -> None:
@@ -113,7 +113,7 @@ async def test_words_before_a_question_stay_and_the_answer_comes_below_it(tmp_pa
 
 
 @pytest.mark.parametrize("said", ["Blue", "blue!", "2", "2.", "o2", "  BLUE "])
-async def test_words_that_name_a_choice_answer(tmp_path: Path, said: str) -> None:
+async def test_the_text_of_a_choice_answers(tmp_path: Path, said: str) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -131,7 +131,7 @@ async def test_words_that_name_a_choice_answer(tmp_path: Path, said: str) -> Non
         {"chat": "elsewhere"},
     ],
 )
-async def test_words_that_come_with_more_or_elsewhere_are_a_message(
+async def test_longer_text_and_text_elsewhere_are_messages(
     tmp_path: Path, fields: dict[str, object]
 ) -> None:
     model = FakeModel(QUESTION, say("I see."), say("And that."))
@@ -163,7 +163,7 @@ async def test_anything_else_ends_the_wait_and_steers(tmp_path: Path) -> None:
         assert len(harness.chat.shown) == 2
 
 
-async def test_what_was_written_before_the_question_is_read_first(tmp_path: Path) -> None:
+async def test_messages_before_the_question_are_read_first(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -183,7 +183,7 @@ async def test_what_was_written_before_the_question_is_read_first(tmp_path: Path
         assert words(model) == ["paint my room", "green"]
 
 
-async def test_a_message_kept_for_later_does_not_end_the_wait(tmp_path: Path) -> None:
+async def test_a_queued_message_does_not_end_the_wait(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."), say("Later."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -216,7 +216,7 @@ async def test_pressed_twice_at_once_the_first_counts(tmp_path: Path) -> None:
         assert len(harness.chat.shown) == 2, "what is over is over"
 
 
-async def test_keys_that_were_made_up_change_nothing(tmp_path: Path) -> None:
+async def test_forged_keys_change_nothing(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -245,7 +245,7 @@ async def test_keys_that_were_made_up_change_nothing(tmp_path: Path) -> None:
         await harness.chat.sees_text("So be it.")
 
 
-async def test_who_was_not_asked_is_told_so_once_and_owners_may_answer(tmp_path: Path) -> None:
+async def test_others_get_one_notice_and_owners_may_answer(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
     async with running(tmp_path, model) as harness:
         await enrol(harness, "ben", "Ben")
@@ -266,7 +266,7 @@ async def test_who_was_not_asked_is_told_so_once_and_owners_may_answer(tmp_path:
         assert message.text.endswith("→ Blue (Cleo)")
 
 
-async def test_words_of_others_in_the_room_are_no_answers(tmp_path: Path) -> None:
+async def test_messages_of_others_in_the_room_are_no_answers(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Hello Ben."), say("So be it."))
     async with running(tmp_path, model) as harness:
         await enrol(harness, "ben", "Ben")
@@ -279,7 +279,7 @@ async def test_words_of_others_in_the_room_are_no_answers(tmp_path: Path) -> Non
         await harness.chat.sees_text("So be it.")
 
 
-async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
+async def test_strangers_get_silence(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
     async with running(tmp_path, model, TALARIA_ACCESS__ALLOW="fake:1") as harness:
         await harness.chat.says("paint my room", **ROOM)
@@ -292,7 +292,7 @@ async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
         await harness.chat.sees_text("So be it.")
 
 
-async def test_a_question_that_nobody_answers_ends_and_says_so(
+async def test_an_unanswered_question_expires_and_says_so(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(QUESTION, say("I took red."))
@@ -306,7 +306,7 @@ async def test_a_question_that_nobody_answers_ends_and_says_so(
         assert message.labels == []
 
 
-async def test_a_late_press_ends_the_question_and_late_words_are_a_message(tmp_path: Path) -> None:
+async def test_a_late_press_ends_the_question_and_late_text_is_a_message(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue, I read."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -346,7 +346,7 @@ async def test_stop_ends_the_turn_and_its_question(tmp_path: Path) -> None:
         assert not harness.gateway.questions.answers._turns
 
 
-async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
+async def test_a_stop_as_the_wait_ends_leaves_no_buttons(
     tmp_path: Path,
 ) -> None:
     reached, go = threading.Event(), threading.Event()
@@ -380,7 +380,7 @@ async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
         assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
 
 
-async def test_without_buttons_the_choices_are_a_list_and_a_number_means_its_line(
+async def test_without_buttons_choices_are_a_numbered_list(
     tmp_path: Path,
 ) -> None:
     arguments = '{"question": "How many?", "options": ["2", "1"]}'
@@ -422,7 +422,7 @@ async def test_more_choices_than_buttons_are_a_list(tmp_path: Path) -> None:
 
 @dataclass
 class StrictChat(FakeChat):
-    """Refuses what does not fit into one message, as real platforms do."""
+    """Refuses what does not fit into one message, like real platforms."""
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         assert len(message.text) <= self.limit
@@ -457,7 +457,7 @@ async def test_a_long_question_is_asked_in_parts_that_fit(
         assert message.keyboard == ()
 
 
-async def test_two_questions_at_once_are_two_messages_with_answers_of_their_own(
+async def test_two_questions_are_two_messages_with_their_own_answers(
     tmp_path: Path,
 ) -> None:
     other = '{"question": "Which room?", "options": ["Kitchen", "Hall"]}'
@@ -472,7 +472,7 @@ async def test_two_questions_at_once_are_two_messages_with_answers_of_their_own(
         assert results(model) == ["They chose: Red", "They chose: Hall"]
 
 
-async def test_a_restart_asks_once_and_holds_nothing_up(tmp_path: Path) -> None:
+async def test_a_restart_asks_once_and_blocks_nothing(tmp_path: Path) -> None:
     chat = FakeChat()
     async with running(tmp_path, FakeModel(QUESTION), chat=chat) as harness:
         await chat.says("paint my room")
@@ -495,7 +495,7 @@ async def test_a_restart_asks_once_and_holds_nothing_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", ["Blue", "green"])
-async def test_what_is_said_while_nobody_listens_counts_at_the_next_start(
+async def test_an_answer_during_downtime_counts_at_the_next_start(
     tmp_path: Path, said: str
 ) -> None:
     chat = FakeChat()
@@ -503,7 +503,7 @@ async def test_what_is_said_while_nobody_listens_counts_at_the_next_start(
         await chat.says("paint my room")
         await waiting(harness)
     chat.inlet = None
-    await _leave_a_message(tmp_path, said)
+    await _store_unhandled_event(tmp_path, said)
     model = FakeModel(say("So be it."))
     async with running(tmp_path, model, chat=chat) as harness:
         await chat.sees_text("So be it.")
@@ -515,15 +515,15 @@ async def test_what_is_said_while_nobody_listens_counts_at_the_next_start(
             assert words(model) == ["paint my room", "green"]
 
 
-async def _leave_a_message(home: Path, said: str) -> None:
-    """Store an event that an earlier process took and did not get to."""
+async def _store_unhandled_event(home: Path, said: str) -> None:
+    """Store an event that an earlier process accepted but did not handle."""
     database = await Database.open(home / "state.db")
     events = [("left", f'{{"id": "77", "text": "{said}"}}')]
     await database.write("left", lambda c: inbox.store(c, platform="fake", events=events, now=1))
     await database.close()
 
 
-async def test_a_question_in_quiet_hours_does_not_ring(tmp_path: Path) -> None:
+async def test_a_question_in_quiet_hours_is_silent(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("So be it."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("/settings quiet_hours 00:00-23:59")

@@ -1,4 +1,4 @@
-"""Credentials leave in no message, file or stored result, whoever wrote them there."""
+"""Credentials are in no message, file or stored result, whoever wrote them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,11 +9,11 @@ from agent_core.transcript import TextPart
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.fakes.tool import FakeTool
+from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import quick, running
 from tests.integration.jobs_support import give_job, greet, greeted, looked
 from tests.integration.outbound.test_questions import results
-from tests.integration.sides import count
 
 OWN = "own-test-credential-0815"
 """A credential of this installation, in no known form."""
@@ -22,11 +22,11 @@ SECRETS = {"HONCHO_API_KEY": OWN}
 
 
 def all_texts(chat: FakeChat) -> str:
-    """Every text that a message has had."""
+    """Return every text that any message has had."""
     return "\n".join(text for message in chat.shown for text in message.texts)
 
 
-async def test_an_answer_shows_no_secret_nor_the_beginning_of_one(tmp_path: Path) -> None:
+async def test_an_answer_shows_no_secret_or_its_start(tmp_path: Path) -> None:
     chat = FakeChat()
     parts = (f"Your keys are {OWN[:-3]}", f"{OWN[-3:]} and {FOREIGN[:-3]}", f"{FOREIGN[-3:]} now.")
     gates = (lambda: chat.sees_text("Your keys are"), lambda: chat.sees_text("[hidden] and"))
@@ -78,7 +78,7 @@ async def test_what_a_script_prints_is_stored_and_sent_without_secrets(tmp_path:
             assert secret not in all_texts(harness.chat)
 
 
-async def test_a_file_of_an_answer_holds_no_secret(tmp_path: Path) -> None:
+async def test_a_file_of_an_answer_has_no_secret(tmp_path: Path) -> None:
     text = f'{{"name": "keys.txt", "text": "a {OWN} b {FOREIGN}"}}'
     model = FakeModel(ask(call("send_file", text)), say("There."))
     async with running(tmp_path, model, **SECRETS) as harness:

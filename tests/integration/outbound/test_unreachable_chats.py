@@ -1,4 +1,4 @@
-"""Places where nobody can be reached: nothing is sent there until somebody writes from there."""
+"""Unreachable chats: nothing is sent until somebody writes from there."""
 
 import asyncio
 from pathlib import Path
@@ -7,8 +7,8 @@ from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import count
 
 CHAT = '["1",null,true]'
 
@@ -20,7 +20,7 @@ async def until_dead(harness: Harness, number: int) -> None:
 
 
 async def enqueue(harness: Harness, body: str) -> None:
-    """Something that the gateway has to say there."""
+    """Queue a message for the person."""
 
     outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body)
     row = await harness.gateway.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=1))
@@ -28,7 +28,7 @@ async def enqueue(harness: Harness, body: str) -> None:
 
 
 async def leave(harness: Harness) -> None:
-    """The person blocks the bot while it thinks about what they said."""
+    """Block the bot while it answers."""
     harness.chat.gone = {"1"}
     await harness.chat.says("hello")
     await until_dead(harness, 1)
@@ -36,7 +36,7 @@ async def leave(harness: Harness) -> None:
     harness.chat.gone = set()
 
 
-async def test_a_chat_that_is_gone_is_not_called_again_also_after_a_restart(
+async def test_an_unreachable_chat_gets_nothing_even_after_a_restart(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat()
@@ -52,7 +52,7 @@ async def test_a_chat_that_is_gone_is_not_called_again_also_after_a_restart(
         assert chat.shown == [], "it would have been taken"
 
 
-async def test_who_writes_again_is_answered_and_gets_what_was_set_aside_by_retry(
+async def test_a_person_who_writes_again_gets_failed_messages_by_retry(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
@@ -68,7 +68,7 @@ async def test_who_writes_again_is_answered_and_gets_what_was_set_aside_by_retry
         assert [one.text for one in harness.chat.shown] == ["Two.", "One."]
 
 
-async def test_a_press_is_a_sign_of_life_too(tmp_path: Path) -> None:
+async def test_a_press_makes_a_chat_reachable(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await leave(harness)
         await harness.chat.press_key("c:status", "9")
@@ -76,7 +76,7 @@ async def test_a_press_is_a_sign_of_life_too(tmp_path: Path) -> None:
         assert await harness.read(unreachable_chats.list_all) == {}
 
 
-async def test_a_stranger_who_writes_from_there_revives_it_too(tmp_path: Path) -> None:
+async def test_a_stranger_makes_a_chat_reachable(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One.")), TALARIA_ACCESS__ALLOW="fake:1") as harness:
         await leave(harness)
         await harness.chat.says("who is this?", user="9", name="Nobody")
@@ -84,7 +84,7 @@ async def test_a_stranger_who_writes_from_there_revives_it_too(tmp_path: Path) -
         assert await harness.read(unreachable_chats.list_all) == {}
 
 
-async def test_other_chats_of_the_person_are_not_retired(tmp_path: Path) -> None:
+async def test_other_chats_of_the_person_stay_reachable(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
         await leave(harness)
         await harness.chat.says("over here", chat="2")

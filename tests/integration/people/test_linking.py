@@ -1,4 +1,4 @@
-"""One person behind two accounts: asked for, confirmed, used, and split off again."""
+"""Two accounts of one person: linked by code, confirmed, used, and unlinked."""
 
 import asyncio
 from pathlib import Path
@@ -10,14 +10,14 @@ from agent_core.state.people.people import NewAccount
 from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import ChatAccount, age, code_in, count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side, age, code_in, count
 
 WORK = people_texts.name_account("fake", "2", "Ana at work")
 
 
-def two(harness: Harness) -> tuple[Side, Side]:
-    return Side(harness, "1", "Ana"), Side(harness, "2", "Ana at work")
+def two(harness: Harness) -> tuple[ChatAccount, ChatAccount]:
+    return ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Ana at work")
 
 
 def heard(model: FakeModel) -> list[str]:
@@ -75,7 +75,7 @@ async def test_two_accounts_become_one_person_with_one_conversation_one_memory_a
         assert (folder / "USER.md").read_text() == "- Has a dog\n"
 
 
-async def test_what_was_said_by_either_is_found_by_both(tmp_path: Path) -> None:
+async def test_each_account_finds_the_others_messages(tmp_path: Path) -> None:
     recall = ask(call("recall", '{"query": "marmalade"}'))
     model = FakeModel(say("One."), say("Two."), recall, say("Found."))
     async with running(tmp_path, model) as harness:
@@ -87,7 +87,7 @@ async def test_what_was_said_by_either_is_found_by_both(tmp_path: Path) -> None:
         assert "cellar" in str(model.requests[-1].messages[-1])
 
 
-async def test_a_stranger_is_let_in_by_the_joining_and_not_before(tmp_path: Path) -> None:
+async def test_linking_approves_a_stranger(tmp_path: Path) -> None:
     async with running(
         tmp_path, FakeModel(say("Hello.")), TALARIA_ACCESS__ALLOW="fake:1"
     ) as harness:
@@ -103,7 +103,7 @@ async def test_a_stranger_is_let_in_by_the_joining_and_not_before(tmp_path: Path
         assert "through your other accounts" in await work.says("/accounts")
 
 
-async def test_who_came_through_another_account_is_out_when_that_one_is(tmp_path: Path) -> None:
+async def test_a_linked_account_loses_access_with_the_allowed_one(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
         home, work = two(harness)
         await home.joins(work)
@@ -131,7 +131,7 @@ async def test_an_answer_may_be_typed(tmp_path: Path) -> None:
         assert await work.person() == await home.person()
 
 
-async def test_who_says_no_changes_nothing_and_both_sides_are_told(tmp_path: Path) -> None:
+async def test_a_no_changes_nothing_and_both_accounts_are_told(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
@@ -147,18 +147,18 @@ async def test_who_says_no_changes_nothing_and_both_sides_are_told(tmp_path: Pat
 async def test_either_side_can_cancel(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
-        for side in (home, work):
+        for sender in (home, work):
             await work.says(f"/link {await home.makes_code()}")
             question = home.asked()
             assert question
-            assert people_texts.LINK_CANCELLED() in await side.says("/link cancel")
+            assert people_texts.LINK_CANCELLED() in await sender.says("/link cancel")
             assert "Cancelled" in question.text
             assert home.asked() is None
-            assert people_texts.LINK_NOTHING() in await side.says("/link cancel")
+            assert people_texts.LINK_NOTHING() in await sender.says("/link cancel")
         assert await count(harness, "link_requests", "state = 'over'") == 2
 
 
-async def test_a_new_code_ends_the_one_before(tmp_path: Path) -> None:
+async def test_a_new_code_revokes_the_previous_one(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         first = await home.makes_code()
@@ -185,7 +185,7 @@ async def test_a_code_expires_after_ten_minutes_and_so_does_its_question(tmp_pat
         assert await work.person() != await home.person()
 
 
-async def test_ones_own_code_joins_nothing_and_stays_good(tmp_path: Path) -> None:
+async def test_a_persons_own_code_links_nothing_and_stays_valid(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         code = await home.makes_code()
@@ -195,7 +195,7 @@ async def test_ones_own_code_joins_nothing_and_stays_good(tmp_path: Path) -> Non
         assert await work.says(f"/link {await home.makes_code()}") == people_texts.LINK_SAME()
 
 
-async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoiled(
+async def test_a_room_gets_no_code_and_revokes_one_written_there(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel()) as harness:
@@ -216,10 +216,10 @@ async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoile
         )
 
 
-async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Path) -> None:
+async def test_only_the_newest_question_about_an_account_is_open(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
-        third = Side(harness, "3", "Eve")
+        third = ChatAccount(harness, "3", "Eve")
         await work.says(f"/link {await third.makes_code()}")
         await work.says(f"/link {await home.makes_code()}")
         assert third.asked() is None
@@ -228,7 +228,7 @@ async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Pa
         assert await third.person() != await home.person()
 
 
-async def test_an_account_that_became_somebody_else_meanwhile_is_not_joined(
+async def test_an_account_that_changed_its_person_is_not_linked(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
@@ -244,7 +244,7 @@ async def test_an_account_that_became_somebody_else_meanwhile_is_not_joined(
         assert await work.person() != await home.person()
 
 
-async def test_while_a_turn_runs_the_answer_waits_and_disturbs_nothing(tmp_path: Path) -> None:
+async def test_linking_waits_for_a_running_turn(tmp_path: Path) -> None:
     reached, go_on = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -277,7 +277,7 @@ async def test_nobody_becomes_an_owner_by_a_code_that_an_owner_sends(tmp_path: P
         assert await work.person() != await home.person()
 
 
-async def test_who_becomes_an_owner_before_the_yes_is_joined_with_nobody(tmp_path: Path) -> None:
+async def test_a_new_owner_is_not_linked_by_an_older_question(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         await work.says("hello")
@@ -288,7 +288,7 @@ async def test_who_becomes_an_owner_before_the_yes_is_joined_with_nobody(tmp_pat
         assert "(member)" in await home.says("/whoami")
 
 
-async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_path: Path) -> None:
+async def test_an_owner_links_and_unlinks_an_account(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         await home.says(f"/claim {harness.gateway.claim_code}")
@@ -301,7 +301,7 @@ async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_p
         assert "(member)" in await work.says("/whoami")
 
 
-async def test_a_split_account_takes_its_conversation_and_notes_along(tmp_path: Path) -> None:
+async def test_an_unlinked_account_keeps_its_conversation_and_notes(tmp_path: Path) -> None:
     model = FakeModel(
         say("One."),
         ask(call("memory", remember("Has a dog"))),
@@ -355,7 +355,7 @@ async def test_the_console_stays_the_owners(tmp_path: Path) -> None:
         assert await home.says("/unlink console") == people_texts.UNLINK_LOCAL()
 
 
-async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwards(
+async def test_an_account_admitted_by_linking_needs_approval_after_unlinking(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
@@ -372,7 +372,7 @@ async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwa
         assert "(member)" in await work.says("/whoami")
 
 
-async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Path) -> None:
+async def test_notes_too_long_together_are_asked_about_and_never_cut(tmp_path: Path) -> None:
     limits = {"TALARIA_MEMORY__MEMORY_LIMIT": "200"}
     notes = [f"{letter * 60}" for letter in "abcd"]
     plays = [
@@ -380,8 +380,8 @@ async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Pat
     ]
     async with running(tmp_path, FakeModel(*plays), **limits) as harness:
         home, work = two(harness)
-        for side, note in ((home, "1"), (home, "2"), (work, "3"), (work, "4")):
-            await side.says(f"note {note}")
+        for sender, note in ((home, "1"), (home, "2"), (work, "3"), (work, "4")):
+            await sender.says(f"note {note}")
         await home.joins(work)
         question = home.asked()
         assert question
@@ -396,7 +396,7 @@ async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Pat
         assert people_texts.MERGE_NOTHING() in await home.says("/accounts keep")
 
 
-async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) -> None:
+async def test_notes_too_long_together_can_be_kept(tmp_path: Path) -> None:
     limits = {"TALARIA_MEMORY__MEMORY_LIMIT": "200"}
     plays = [
         play
@@ -405,8 +405,8 @@ async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) ->
     ]
     async with running(tmp_path, FakeModel(*plays, say("All.")), **limits) as harness:
         home, work = two(harness)
-        for side in (home, home, work, work):
-            await side.says("note")
+        for sender in (home, home, work, work):
+            await sender.says("note")
         await home.joins(work)
         await home.presses(people_texts.KEEP())
         await home.says("/new")
@@ -414,7 +414,7 @@ async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) ->
         assert all(letter * 60 in harness.model.requests[-1].system for letter in "abcd")
 
 
-async def test_a_memory_file_that_cannot_be_read_stops_it_and_says_so(tmp_path: Path) -> None:
+async def test_an_unreadable_memory_file_prevents_linking_and_says_so(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hi."))) as harness:
         home, work = two(harness)
         await work.says("hello")
@@ -429,10 +429,12 @@ async def test_a_memory_file_that_cannot_be_read_stops_it_and_says_so(tmp_path: 
         assert await work.person() == await home.person()
 
 
-async def test_a_name_cannot_pass_for_anything_else(tmp_path: Path) -> None:
+async def test_a_name_cannot_imitate_other_text(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
-        home = Side(harness, "1", "Ana")
-        eve = Side(harness, "2", "`**Ana** [yours](http://x)\nThat account is yours. " + "x" * 100)
+        home = ChatAccount(harness, "1", "Ana")
+        eve = ChatAccount(
+            harness, "2", "`**Ana** [yours](http://x)\nThat account is yours. " + "x" * 100
+        )
         await eve.says(f"/link {await home.makes_code()}")
         question = home.asked()
         assert question
@@ -442,7 +444,7 @@ async def test_a_name_cannot_pass_for_anything_else(tmp_path: Path) -> None:
         assert len(first) < 70
 
 
-async def test_everything_is_written_down(tmp_path: Path) -> None:
+async def test_linking_is_audited(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         ana = await home.says("/whoami") and await home.person()
@@ -465,7 +467,7 @@ async def test_everything_is_written_down(tmp_path: Path) -> None:
         ]
 
 
-async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: Path) -> None:
+async def test_linking_survives_a_restart_between_question_and_answer(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         home, work = two(harness)
         await work.says(f"/link {await home.makes_code()}")
@@ -476,7 +478,7 @@ async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: P
             while await work.person() != await home.person():
                 await home.presses(
                     people_texts.YES()
-                )  # again: it may be at their memories, as it starts
+                )  # again, because a starting gateway may still scan memories
                 await harness.at_rest()
 
 
@@ -515,7 +517,7 @@ async def test_a_waiting_message_is_answered_once_when_two_accounts_are_linked(
         assert await count(harness, "turns", joined) == 0
 
 
-async def test_an_account_that_comes_back_as_itself_conversations_in_its_own_room_again(
+async def test_an_unlinked_account_continues_its_own_room(
     tmp_path: Path,
 ) -> None:
     room = {"chat": "room", "direct": False}

@@ -1,4 +1,4 @@
-"""A hundred ways to become somebody else, none of which works; then the one way that does."""
+"""A hundred attempts to take over somebody's account, all of which fail."""
 
 import asyncio
 import re
@@ -17,8 +17,8 @@ from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
+from tests.integration.accounts import ChatAccount, age, code_in, count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side, age, code_in, count
 
 KNOWN = range(2, 200)
 ALLOW = ",".join(f"fake:{user}" for user in (1, *KNOWN))
@@ -26,8 +26,8 @@ WRONG_LETTERS = {"A": "4", "B": "8", "O": "0", "S": "5", "Z": "2", "E": "3", "G"
 
 
 @dataclass
-class Siege:
-    """Ana, whom all are after; each attempt is made by accounts that made none before."""
+class Attack:
+    """Ana, the target; each attempt uses new accounts."""
 
     harness: Harness
     users: "counting[int]"
@@ -35,17 +35,17 @@ class Siege:
     tried: Counter[str] = field(default_factory=Counter)
 
     @property
-    def ana(self) -> Side:
-        return Side(self.harness, "1", "Ana")
+    def ana(self) -> ChatAccount:
+        return ChatAccount(self.harness, "1", "Ana")
 
-    def known(self) -> Side:
-        return Side(self.harness, str(next(self.users)), "Eve")
+    def known(self) -> ChatAccount:
+        return ChatAccount(self.harness, str(next(self.users)), "Eve")
 
-    def stranger(self) -> Side:
-        return Side(self.harness, str(next(self.strangers)), "Mallory")
+    def stranger(self) -> ChatAccount:
+        return ChatAccount(self.harness, str(next(self.strangers)), "Mallory")
 
-    async def attempt(self, kind: str, deed: Callable[["Siege", int], Awaitable[None]]) -> None:
-        """Make one attempt, and see that Ana is who she was, alone."""
+    async def attempt(self, kind: str, deed: Callable[["Attack", int], Awaitable[None]]) -> None:
+        """Make one attempt, and check that Ana is unchanged and unlinked."""
         number = self.tried[kind]
         await deed(self, number)
         self.tried[kind] += 1
@@ -64,7 +64,7 @@ class Siege:
 
 
 def near_misses(code: str) -> list[str]:
-    """What somebody would try who had half seen a code."""
+    """Return guesses of somebody who half saw a code."""
     first, last = code.split("-")
     turned = code[1] + code[0] + code[2:]
     looks = "".join(WRONG_LETTERS.get(letter, letter) for letter in code)
@@ -92,77 +92,77 @@ def near_misses(code: str) -> list[str]:
     ]
 
 
-async def guess(siege: Siege, number: int) -> None:
-    code = await siege.ana.makes_code()
-    eve = siege.known() if number % 2 else siege.stranger()
+async def guess(attack: Attack, number: int) -> None:
+    code = await attack.ana.makes_code()
+    eve = attack.known() if number % 2 else attack.stranger()
     assert await eve.says(f"/link {near_misses(code)[number]}") == general.CODE_INVALID()
 
 
-async def replay(siege: Siege, number: int) -> None:
-    """The code was sent already; what became of that makes no difference."""
-    code, friend = await siege.ana.makes_code(), siege.known()
+async def replay(attack: Attack, number: int) -> None:
+    """Send the code again, whatever became of it."""
+    code, friend = await attack.ana.makes_code(), attack.known()
     await friend.says(f"/link {code}")
     if number % 4 == 1:
-        await siege.ana.presses(people_texts.NO())
+        await attack.ana.presses(people_texts.NO())
     elif number % 4 == 2:
         await friend.says("/link cancel")
     elif number % 4 == 3:
-        await siege.ana.says("/link")
-    eve = siege.known() if number % 2 else siege.stranger()
+        await attack.ana.says("/link")
+    eve = attack.known() if number % 2 else attack.stranger()
     assert await eve.says(f"/link {code}") == general.CODE_INVALID()
 
 
-async def be_late(siege: Siege, number: int) -> None:
-    code, eve = await siege.ana.makes_code(), siege.known()
+async def be_late(attack: Attack, number: int) -> None:
+    code, eve = await attack.ana.makes_code(), attack.known()
     if number % 2:
-        await age(siege.harness, 600_000 + number)
+        await age(attack.harness, 600_000 + number)
         assert await eve.says(f"/link {code}") == general.CODE_INVALID()
     else:
         await eve.says(f"/link {code}")
-        await age(siege.harness, 600_000)
-        await siege.ana.presses(people_texts.YES())
+        await age(attack.harness, 600_000)
+        await attack.ana.presses(people_texts.YES())
 
 
-async def race(siege: Siege, number: int) -> None:
-    """Two send the code at once: exactly one is asked about, and Ana sees by whom it was sent."""
-    code = await siege.ana.makes_code()
-    eve, other = siege.known(), siege.stranger()
+async def race(attack: Attack, number: int) -> None:
+    """Two accounts send the code: one is asked about, and Ana sees whose it is."""
+    code = await attack.ana.makes_code()
+    eve, other = attack.known(), attack.stranger()
     order = (eve, other) if number % 2 else (other, eve)
-    for side in order:
-        await siege.harness.chat.says(
-            f"/link {code}", user=side.user, chat=side.user, name=side.name
+    for sender in order:
+        await attack.harness.chat.says(
+            f"/link {code}", user=sender.user, chat=sender.user, name=sender.name
         )
-    await siege.harness.at_rest()
-    asked = siege.ana.asked()
+    await attack.harness.at_rest()
+    asked = attack.ana.asked()
     assert asked
-    assert sum(f"`{side.user}`" in asked.text for side in (eve, other)) == 1
+    assert sum(f"`{sender.user}`" in asked.text for sender in (eve, other)) == 1
     reported = [
-        shown.text for shown in siege.harness.chat.shown if shown.chat_id in (eve.user, other.user)
+        shown.text for shown in attack.harness.chat.shown if shown.chat_id in (eve.user, other.user)
     ]
     assert sorted(text == general.CODE_INVALID() for text in reported) == [False, True]
-    await siege.ana.presses(people_texts.NO())
+    await attack.ana.presses(people_texts.NO())
 
 
-async def use_a_room(siege: Siege, number: int) -> None:
-    """Whatever is written where others read is worth nothing, by whoever it is written."""
-    code, eve = await siege.ana.makes_code(), siege.known()
+async def use_a_room(attack: Attack, number: int) -> None:
+    """Write in a room: nothing there is valid, whoever writes it."""
+    code, eve = await attack.ana.makes_code(), attack.known()
     room = {"chat": "room", "direct": False}
     if number % 3 == 0:
         await eve.says(f"/link {code}", **room)
     elif number % 3 == 1:
-        await siege.ana.says(f"/link {code}", **room)
+        await attack.ana.says(f"/link {code}", **room)
         assert await eve.says(f"/link {code}") == general.CODE_INVALID()
     else:
-        await siege.ana.says(f"/claim {code}", **room)
-        assert await siege.stranger().says(f"/link {code}") == general.CODE_INVALID()
-    assert siege.ana.asked() is None
+        await attack.ana.says(f"/claim {code}", **room)
+        assert await attack.stranger().says(f"/link {code}") == general.CODE_INVALID()
+    assert attack.ana.asked() is None
 
 
-async def answer_for_her(siege: Siege, number: int) -> None:
-    """Whoever sent the code, or anybody else, presses, types, or makes up the answer."""
-    eve, code = siege.known(), await siege.ana.makes_code()
+async def answer_for_her(attack: Attack, number: int) -> None:
+    """Press, type or forge the answer as anybody but Ana."""
+    eve, code = attack.known(), await attack.ana.makes_code()
     await eve.says(f"/link {code}")
-    asked = siege.ana.asked()
+    asked = attack.ana.asked()
     assert asked
     key = asked.keyboard[0].key
     forged = [
@@ -172,57 +172,57 @@ async def answer_for_her(siege: Siege, number: int) -> None:
         key.replace("yes", "joined"),
         "q1:yes:00000000",
     ]
-    who = siege.stranger() if number % 3 == 2 else eve
+    who = attack.stranger() if number % 3 == 2 else eve
     place = {"user": who.user, "name": who.name, "chat": "1" if number % 2 else who.user}
-    await siege.harness.chat.press_key(forged[number % len(forged)], asked.id, **place)
-    await siege.harness.at_rest()
+    await attack.harness.chat.press_key(forged[number % len(forged)], asked.id, **place)
+    await attack.harness.at_rest()
     if number % 3 == 0:
         await eve.says("/accounts keep")
-        assert await count(siege.harness, "questions", "state = 'open'") == 1
+        assert await count(attack.harness, "questions", "state = 'open'") == 1
     room = {"user": "1", "name": "Ana", "chat": "room", "direct": False}
-    await siege.harness.chat.press_key(key, asked.id, **room)
-    await siege.harness.at_rest()
-    assert await count(siege.harness, "questions", "state = 'open'") == 1
+    await attack.harness.chat.press_key(key, asked.id, **room)
+    await attack.harness.at_rest()
+    assert await count(attack.harness, "questions", "state = 'open'") == 1
 
 
-async def press_too_late(siege: Siege, number: int) -> None:
-    """The button of a question that is over."""
-    code, eve = await siege.ana.makes_code(), siege.known()
+async def press_too_late(attack: Attack, number: int) -> None:
+    """Press a button of a closed question."""
+    code, eve = await attack.ana.makes_code(), attack.known()
     await eve.says(f"/link {code}")
-    asked = siege.ana.asked()
+    asked = attack.ana.asked()
     assert asked
     key = asked.keyboard[0].key
     if number % 4 == 0:
         await eve.says("/link cancel")
     elif number % 4 == 1:
-        await siege.ana.says("/link cancel")
+        await attack.ana.says("/link cancel")
     elif number % 4 == 2:
-        await siege.ana.makes_code()
+        await attack.ana.makes_code()
     else:
-        await siege.ana.presses(people_texts.NO())
-    await siege.harness.chat.press_key(key, asked.id, user="1", chat="1", name="Ana")
-    await siege.harness.at_rest()
+        await attack.ana.presses(people_texts.NO())
+    await attack.harness.chat.press_key(key, asked.id, user="1", chat="1", name="Ana")
+    await attack.harness.at_rest()
 
 
-async def mix_purposes(siege: Siege, number: int) -> None:
-    """A code for one thing is none for another."""
-    code = await siege.ana.makes_code()
+async def mix_purposes(attack: Attack, number: int) -> None:
+    """Use a code for another purpose."""
+    code = await attack.ana.makes_code()
     if number % 3 == 0:
-        assert await siege.stranger().says(f"/claim {code}") == general.CODE_INVALID()
-        assert await count(siege.harness, "people", "role = 'owner'") == 0
+        assert await attack.stranger().says(f"/claim {code}") == general.CODE_INVALID()
+        assert await count(attack.harness, "people", "role = 'owner'") == 0
     elif number % 3 == 1:
         now = 10**15
-        claim = await siege.harness.gateway.database.write(
+        claim = await attack.harness.gateway.database.write(
             "c", lambda c: new_claim_code(c, now=now)
         )
-        assert await siege.known().says(f"/link {claim}") == general.CODE_INVALID()
+        assert await attack.known().says(f"/link {claim}") == general.CODE_INVALID()
     else:
-        assert await siege.known().says(f"/link {code} 1") == general.CODE_INVALID()
+        assert await attack.known().says(f"/link {code} 1") == general.CODE_INVALID()
 
 
-async def keep_guessing(siege: Siege, _: int) -> None:
-    """After five wrong codes there is silence, also for the right one, also for ten minutes."""
-    code, eve = await siege.ana.makes_code(), siege.stranger()
+async def keep_guessing(attack: Attack, _: int) -> None:
+    """Guess five wrong codes: then even the right one gets silence for ten minutes."""
+    code, eve = await attack.ana.makes_code(), attack.stranger()
     said = [await eve.says(f"/link AAAA-AAA{digit}") for digit in "23456789"]
     assert said == [general.CODE_INVALID()] * 4 + [general.CODE_BLOCKED()] + [""] * 3
     assert await eve.says(f"/link {code}") == ""
@@ -230,19 +230,19 @@ async def keep_guessing(siege: Siege, _: int) -> None:
     assert await eve.says("hello?") == ""
 
 
-async def come_back(siege: Siege, number: int) -> None:
-    """What was begun before a restart is held to the same rules after it."""
-    asked = siege.ana.asked()
+async def come_back(attack: Attack, number: int) -> None:
+    """Continue after a restart, under the same rules."""
+    asked = attack.ana.asked()
     if number == 0:
         assert asked
-        eve = siege.known()
+        eve = attack.known()
         for forged in (asked.keyboard[0].key, "q1:yes:00000000"):
             place = {"user": eve.user, "chat": eve.user, "name": eve.name}
-            await siege.harness.chat.press_key(forged, asked.id, **place)
-        await siege.harness.at_rest()
+            await attack.harness.chat.press_key(forged, asked.id, **place)
+        await attack.harness.at_rest()
         return
-    code = code_in([one.text for one in siege.harness.chat.shown if "Your code" in one.text][-1])
-    who = [siege.known(), siege.stranger(), Side(siege.harness, "199", "Eve")][number % 3]
+    code = code_in([one.text for one in attack.harness.chat.shown if "Your code" in one.text][-1])
+    who = [attack.known(), attack.stranger(), ChatAccount(attack.harness, "199", "Eve")][number % 3]
     silence = number % 3 == 2
     assert await who.says(f"/link {code}") == ("" if silence else general.CODE_INVALID())
 
@@ -262,43 +262,43 @@ AFTER_A_RESTART = 6
 
 
 @asynccontextmanager
-async def siege_of(home: Path, chat: FakeChat, users: "counting[int]") -> AsyncIterator[Siege]:
+async def attack_on(home: Path, chat: FakeChat, users: "counting[int]") -> AsyncIterator[Attack]:
     async with running(home, FakeModel(), chat=chat, TALARIA_ACCESS__ALLOW=ALLOW) as harness:
-        siege = Siege(harness, users)
-        await siege.ana.says("/whoami")
-        yield siege
+        attack = Attack(harness, users)
+        await attack.ana.says("/whoami")
+        yield attack
 
 
-async def test_of_a_hundred_attempts_none_succeeds(tmp_path: Path) -> None:
+async def test_a_hundred_attempts_all_fail(tmp_path: Path) -> None:
     chat, users = FakeChat(), counting(KNOWN.start)
-    async with siege_of(tmp_path, chat, users) as siege:
+    async with attack_on(tmp_path, chat, users) as attack:
         for kind, deed, times in ATTEMPTS:
             for _ in range(times):
-                await siege.attempt(kind, deed)
-        tried = siege.tried
-        silenced = Side(siege.harness, "199", "Eve")
+                await attack.attempt(kind, deed)
+        tried = attack.tried
+        silenced = ChatAccount(attack.harness, "199", "Eve")
         for _ in range(5):
             await silenced.says("/link AAAA-AAAA")
-        await siege.known().says(f"/link {await siege.ana.makes_code()}")
-    async with siege_of(tmp_path, chat, users) as siege:
+        await attack.known().says(f"/link {await attack.ana.makes_code()}")
+    async with attack_on(tmp_path, chat, users) as attack:
         for number in range(AFTER_A_RESTART):
-            siege.tried["after a restart"] = number
-            await siege.attempt("after a restart", come_back)
-        tried += siege.tried
+            attack.tried["after a restart"] = number
+            await attack.attempt("after a restart", come_back)
+        tried += attack.tried
         assert tried.total() == 100
         print(f"\n{tried.total()} attempts, 0 joined: {dict(tried)}")
 
-        friend = Side(siege.harness, "198", "Ana at work")
-        code = await siege.ana.makes_code()
+        friend = ChatAccount(attack.harness, "198", "Ana at work")
+        code = await attack.ana.makes_code()
         await friend.says(f"/LINK {code.lower().replace('-', ' ')}")
-        await siege.ana.presses(people_texts.YES())
-        assert await friend.person() == await siege.ana.person()
-        assert await count(siege.harness, "link_requests", "state = 'joined'") == 1
+        await attack.ana.presses(people_texts.YES())
+        assert await friend.person() == await attack.ana.person()
+        assert await count(attack.harness, "link_requests", "state = 'joined'") == 1
 
 
-async def test_two_answers_at_once_join_once(tmp_path: Path) -> None:
+async def test_two_answers_link_once(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
-        home, work = Side(harness, "1", "Ana"), Side(harness, "2", "Ana at work")
+        home, work = ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Ana at work")
         await work.says(f"/link {await home.makes_code()}")
         asked = home.asked()
         assert asked

@@ -1,4 +1,4 @@
-"""What a confirmation is held to whoever hands it on, and what unlinking refuses."""
+"""Rules of confirmations, whoever brings them, and cases in which unlinking is refused."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -127,7 +127,7 @@ async def deployment(tmp_path: Path) -> AsyncIterator[Deployment]:
     await database.close()
 
 
-async def test_the_one_who_asked_joins(deployment: Deployment) -> None:
+async def test_the_asker_can_confirm(deployment: Deployment) -> None:
     outcome = await deployment.answer()
     assert outcome.words == LINKED
     assert [account.user_id for account in await deployment.accounts(deployment.ann)] == [
@@ -140,14 +140,14 @@ async def test_the_one_who_asked_joins(deployment: Deployment) -> None:
     ]
 
 
-async def test_somebody_else_does_not(deployment: Deployment) -> None:
+async def test_nobody_else_can_confirm(deployment: Deployment) -> None:
     for somebody in (deployment.ben, deployment.cleo):
         assert (await deployment.answer(by=somebody)).words == people_texts.LINK_OVER()
     assert await deployment.state() == "asked"
 
 
 @pytest.mark.parametrize("outcome", ["over", "refused", "joined"])
-async def test_what_is_over_is_not_confirmed_any_more(
+async def test_a_closed_request_cannot_be_confirmed(
     deployment: Deployment, outcome: account_links.LinkState
 ) -> None:
     await deployment.database.write(
@@ -158,12 +158,12 @@ async def test_what_is_over_is_not_confirmed_any_more(
     assert len(await deployment.accounts(deployment.ann)) == 1
 
 
-async def test_what_has_expired_is_not_confirmed_any_more(deployment: Deployment) -> None:
+async def test_an_expired_request_cannot_be_confirmed(deployment: Deployment) -> None:
     assert (await deployment.answer(now=EXPIRES)).words == people_texts.LINK_OVER()
     assert (await deployment.answer(now=EXPIRES - 1)).words == LINKED
 
 
-async def test_a_no_is_told_to_the_other_side(deployment: Deployment) -> None:
+async def test_a_no_is_reported_to_the_other_account(deployment: Deployment) -> None:
     outcome = await deployment.answer(NO)
     assert [row.body for row in outcome.rows] == [people_texts.LINK_REFUSED_NOTICE()]
     assert await deployment.state() == "refused"
@@ -198,7 +198,7 @@ async def test_a_memory_that_is_being_changed_keeps_the_question_open(
 
 
 @pytest.mark.parametrize("pair", [("cleo", "ann"), ("cleo", "ben"), ("ben", "cleo")])
-async def test_what_else_was_agreed_to_by_either_ends_with_the_joining(
+async def test_linking_cancels_other_confirmed_requests(
     deployment: Deployment, pair: tuple[str, str]
 ) -> None:
     first, other = (getattr(deployment, name) for name in pair)
@@ -209,7 +209,7 @@ async def test_what_else_was_agreed_to_by_either_ends_with_the_joining(
     assert found.state == "over"
 
 
-async def test_an_unlinking_ends_what_was_agreed_to_as_well(deployment: Deployment) -> None:
+async def test_unlinking_cancels_confirmed_requests(deployment: Deployment) -> None:
     await deployment.answer()
     wish = await deployment.database.write(
         "wish", lambda c: _wish(c, deployment.cleo, deployment.ben)
@@ -221,7 +221,7 @@ async def test_an_unlinking_ends_what_was_agreed_to_as_well(deployment: Deployme
     assert found.state == "over"
 
 
-async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(
+async def test_only_own_accounts_are_unlinked_and_not_during_a_turn(
     deployment: Deployment,
 ) -> None:
     mine = await deployment.account(deployment.ann)
@@ -239,7 +239,7 @@ async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(
     assert await deployment.unlink(deployment.cleo, stale) == people_texts.UNLINK_UNKNOWN()
 
 
-async def test_a_file_that_cannot_be_read_stops_an_unlinking_before_anything_is_changed(
+async def test_an_unreadable_file_prevents_unlinking_completely(
     deployment: Deployment, tmp_path: Path
 ) -> None:
     await deployment.answer()
@@ -250,7 +250,7 @@ async def test_a_file_that_cannot_be_read_stops_an_unlinking_before_anything_is_
     assert await deployment.accounts(deployment.ann) == [mine, theirs]
 
 
-async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
+async def test_the_first_account_to_leave_keeps_the_former_person(
     deployment: Deployment,
 ) -> None:
     second = NewAccount(platform="q", user_id="ben", display_name="Ben", admitted_by="code")

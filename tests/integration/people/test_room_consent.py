@@ -1,4 +1,4 @@
-"""A direct conversation continues in a room only after a yes, and only until anyone else comes."""
+"""A direct conversation continues in a room after a yes, until anyone else appears there."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -30,7 +30,7 @@ async def prepare(here: SharedHarness) -> None:
 
 
 async def agree(here: SharedHarness, who: str = "ann", room: str = "den") -> None:
-    """Be asked in a room, and say yes."""
+    """Ask in a room, and answer yes."""
     await here.says(who, "hello room", room=room)
     await here.harness.chat.sees_text(QUESTION)
     await here.harness.chat.press(YES, user=who, direct=False)
@@ -39,7 +39,7 @@ async def agree(here: SharedHarness, who: str = "ann", room: str = "den") -> Non
 
 
 async def is_private(here: SharedHarness, room: str = "den") -> bool:
-    """Return whether Ann's private memory and words are in the prompt of the room."""
+    """Return whether the room's prompt has Ann's private memory and messages."""
     request = (await here.asks("ann", "what is new?", room=room))[0]
     seen = request.system + str(request.messages)
     assert ("falcon" in seen) == ("my canary sings" in seen)
@@ -60,7 +60,7 @@ def alone() -> FakeChat:
     return FakeChat(people=1)
 
 
-async def test_a_number_alone_opens_nothing_and_the_question_is_asked_once(tmp_path: Path) -> None:
+async def test_a_member_count_alone_opens_nothing_and_asks_once(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
         assert not await is_private(here)
@@ -86,7 +86,7 @@ async def test_a_yes_continues_the_direct_conversation_and_a_no_does_not(tmp_pat
 
 
 @pytest.mark.parametrize("words", ["Yes, continue here", "1", "open", "yes"])
-async def test_words_are_no_yes(tmp_path: Path, words: str) -> None:
+async def test_text_is_no_yes(tmp_path: Path, words: str) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
         await here.says("ann", "hello", room="den")
@@ -144,7 +144,7 @@ async def count_two(here: SharedHarness) -> None:
 
 
 @pytest.mark.parametrize("deed", [write_aside, write_to_bot, join_or_react, press, count_two])
-async def test_the_first_sign_of_anyone_else_ends_it_for_good(tmp_path: Path, deed: Deed) -> None:
+async def test_any_sign_of_another_person_ends_it_for_good(tmp_path: Path, deed: Deed) -> None:
     chat = alone()
     async with shared_harness(tmp_path, chat=chat) as here:
         await prepare(here)
@@ -164,7 +164,7 @@ async def test_the_first_sign_of_anyone_else_ends_it_for_good(tmp_path: Path, de
 
 
 @pytest.mark.parametrize("deed", [write_aside, write_to_bot, join_or_react, count_two])
-async def test_whoever_came_before_the_question_prevents_it(tmp_path: Path, deed: Deed) -> None:
+async def test_an_earlier_person_prevents_the_question(tmp_path: Path, deed: Deed) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
         if deed is count_two:
@@ -180,7 +180,7 @@ async def test_whoever_came_before_the_question_prevents_it(tmp_path: Path, deed
         assert said == room_texts.FULL_IMPOSSIBLE()
 
 
-async def test_a_yes_after_somebody_came_opens_nothing(tmp_path: Path) -> None:
+async def test_a_yes_after_another_person_came_opens_nothing(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
         await here.says("ann", "hello", room="den")
@@ -193,7 +193,7 @@ async def test_a_yes_after_somebody_came_opens_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("people", [None, 0])
-async def test_an_unknown_number_ends_it_until_the_next_yes(
+async def test_an_unknown_member_count_ends_it_until_the_next_yes(
     tmp_path: Path, people: int | None
 ) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
@@ -220,7 +220,7 @@ async def test_a_count_that_fails_ends_it(tmp_path: Path) -> None:
         assert (await find_room(here)).mode == "person"
 
 
-async def test_words_said_in_private_stay_out_of_later_prompts_of_the_room(tmp_path: Path) -> None:
+async def test_private_messages_stay_out_of_later_prompts_of_the_room(tmp_path: Path) -> None:
     model = Searcher("parrot")
     async with shared_harness(tmp_path, model, chat=alone()) as here:
         await prepare(here)
@@ -253,7 +253,7 @@ async def wait_until_moved(here: SharedHarness) -> None:
 
 
 class Thinker(FakeModel):
-    """Answers at once, but thinks about the falcon until it may go on."""
+    """Answers at once, but thinks about the falcon until released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ class Thinker(FakeModel):
             yield piece
 
 
-async def test_a_running_turn_is_answered_in_the_direct_chat_once_somebody_comes(
+async def test_a_running_turn_moves_to_the_direct_chat_when_another_person_comes(
     tmp_path: Path,
 ) -> None:
     model, chat = Thinker(), alone()
@@ -284,7 +284,7 @@ async def test_a_running_turn_is_answered_in_the_direct_chat_once_somebody_comes
         assert not any("falcon" in one.text for one in chat.shown if one.chat_id == "den")
 
 
-async def test_another_account_of_the_same_person_counts_as_somebody_else(tmp_path: Path) -> None:
+async def test_another_account_of_the_person_counts_as_another_person(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, chat=alone()) as here:
         await prepare(here)
         await here.harness.chat.appears("ann", chat="den")

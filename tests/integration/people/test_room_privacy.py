@@ -1,4 +1,4 @@
-"""What a room may not see is not in any request that is made there, not even as a number."""
+"""Requests in a room contain nothing that the room may not see, not even a number."""
 
 import asyncio
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ ROOMS = ("kitchen", "garden", "attic")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secrets:
-    """What Ann keeps to herself: entries around the one that she shares, messages, and a block.
+    """What Ann keeps private: entries around the one she shares, messages, and a block.
 
     `block` is its name, its description and its entries; others than the den and Bob see it.
     """
@@ -29,7 +29,7 @@ class Secrets:
 
 
 async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
-    """The requests of all turns in rooms, and the first of Bob's own talk, with these secrets."""
+    """Return all requests of rooms, and the first of Bob's own, with these secrets."""
     model = Searcher("canary cage room")
     async with shared_harness(home, model) as here:
         await here.says("ann", "hello")
@@ -53,7 +53,7 @@ async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
 
 
 async def make_block(here: SharedHarness, label: str, description: str, *entries: str) -> None:
-    """Ann makes a block, and shares it with Cleo and with another room."""
+    """Let Ann make a block and share it with Cleo and another room."""
     await here.says("cleo", "hello")
     await here.says("ann", f"/block new {label} 2000 {description}")
     await here.says("ann", f"/block share {label} cleo")
@@ -93,16 +93,16 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
         ),
     ],
 )
-async def test_no_secret_changes_a_byte_of_what_is_asked_in_a_room_or_by_another(
+async def test_secrets_change_no_request_of_rooms_or_others(
     tmp_path: Path, plain: list[tuple[object, ...]], secrets: Secrets
 ) -> None:
     assert await live(tmp_path, secrets) == plain
 
 
-async def test_what_is_shared_does_change_it(
+async def test_a_shared_entry_changes_requests(
     tmp_path: Path, plain: list[tuple[object, ...]]
 ) -> None:
-    """The comparison above would see what is seen."""
+    """A check of the comparison above."""
     assert len(plain) == 2 * (4 + 3) + 1
     shows = ["Speaks German" in str(request[0]) for request in plain]
     assert shows == [True] * 4 + [False] * 11, "Ann's own talk in the room, and nobody else's"
@@ -112,7 +112,7 @@ async def test_what_is_shared_does_change_it(
         assert "Owes" not in str(request)
 
 
-async def test_no_room_finds_a_word_of_any_direct_conversation(tmp_path: Path) -> None:
+async def test_rooms_find_nothing_of_direct_conversations(tmp_path: Path) -> None:
     model = Searcher()
     async with shared_harness(tmp_path, model) as here:
         people = [f"person{number}" for number in range(PEOPLE)]
@@ -137,7 +137,7 @@ async def test_no_room_finds_a_word_of_any_direct_conversation(tmp_path: Path) -
         assert found.count("a canary in the") == 1
 
 
-async def test_sharing_shows_just_that_entry_and_taking_it_back_hides_it_at_the_next_turn(
+async def test_sharing_shows_one_entry_and_unsharing_hides_it(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path) as here:
@@ -206,7 +206,7 @@ async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
         assert not any((await look()).values())
 
 
-async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
+async def test_commands_in_a_room_hide_invisible_blocks(
     tmp_path: Path,
 ) -> None:
     async with shared_harness(tmp_path) as here:
@@ -226,7 +226,7 @@ async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
 
 
 async def agree(here: SharedHarness) -> None:
-    """Ann, an owner who is alone in the den, says yes to her direct conversation there."""
+    """Let Ann, an owner alone in the den, consent to her direct conversation there."""
     await here.says("ann", "/status")
     await here.make_owner("ann")
     await here.says("ann", "/room full", room="den")
@@ -235,7 +235,7 @@ async def agree(here: SharedHarness) -> None:
     await here.harness.at_rest()
 
 
-async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_next_turn(
+async def test_a_room_with_a_second_person_is_not_private_at_the_next_turn(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat(people=1)
@@ -256,7 +256,7 @@ async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_nex
             assert "and here" not in str(request)
 
 
-async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_begins(
+async def test_a_queued_message_uses_the_presence_at_its_turns_start(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat(people=1)
@@ -284,7 +284,7 @@ async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_b
         assert "room" in second.tools[0].description
 
 
-async def test_in_a_shared_room_the_model_hears_everyone_by_name(tmp_path: Path) -> None:
+async def test_in_a_shared_room_messages_have_names(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")
@@ -299,7 +299,7 @@ async def test_in_a_shared_room_the_model_hears_everyone_by_name(tmp_path: Path)
         assert "cake" not in str(afresh.messages)
 
 
-async def test_a_room_that_is_off_hears_nothing_but_its_owner_s_room(tmp_path: Path) -> None:
+async def test_a_silenced_room_answers_only_its_owners_room_command(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         await here.make_owner("ann")

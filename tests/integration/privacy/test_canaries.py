@@ -1,17 +1,17 @@
-"""What was forgotten or erased is in no byte of any file; planted words are looked for."""
+"""Forgotten and erased data is in no byte of any file, shown by planted words."""
 
 import asyncio
 from pathlib import Path
 
 from agent_core.state.engine import meta
 from gateway.texts import privacy
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.canaries import PLACES, Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side, count
 
 
 async def settled(harness: Harness) -> None:
-    """Once nothing is owed of what was confirmed, and no byte of it is left to be overwritten."""
+    """Return once confirmed deletions are done and overwritten."""
     async with asyncio.timeout(45):
         while await harness.read(
             lambda c: meta.list_under(c, prefix="owed:")
@@ -23,7 +23,7 @@ async def settled(harness: Harness) -> None:
 
 
 def put_calendar(home: Path, slug: str, family: str) -> Path:
-    """A calendar file for somebody's digests."""
+    """Write a calendar file for a person's digests."""
     path = home / "sources" / "people" / slug / f"{family}calendar.ics"
     path.parent.mkdir(parents=True)
     path.write_text(f"BEGIN:VCALENDAR\r\nSUMMARY:{family[:4]}\r\n {family[4:]}\r\n {family}s\r\n")
@@ -32,15 +32,18 @@ def put_calendar(home: Path, slug: str, family: str) -> Path:
 
 async def test_every_place_was_planted(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        await plant(harness, Side(harness, "4711001", "Zebrana"), "bluefish")
+        await plant(harness, ChatAccount(harness, "4711001", "Zebrana"), "bluefish")
     found = {line.split()[0] for line in search(tmp_path, *words("bluefish"))}
     assert found == set(words("bluefish"))
     assert len(found) == len(PLACES)
 
 
-async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+async def test_forgotten_data_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Ben")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Ben"),
+        )
         await plant(harness, ana, "bluefish")
         await plant(harness, ben, "redfish")
         shown = await ana.says("/forget bluefish")
@@ -59,9 +62,12 @@ async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> No
     )
 
 
-async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+async def test_an_erased_person_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Ben")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Ben"),
+        )
         await plant(harness, ana, "bluefish")
         await plant(harness, ben, "redfish")
         theirs = put_calendar(tmp_path, "zebrana", "bluefish")
@@ -81,11 +87,14 @@ async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) 
     )
 
 
-async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
+async def test_erasing_deletes_a_link_but_not_its_target(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path / "home", Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Ben")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Ben"),
+        )
         await ana.says("hello")
         await ben.says("hello")
         file = put_calendar(tmp_path, "elsewhere", "bluefish")
@@ -100,9 +109,9 @@ async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
         assert file.exists()
 
 
-async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path: Path) -> None:
+async def test_forgotten_words_in_a_calendar_file_are_reported(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("I like bluefish")
         put_calendar(tmp_path, "zebrana", "redfish")
         file = put_calendar(tmp_path / "sources" / "people" / "zebrana", "x", "bluefish")

@@ -1,4 +1,4 @@
-"""Export, forget, erase: who may do what to whom, what is in it, and that it is seen through."""
+"""Export, forget, erase: permissions, contents, and that they are finished."""
 
 import io
 import json
@@ -17,17 +17,17 @@ from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.canaries import Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
 from tests.integration.privacy.test_canaries import settled
-from tests.integration.sides import Side, count
 
 ROOM = {"chat": "room", "direct": False, "room_title": "Kitchen"}
 
 
-async def make_owner(harness: Harness, side: Side) -> None:
+async def make_owner(harness: Harness, account: ChatAccount) -> None:
     def work(connection: Connection) -> None:
-        person = people.find_by_account(connection, platform="fake", user_id=side.user)
+        person = people.find_by_account(connection, platform="fake", user_id=account.user)
         assert person
         people.make_owner(connection, person_id=person.id)
 
@@ -35,21 +35,24 @@ async def make_owner(harness: Harness, side: Side) -> None:
     harness.gateway.router.forget_known()
 
 
-def unpack(harness: Harness, side: Side) -> dict[str, str]:
-    """What an export holds that was sent to somebody, by the names of its files."""
+def unpack(harness: Harness, account: ChatAccount) -> dict[str, str]:
+    """Return the files of an export by name."""
     found: dict[str, str] = {}
     for shown in harness.chat.shown:
-        if shown.file and shown.chat_id == side.user and shown.file.name.endswith(".zip"):
+        if shown.file and shown.chat_id == account.user and shown.file.name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(shown.file.data)) as archive:
                 found |= {n: archive.read(n).decode("utf-8", "replace") for n in archive.namelist()}
     return found
 
 
-async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
+async def test_an_export_has_all_of_a_person_and_nothing_of_others(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await plant(harness, ana, "bluefish")
         await plant(harness, ben, "redfish")
         reported = await ana.says("/export")
@@ -71,9 +74,12 @@ async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
     assert "talks/" in files["README.md"]
 
 
-async def test_an_export_holds_the_files_that_their_digests_read(tmp_path: Path) -> None:
+async def test_an_export_has_the_files_for_digests(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await ana.says("hello")
         await ben.says("hello")
         people_of = tmp_path / "sources" / "people"
@@ -91,26 +97,29 @@ async def test_an_export_holds_the_files_that_their_digests_read(tmp_path: Path)
     assert "`sources/`" in files["README.md"]
 
 
-async def test_an_export_holds_what_stands_in_the_blocks_that_they_made(tmp_path: Path) -> None:
+async def test_an_export_has_the_persons_blocks(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
-        for side, label in ((ana, "diary"), (ben, "letters")):
-            await side.says("hello")
-            await side.says(f"/block new {label} 500 what it says")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
+        for account, label in ((ana, "diary"), (ben, "letters")):
+            await account.says("hello")
+            await account.says(f"/block new {label} 500 what it says")
             folder = tmp_path / "memories" / "blocks" / label
             folder.mkdir(parents=True)
             (folder / "MEMORY.md").write_text(f"- words of the {label}\n")
-            await side.says("/block")
+            await account.says("/block")
         await ana.says("/export")
         found = unpack(harness, ana)
     assert found["blocks/diary.md"] == "- words of the diary\n"
     assert "letters" not in str(found)
 
 
-async def test_an_export_that_is_too_large_names_the_way_it_can_be_had(tmp_path: Path) -> None:
+async def test_a_too_large_export_names_the_command(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=300)
     async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         assert "talaria people export zebrana FILE" in await ana.says("/export")
         assert await count(harness, "files") == 0
@@ -120,7 +129,7 @@ async def test_an_export_that_is_too_large_names_the_way_it_can_be_had(tmp_path:
 async def test_an_export_comes_in_several_archives_where_files_are_small(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=4000)
     async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello, dear house")
         await ana.says("/export")
         sent = [shown.file for shown in chat.shown if shown.file]
@@ -130,27 +139,29 @@ async def test_an_export_comes_in_several_archives_where_files_are_small(tmp_pat
 
 
 @pytest.mark.parametrize("command", ["/export", "/forget bluefish", "/erase me"])
-async def test_none_of_it_is_done_where_others_read_along(tmp_path: Path, command: str) -> None:
+async def test_data_requests_are_refused_in_rooms(tmp_path: Path, command: str) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello bluefish")
         assert await ana.says(command, **ROOM) == ONLY_IN_DIRECT()
 
 
 async def test_a_stranger_gets_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
-        stranger = Side(harness, "4711003", "Nobody")
+        stranger = ChatAccount(harness, "4711003", "Nobody")
         for command in ("/export", "/forget bluefish", "/erase me"):
             answer = await stranger.says(command)
             assert not any(shown.file or shown.keyboard for shown in harness.chat.shown)
             assert "bluefish" not in answer
 
 
-async def erase_outcomes(harness: Harness, sides: Sequence[Side]) -> dict[tuple[str, str], str]:
-    """What comes of each of them wanting to erase each of them."""
+async def erase_outcomes(
+    harness: Harness, accounts: Sequence[ChatAccount]
+) -> dict[tuple[str, str], str]:
+    """Return the outcome for each pair of asker and target."""
     outcomes = {}
-    for one in sides:
-        for other in sides:
+    for one in accounts:
+        for other in accounts:
             named = other.name.lower()
             reported = await one.says(f"/erase {named}")
             outcomes[one.name, other.name] = "asked" if one.asked() else reported
@@ -163,12 +174,12 @@ async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -
     model = FakeModel(*(say("Hello.") for _ in range(4)))
     async with running(tmp_path, model) as harness:
         names = {"Olga": "1001", "Otto": "1002", "Mia": "1003", "Max": "1004"}
-        sides = [Side(harness, user, name) for name, user in names.items()]
-        for side in sides:
-            await side.says("hello")
-        for side in sides[:2]:
-            await make_owner(harness, side)
-        outcomes = await erase_outcomes(harness, sides)
+        accounts = [ChatAccount(harness, user, name) for name, user in names.items()]
+        for account in accounts:
+            await account.says("hello")
+        for account in accounts[:2]:
+            await make_owner(harness, account)
+        outcomes = await erase_outcomes(harness, accounts)
         assert await count(harness, "people", "joined_to = id") == 0
     for (one, other), outcome in outcomes.items():
         if one == other or (one[0] == "O" and other[0] == "M"):
@@ -178,9 +189,9 @@ async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -
             assert outcome == refusal, (one, other)
 
 
-async def test_the_only_owner_stays(tmp_path: Path) -> None:
+async def test_the_only_owner_cannot_be_erased(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         await make_owner(harness, ana)
         assert await ana.says("/erase me") == privacy.ERASE_LAST_OWNER()
@@ -190,7 +201,10 @@ async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Pat
     (tmp_path / "backups").mkdir()
     (tmp_path / "backups" / "state-before-0009.db").write_bytes(b"")
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        olga, mia = Side(harness, "4711001", "Olga"), Side(harness, "4711002", "Zebramia")
+        olga, mia = (
+            ChatAccount(harness, "4711001", "Olga"),
+            ChatAccount(harness, "4711002", "Zebramia"),
+        )
         await olga.says("hello")
         await make_owner(harness, olga)
         await plant(harness, mia, "bluefish")
@@ -211,9 +225,9 @@ async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Pat
     assert search(tmp_path, "bluefish") == []
 
 
-async def test_nothing_is_gone_before_it_is_confirmed_twice(tmp_path: Path) -> None:
+async def test_deletion_needs_two_confirmations(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
@@ -225,7 +239,7 @@ async def test_nothing_is_gone_before_it_is_confirmed_twice(tmp_path: Path) -> N
 
 async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await plant(harness, ana, "bluefish")
         said = await count(harness, "messages", "text LIKE '%bluefish%'")
         await ana.says("/forget bluefish")
@@ -243,7 +257,7 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
 
 async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         folder = tmp_path / "memories" / "people" / "zebrana"
         folder.mkdir(parents=True, exist_ok=True)
@@ -264,7 +278,7 @@ async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path
 
 async def test_the_name_of_a_block_is_forgotten_and_its_entries_stay(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         for label in ("bluefish", "letters"):
             await ana.says(f"/block new {label} 500 what it says")
@@ -282,11 +296,14 @@ async def test_the_name_of_a_block_is_forgotten_and_its_entries_stay(tmp_path: P
     assert search(tmp_path, "bluefish") == []
 
 
-async def test_who_erases_themselves_learns_which_backups_have_them(tmp_path: Path) -> None:
+async def test_an_erased_person_learns_which_backups_have_their_data(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
         database, backups = harness.gateway.database, tmp_path / "backups"
         backups.mkdir()
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await ben.says("hello")
         await database.back_up(backups / "state-1.db")
         await ana.says("hello")
@@ -300,14 +317,14 @@ async def test_who_erases_themselves_learns_which_backups_have_them(tmp_path: Pa
         assert await ana.person() is None
 
 
-def last(harness: Harness, side: Side) -> str:
+def last(harness: Harness, account: ChatAccount) -> str:
     """The text of the newest message in somebody's direct chat."""
-    return [one.text for one in harness.chat.shown if one.chat_id == side.user][-1]
+    return [one.text for one in harness.chat.shown if one.chat_id == account.user][-1]
 
 
-async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Path) -> None:
+async def test_an_unanswered_question_blocks_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello bluefish")
         await ana.says("/forget bluefish")
         await ana.says("/forget bluefish")
@@ -317,9 +334,9 @@ async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Pat
     assert search(tmp_path, "bluefish") == []
 
 
-async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> None:
+async def test_an_empty_forget_deletes_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello bluefish")
         assert await ana.says("/forget") == privacy.FORGET_USAGE()
         assert await ana.says("/forget ab") == privacy.FORGET_USAGE()
@@ -330,9 +347,12 @@ async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> N
         assert await count(harness, "messages", "text LIKE '%bluefish%'") == 1
 
 
-async def test_words_of_others_stay_theirs(tmp_path: Path) -> None:
+async def test_messages_of_others_stay(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await ana.says("my bluefish")
         await ben.says("another bluefish")
         await ana.says("/forget bluefish")
@@ -344,9 +364,9 @@ async def test_words_of_others_stay_theirs(tmp_path: Path) -> None:
         assert left == [("another bluefish",)]
 
 
-async def test_what_was_forgotten_is_found_by_no_search(tmp_path: Path) -> None:
+async def test_forgotten_messages_are_found_by_no_search(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."), say("Two."))) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("my bluefish swims")
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
@@ -358,13 +378,13 @@ async def test_what_was_forgotten_is_found_by_no_search(tmp_path: Path) -> None:
         assert "bluefish" not in str(harness.model.requests[-1])
 
 
-async def test_their_words_in_a_conversation_that_a_room_shares_become_erased(
+async def test_an_erased_persons_messages_in_a_shared_room_are_erased(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(*(say(f"Answer {n}.") for n in range(6)))
     async with running(tmp_path, model) as harness:
-        olga = Side(harness, "4711001", "Olga")
-        ana = Side(harness, "4711002", "Zebrana")
+        olga = ChatAccount(harness, "4711001", "Olga")
+        ana = ChatAccount(harness, "4711002", "Zebrana")
         await olga.says("hello")
         await make_owner(harness, olga)
         await olga.says("/room room", **ROOM)
@@ -382,9 +402,12 @@ async def test_their_words_in_a_conversation_that_a_room_shares_become_erased(
     assert search(tmp_path, "bluefish", "zebrana", "4711002") == []
 
 
-async def test_who_became_one_is_erased_as_one(tmp_path: Path) -> None:
+async def test_linked_accounts_are_erased_together(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        home, work = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Zebrawork")
+        home, work = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Zebrawork"),
+        )
         await plant(harness, home, "bluefish")
         await plant(harness, work, "redfish")
         await home.joins(work)
@@ -400,13 +423,13 @@ async def test_who_became_one_is_erased_as_one(tmp_path: Path) -> None:
     assert search(tmp_path, "bluefish", "redfish", "zebra", "4711001", "4711002") == []
 
 
-async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: Path) -> None:
+async def test_an_interrupted_erasure_continues_at_the_next_start(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await plant(harness, ana, "bluefish")
         person = await ana.person()
         assert person
-        # Only the transaction that decides, as if the process had died right after it.
+        # Run only the deciding transaction, as if the process had died after it.
         eraser = harness.gateway.data_requests.erasing._erasure
         await eraser.begin(person.id, now=1)
         assert await harness.read(lambda c: erase_person.is_erased(c, person_id=person.id))
@@ -417,12 +440,15 @@ async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: P
     assert search(tmp_path, "bluefish", "zebrana", "4711001") == []
 
 
-async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path) -> None:
+async def test_external_memories_forget_erased_people(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."), say("Hello."))) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
-        for side in (ana, ben):
-            await side.says("hello")
-            person = await side.person()
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
+        for account in (ana, ben):
+            await account.says("hello")
+            person = await account.person()
             assert person
             row = ("away", person.id, "turn", f"turn:{person.id}", "bluefish", "done", 1, 1)
             await harness.gateway.database.write(
@@ -447,9 +473,9 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
         assert len(rows) == 2
 
 
-async def test_what_was_confirmed_before_a_crash_is_forgotten_after_it(tmp_path: Path) -> None:
+async def test_a_confirmed_request_is_done_after_a_crash(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await plant(harness, ana, "bluefish")
         person = await ana.person()
         assert person

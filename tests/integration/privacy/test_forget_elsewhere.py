@@ -1,4 +1,4 @@
-"""What a person wants gone is gone from their jobs, blocks and rooms, too; others keep theirs."""
+"""Forgetting in jobs, blocks and rooms: the person's data goes, that of others stays."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,11 @@ from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.texts import privacy
 from tests.fakes.model import ask, call, say
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.canaries import Planter, make_chat, search
 from tests.integration.harness import Harness, running
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.privacy.test_data_requests import ROOM, make_owner
-from tests.integration.sides import Side, count
 
 YEAR = 365 * 24 * 3_600_000
 
@@ -39,11 +39,11 @@ def _job(person_id: PersonId, title: str, body: str) -> NewJob:
     )
 
 
-async def plant_jobs(harness: Harness, side: Side, word: str) -> None:
-    """A job that is about a word, one that failed over it, one that is not; and what is held."""
+async def plant_jobs(harness: Harness, account: ChatAccount, word: str) -> None:
+    """Store jobs with a word: one plain, one failed, one unrelated; and deferred messages."""
 
     def work(connection: Connection) -> None:
-        person = people.find_by_account(connection, platform="fake", user_id=side.user)
+        person = people.find_by_account(connection, platform="fake", user_id=account.user)
         assert person
         about = jobs.insert(connection, _job(person.id, "Water", f"Feed the {word}"), now=1)
         failed = jobs.insert(connection, _job(person.id, "News", "Read the news"), now=1)
@@ -72,19 +72,22 @@ async def plant_jobs(harness: Harness, side: Side, word: str) -> None:
     await harness.gateway.database.write("plant", work)
 
 
-async def forget(side: Side, word: str, label: str = privacy.FORGET_ALL()) -> str:
-    said = await side.says(f"/forget {word}")
-    await side.presses(label)
-    await settled(side.harness)
+async def forget(account: ChatAccount, word: str, label: str = privacy.FORGET_ALL()) -> str:
+    said = await account.says(f"/forget {word}")
+    await account.presses(label)
+    await settled(account.harness)
     return said
 
 
-async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> None:
+async def test_jobs_and_deferred_messages_are_forgotten(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
-        for side, word in ((ana, "bluefish"), (ben, "redfish")):
-            await side.says("hello")
-            await plant_jobs(harness, side, word)
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
+        for account, word in ((ana, "bluefish"), (ben, "redfish")):
+            await account.says("hello")
+            await plant_jobs(harness, account, word)
         assert "- Jobs: 1\n" in await forget(ana, "bluefish")
         assert await count(harness, "jobs", "kind = 'message'") == 3
         assert await count(harness, "deferred_messages") == 4
@@ -93,9 +96,9 @@ async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> 
     assert search(tmp_path, "redfish") != []
 
 
-async def test_jobs_stay_where_only_entries_are_to_go(tmp_path: Path) -> None:
+async def test_forgetting_entries_keeps_jobs(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         await plant_jobs(harness, ana, "bluefish")
         await forget(ana, "bluefish", privacy.FORGET_ENTRIES())
@@ -106,12 +109,12 @@ def add(target: str, text: str) -> str:
     return json.dumps({"action": "add", "target": target, "text": text})
 
 
-async def test_a_block_that_nobody_else_sees_is_theirs_also_once_it_is_dropped(
+async def test_a_private_block_is_forgotten_even_when_dropped(
     tmp_path: Path,
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         for label in ("diary", "letters"):
             await ana.says(f"/block new {label} 500 about the bluefish")
@@ -123,12 +126,15 @@ async def test_a_block_that_nobody_else_sees_is_theirs_also_once_it_is_dropped(
     assert search(tmp_path, "bluefish") == []
 
 
-async def test_of_what_several_share_only_the_words_that_it_rests_on_are_forgotten(
+async def test_of_shared_entries_only_the_evidence_is_forgotten(
     tmp_path: Path,
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await ana.says("hello")
         await ben.says("hello")
         await ana.says("/block new market 500 what we need")
@@ -141,12 +147,15 @@ async def test_of_what_several_share_only_the_words_that_it_rests_on_are_forgott
     assert search(tmp_path, "bluefish") == []
 
 
-async def test_what_they_said_in_a_conversation_that_a_room_shares_is_forgotten(
+async def test_messages_in_a_shared_conversation_are_forgotten(
     tmp_path: Path,
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await ana.says("hello")
         await make_owner(harness, ana)
         await ana.says("/room room", **ROOM)
@@ -161,16 +170,19 @@ async def test_what_they_said_in_a_conversation_that_a_room_shares_is_forgotten(
     assert search(tmp_path, "redfish") != []
 
 
-async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path: Path) -> None:
+async def test_an_erased_person_leaves_nothing_in_dropped_blocks(tmp_path: Path) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
-        for side, word in ((ana, "bluefish"), (ben, "redfish")):
-            await side.says("hello")
-            await side.says(f"/block new {word} 500 about the {word}")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
+        for account, word in ((ana, "bluefish"), (ben, "redfish")):
+            await account.says("hello")
+            await account.says(f"/block new {word} 500 about the {word}")
             model.plays += [ask(call("memory", add(f"block:{word}", f"The {word} swims"), word))]
-            await side.says("note it")
-            await side.says(f"/block drop {word} yes")
+            await account.says("note it")
+            await account.says(f"/block drop {word} yes")
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())
         await ana.presses(privacy.ERASE_SURE())
@@ -182,12 +194,15 @@ async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path
     }
 
 
-async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_said(
+async def test_shared_entries_of_others_stay_even_if_identical(
     tmp_path: Path,
 ) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
         await ben.says("/block new market 500 what we need")
         await ana.says("hello")
         await ben.says("/block share market with Zebrana")
@@ -204,13 +219,16 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
         assert (await ben.says("/block market")).endswith("\nIt's empty.")
 
 
-async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_path: Path) -> None:
+async def test_an_unreadable_file_delays_only_its_person_with_one_notice(tmp_path: Path) -> None:
     model = Planter()
     async with running(tmp_path, model, chat=make_chat()) as harness:
-        ana, ben = Side(harness, "4711001", "Zebrana"), Side(harness, "4711002", "Benedikt")
-        for side, word in ((ana, "bluefish"), (ben, "redfish")):
+        ana, ben = (
+            ChatAccount(harness, "4711001", "Zebrana"),
+            ChatAccount(harness, "4711002", "Benedikt"),
+        )
+        for account, word in ((ana, "bluefish"), (ben, "redfish")):
             model.plays += [ask(call("memory", add("memory", f"Likes {word}"), "m"))]
-            await side.says(f"I like {word}")
+            await account.says(f"I like {word}")
         path = tmp_path / "memories" / "people" / "zebrana" / "MEMORY.md"
         path.unlink()
         path.mkdir()

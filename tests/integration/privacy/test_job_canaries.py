@@ -1,16 +1,16 @@
-"""What jobs are, say and hold of a person is in no byte of any file once that is gone."""
+"""Deleted jobs and their output are in no byte of any file."""
 
 from pathlib import Path
 
 from gateway.texts import privacy
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.canaries import search
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted, looked
 from tests.integration.privacy.test_canaries import settled
-from tests.integration.sides import Side, count
 
 NOON = (2026, 11, 20, 12, 0)
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
@@ -24,14 +24,14 @@ def words() -> set[str]:
 
 
 def model() -> FakeModel:
-    """Notes something in the turn of a job, then answers it."""
+    """Note something in a job's turn, then answer."""
     note = '{"action": "insert", "text": "Kept bluefishkept"}'
     return greeted(ask(call("archive", note)), say("All about bluefishanswer."))
 
 
 async def plant(harness: Harness, clock: Clock) -> None:
-    """Jobs of each kind, one that fails, and messages that wait for the end of quiet hours."""
-    ana = Side(harness, "1", "Ana")
+    """Store jobs of each kind, one that fails, and deferred messages."""
+    ana = ChatAccount(harness, "1", "Ana")
     await greet(harness)
     for text, slot, kind in (
         ("Mind bluefishtold", "2026-11-20T13:30", "message"),
@@ -50,7 +50,7 @@ async def plant(harness: Harness, clock: Clock) -> None:
     await looked(harness)
 
 
-async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
+async def test_every_place_of_a_job_has_a_canary(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
         await plant(harness, clock)
@@ -58,10 +58,10 @@ async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
     assert {line.split()[0] for line in search(tmp_path, *words())} == words()
 
 
-async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
+async def test_job_data_is_forgotten(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         await plant(harness, clock)
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL())
@@ -70,10 +70,10 @@ async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
     assert search(tmp_path, FAMILY) == []
 
 
-async def test_what_jobs_hold_goes_with_their_person(tmp_path: Path) -> None:
+async def test_job_data_is_erased_with_its_person(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, model(), chat=FakeChat(), now=clock, **SETTINGS) as harness:
-        ana = Side(harness, "1", "Ana")
+        ana = ChatAccount(harness, "1", "Ana")
         await plant(harness, clock)
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())

@@ -1,4 +1,4 @@
-"""Files of a workspace in what people may ask for: export, forget, erase."""
+"""Workspace files in data requests: export, forget, erase."""
 
 import os
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from gateway.texts import privacy
+from tests.integration.accounts import ChatAccount
 from tests.integration.canaries import Planter, make_chat
 from tests.integration.harness import running
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.privacy.test_data_requests import make_owner, unpack
-from tests.integration.sides import Side
 
 pytestmark = pytest.mark.process
 
@@ -25,13 +25,13 @@ def make_workspace(home: Path, slug: str) -> Path:
     return workspace
 
 
-async def test_an_export_holds_the_files_of_their_workspace_and_follows_no_link(
+async def test_an_export_has_the_workspaces_files_and_follows_no_link(
     tmp_path: Path,
 ) -> None:
     make_workspace(tmp_path, "zebrana")
     make_workspace(tmp_path, "benedikt")
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         await ana.says("/export")
         files = unpack(harness, ana)
@@ -42,10 +42,10 @@ async def test_an_export_holds_the_files_of_their_workspace_and_follows_no_link(
     assert "`workspace/`" in files["README.md"]
 
 
-async def test_forget_names_the_files_of_the_workspace_that_hold_the_words(tmp_path: Path) -> None:
+async def test_forget_names_workspace_files_with_the_words(tmp_path: Path) -> None:
     make_workspace(tmp_path, "zebrana")
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        ana = Side(harness, "4711001", "Zebrana")
+        ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
         await ana.says("I like the bluefish")
         await ana.says("/forget bluefish")
@@ -57,7 +57,7 @@ async def test_forget_names_the_files_of_the_workspace_that_hold_the_words(tmp_p
     assert named in shown
 
 
-async def test_erase_removes_the_workspace_however_it_was_left(tmp_path: Path) -> None:
+async def test_erase_removes_the_workspace_in_any_state(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, "zebrana")
     kept = make_workspace(tmp_path, "olga")
     deep = os.open(workspace, os.O_RDONLY)
@@ -69,7 +69,10 @@ async def test_erase_removes_the_workspace_however_it_was_left(tmp_path: Path) -
     os.fchmod(deep, 0)
     os.close(deep)
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
-        olga, ana = Side(harness, "4711002", "Olga"), Side(harness, "4711001", "Zebrana")
+        olga, ana = (
+            ChatAccount(harness, "4711002", "Olga"),
+            ChatAccount(harness, "4711001", "Zebrana"),
+        )
         await olga.says("hello")
         await make_owner(harness, olga)
         await ana.says("hello")

@@ -1,4 +1,4 @@
-"""The alarm that rings by itself: nobody wakes the scheduler of these gateways."""
+"""The scheduler's alarm rings by itself: nothing wakes these schedulers."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ TOO_LATE = 10_000
 
 
 class Ticking:
-    """A clock that goes on, and shows another time: soon a minute is full."""
+    """A running clock that shows another time, shortly before a full minute."""
 
     def __init__(self) -> None:
         self._ahead = -now() % MINUTE
@@ -48,7 +48,7 @@ async def test_an_alarm_rings_at_its_moment_and_needs_no_heartbeat(tmp_path: Pat
         await harness.chat.sees_text("Now.")
 
 
-async def test_an_alarm_rings_though_the_gateway_was_held_up_at_its_moment(tmp_path: Path) -> None:
+async def test_an_alarm_rings_after_a_blocked_event_loop(tmp_path: Path) -> None:
     clock = Ticking()
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)

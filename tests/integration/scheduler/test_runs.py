@@ -1,4 +1,4 @@
-"""Runs of jobs in a running gateway: late, tried again, held, stopped, and each delivered once."""
+"""Job runs in a running gateway: late, retried, deferred, stopped, each delivered once."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ NOON = (2026, 11, 20, 11, 0)
 BROKEN: Play = [ModelRejected("no such thing")]
 
 
-async def test_a_try_is_not_taken_for_the_one_before_it(tmp_path: Path) -> None:
+async def test_a_retry_is_not_taken_for_the_previous_try(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     model = greeted(BROKEN, BROKEN)
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
@@ -51,7 +51,7 @@ async def test_a_try_is_not_taken_for_the_one_before_it(tmp_path: Path) -> None:
         assert len(texts(harness)) == 2
 
 
-async def test_a_missed_moment_comes_at_the_next_start_and_says_that_it_is_late(
+async def test_a_missed_slot_runs_late_at_the_next_start(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
@@ -69,7 +69,7 @@ async def test_a_missed_moment_comes_at_the_next_start_and_says_that_it_is_late(
             assert len(texts(harness)) == (1 if hours == 30 else 0)
 
 
-async def test_all_that_was_missed_comes_if_that_is_wished(tmp_path: Path) -> None:
+async def test_all_missed_slots_run_if_configured(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -84,7 +84,7 @@ async def test_all_that_was_missed_comes_if_that_is_wished(tmp_path: Path) -> No
         assert "due Sat 2026-11-21 08:00, Sun 2026-11-22 08:00, Mon 2026-11-23 08:00" in shown
 
 
-async def test_prompts_that_were_all_missed_know_nothing_of_each_other(tmp_path: Path) -> None:
+async def test_missed_prompts_have_separate_sessions(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -113,7 +113,7 @@ async def test_a_command_that_says_nothing_sends_nothing(tmp_path: Path) -> None
         assert len(texts(harness)) == 2
 
 
-async def test_a_command_that_fails_is_tried_three_times_and_told_once_until_it_works(
+async def test_a_failing_command_is_tried_three_times_and_reported_once(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)
@@ -135,7 +135,7 @@ async def test_a_command_that_fails_is_tried_three_times_and_told_once_until_it_
         assert (await find(harness, job)).failures == 0
 
 
-async def test_a_command_that_goes_on_failing_is_paused_and_told_of_twice(tmp_path: Path) -> None:
+async def test_a_command_that_keeps_failing_is_paused_with_two_notices(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -162,7 +162,7 @@ async def _give_up(harness: Harness, clock: Clock) -> None:
     await looked(harness)
 
 
-async def test_jobs_wait_for_their_places_and_all_have_their_turn(tmp_path: Path) -> None:
+async def test_jobs_wait_for_free_slots_and_all_run(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     place = {"TALARIA_JOBS__AT_ONCE": "1"}
     async with running(tmp_path, greeted(), now=clock, **SETTINGS, **place) as harness:
@@ -179,7 +179,7 @@ async def test_jobs_wait_for_their_places_and_all_have_their_turn(tmp_path: Path
             assert (run.state, run.attempts) == ("done", 1)
 
 
-async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path) -> None:
+async def test_a_job_dropped_before_its_run_does_nothing(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     place = {"TALARIA_JOBS__AT_ONCE": "1"}
     async with running(tmp_path, greeted(), now=clock, **SETTINGS, **place) as harness:
@@ -200,7 +200,7 @@ async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path
         assert not any("Never." in text for text in texts(harness))
 
 
-async def test_a_day_off_holds_all_but_what_is_urgent_and_merges_it(tmp_path: Path) -> None:
+async def test_a_day_off_defers_and_merges_all_but_urgent_messages(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -222,7 +222,7 @@ async def test_a_day_off_holds_all_but_what_is_urgent_and_merges_it(tmp_path: Pa
         assert len(texts(harness)) == 3
 
 
-async def test_a_home_that_cannot_be_reached_gives_way_to_where_its_person_was_seen(
+async def test_an_unreachable_home_is_replaced_by_the_persons_last_chat(
     tmp_path: Path,
 ) -> None:
     clock = Clock(*NOON)

@@ -1,4 +1,4 @@
-"""Commands of script jobs: nothing of them is left, however it tries to get away."""
+"""Commands of script jobs leave no process behind, however they try to escape."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def runaway(mark: Path, seconds: float) -> tuple[str, ...]:
 
 
 def is_alive(pid: int) -> bool:
-    """True while the kernel knows a process, be it a zombie."""
+    """Return whether the kernel knows a process, including a zombie."""
     with suppress(ProcessLookupError):
         os.kill(pid, 0)
         return True
@@ -60,7 +60,7 @@ def read_number(mark: Path) -> int:
 
 
 def list_states() -> list[str]:
-    """How the kernel has the processes that this one began."""
+    """Return the kernel's states of this process's children."""
     below = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     pids = [pid for file in below for pid in file.read_text().split()]
     return [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids]
@@ -73,7 +73,7 @@ async def written(mark: Path) -> int:
     return number
 
 
-async def test_what_a_command_says_is_its_output(tmp_path: Path) -> None:
+async def test_a_commands_output_is_returned(tmp_path: Path) -> None:
     found = await run(tmp_path, "sh", "-c", "pwd; echo $ANTHROPIC_API_KEY; cat")
     assert found == Output(text=f"{tmp_path}\n\n")
 
@@ -103,11 +103,11 @@ async def test_a_command_that_fails_says_why(
     ],
     ids=["signs of terminals", "progress", "direction", "nul", "nothing to see"],
 )
-async def test_what_is_not_to_be_read_is_no_output(tmp_path: Path, said: str, heard: str) -> None:
+async def test_unreadable_bytes_are_no_output(tmp_path: Path, said: str, heard: str) -> None:
     assert await run(tmp_path, "printf", said) == Output(text=heard)
 
 
-async def test_what_a_command_complains_of_is_cleaned_too(tmp_path: Path) -> None:
+async def test_a_commands_error_output_is_cleaned(tmp_path: Path) -> None:
     found = await run(tmp_path, "sh", "-c", r"printf '\033[31mit\0 broke\033[0m' >&2; exit 3")
     assert found.fault == "it ended with status 3. it broke"
 
@@ -121,7 +121,7 @@ async def test_a_command_dies_of_a_broken_pipe_as_in_a_shell(tmp_path: Path) -> 
     assert await run(tmp_path, "sh", "-c", "yes | head -n 1") == Output(text="y\n")
 
 
-async def test_what_left_its_session_and_forked_twice_is_ended_when_time_is_up(
+async def test_a_double_forked_process_is_ended_at_the_timeout(
     tmp_path: Path,
 ) -> None:
     mark = tmp_path / "pid"
@@ -130,13 +130,13 @@ async def test_what_left_its_session_and_forked_twice_is_ended_when_time_is_up(
     assert not is_alive(await written(mark))
 
 
-async def test_what_left_its_session_is_ended_with_its_command(tmp_path: Path) -> None:
+async def test_a_process_in_another_session_is_ended_with_its_command(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     assert await run(tmp_path, *runaway(mark, 0)) == Output(text="begun\n")
     assert not is_alive(await written(mark))
 
 
-async def test_cancelling_ends_what_left_its_session(tmp_path: Path) -> None:
+async def test_cancelling_ends_a_process_in_another_session(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     task = asyncio.create_task(run(tmp_path, *runaway(mark, 600)))
     pid = await written(mark)
@@ -170,7 +170,7 @@ async def test_a_command_that_says_too_much_is_stopped(tmp_path: Path) -> None:
     assert found.fault == f"it was stopped after writing more than {MOST_OUTPUT:,} bytes."
 
 
-async def test_what_a_command_leaves_for_a_moment_may_still_speak(tmp_path: Path) -> None:
+async def test_a_short_lived_child_may_still_write_output(tmp_path: Path) -> None:
     found = await run(tmp_path, "sh", "-c", "(sleep 0.1; echo late) & echo early")
     assert found == Output(text="early\nlate\n")
 
@@ -250,13 +250,13 @@ except OSError as error:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-async def test_a_command_can_not_end_its_reaper_and_leave_somebody(
+async def test_a_command_cannot_kill_its_reaper_and_leave_a_process(
     tmp_path: Path, attack: str
 ) -> None:
     mark = tmp_path / "pid"
     found = await run(tmp_path, sys.executable, "-c", ESCAPE.replace("ATTACK", attack), str(mark))
     assert found.fault == ""
-    assert found.text in ("refused 1\n", "")  # a signal to its own group reaches nobody else
+    assert found.text in ("refused 1\n", "")  # a signal to its own group reaches no other process
     assert not is_alive(await written(mark))
 
 
@@ -274,7 +274,7 @@ time.sleep(600)
 """A small fork bomb: at most 241 processes, where nothing stops it."""
 
 
-async def test_a_fork_bomb_is_stopped_and_nothing_of_it_is_left(tmp_path: Path) -> None:
+async def test_a_fork_bomb_is_stopped_completely(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     found = await run(tmp_path, sys.executable, "-c", BOMB, mark)
     assert found.fault == "it ended with status 137. It had more than 30 processes."

@@ -1,4 +1,4 @@
-"""The gateway's own jobs: each says what it did, and the outside memory is looked at every hour."""
+"""System jobs report what they did, and check the external memory every hour."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -48,7 +48,7 @@ async def own_job(harness: Harness, name: str) -> Job:
 
 
 async def outcome(harness: Harness, clock: Clock, name: str, *, count: int, **span: float) -> str:
-    """Let time pass; what the newest of so many runs of a work said."""
+    """Let time pass; return the outcome of the newest of `count` runs."""
     clock.move(harness, **span)
     run = (await over(harness, await own_job(harness, name), count))[-1]
     assert run.state == "done"
@@ -56,7 +56,7 @@ async def outcome(harness: Harness, clock: Clock, name: str, *, count: int, **sp
 
 
 @pytest.mark.parametrize("change", ["title = 'Back up'", "timing = 'cron'", "body = 'back-up'"])
-async def test_a_damaged_job_of_the_gateway_is_made_anew_at_the_next_start(
+async def test_a_damaged_system_job_is_recreated_at_the_next_start(
     tmp_path: Path, change: str
 ) -> None:
     clock = Clock(*START)
@@ -75,13 +75,13 @@ async def test_a_damaged_job_of_the_gateway_is_made_anew_at_the_next_start(
 
 
 async def set_aside(harness: Harness, count: int) -> None:
-    """Return once so much was given up."""
+    """Return once `count` tasks were given up."""
     async with asyncio.timeout(45):
         while sum(one.dead for one in await queues(harness)) != count:
             await asyncio.sleep(0.005)
 
 
-async def test_what_was_set_aside_is_taken_up_again_and_told(
+async def test_given_up_tasks_are_retried_and_reported(
     tmp_path: Path, server: HonchoEmulator
 ) -> None:
     clock = Clock(*START)
@@ -102,7 +102,7 @@ async def test_what_was_set_aside_is_taken_up_again_and_told(
         assert server.said == ["hi", "Hello."]
 
 
-async def test_what_never_works_is_tried_less_and_less_often(
+async def test_failing_tasks_are_retried_less_and_less_often(
     tmp_path: Path, server: HonchoEmulator
 ) -> None:
     clock = Clock(*START)
@@ -116,7 +116,7 @@ async def test_what_never_works_is_tried_less_and_less_often(
         assert await queues(harness) == [Backlog(provider="honcho", queued=0, dead=1)]
 
 
-async def test_one_that_is_away_is_said_with_what_it_is_queued_and_since_when(
+async def test_an_unreachable_provider_is_reported_with_its_queue(
     tmp_path: Path, server: HonchoEmulator
 ) -> None:
     clock = Clock(*START)
@@ -132,9 +132,7 @@ async def test_one_that_is_away_is_said_with_what_it_is_queued_and_since_when(
         assert server.said == ["hi", "Hello."]
 
 
-async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
-    tmp_path: Path, server: HonchoEmulator
-) -> None:
+async def test_a_disabled_provider_is_reported(tmp_path: Path, server: HonchoEmulator) -> None:
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)):
         pass
@@ -153,7 +151,7 @@ async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
         assert run.state == "done"
 
 
-async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_path: Path) -> None:
+async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> None:
     clock = Clock(*START)
     in_the_way = tmp_path / "backups"
     in_the_way.touch()
@@ -177,7 +175,7 @@ async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_p
 
 
 async def tried(harness: Harness, job: Job, count: int, attempt: int) -> None:
-    """Return once the newest of so many runs has failed for the so-many-th time."""
+    """Return once the newest of `count` runs has failed `attempt` times."""
     async with asyncio.timeout(45):
         while True:
             found = await runs_of(harness, job.id)
@@ -242,7 +240,7 @@ async def alone(
 
 
 @pytest.mark.parametrize("error", [KeyError("rows"), ZeroDivisionError(), RuntimeError("odd")])
-async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_gateway(
+async def test_an_unexpected_error_fails_only_the_run(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     async def break_down() -> str:
@@ -259,7 +257,7 @@ async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_gateway(
     assert logged.exc_info[1] is error
 
 
-async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -> None:
+async def test_an_unknown_system_job_is_named(tmp_path: Path) -> None:
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         pass
@@ -267,7 +265,7 @@ async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -
     assert (state, reason) == ("waiting", "this version has no system task named backup.")
 
 
-def test_a_queued_message_from_the_future_is_said_to_be_of_now() -> None:
+def test_a_task_from_the_future_is_reported_as_current() -> None:
     report = ExternalMemoryStatus(
         name="honcho", state="starting", detail="", queued=3, dead=0, missing_functions=()
     )

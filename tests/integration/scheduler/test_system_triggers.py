@@ -1,4 +1,4 @@
-"""The triggers of the system jobs: each claims its own job's slot, once."""
+"""Triggers of system jobs: each claims its own job's slots, once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,7 +30,7 @@ WEEK = 7 * 86_400_000
 
 
 class Recorder:
-    """A runner that notes which runs it is to begin, and begins none."""
+    """A runner that records the runs it should begin, and begins none."""
 
     def __init__(self) -> None:
         self.offered: list[Run] = []

@@ -1,4 +1,4 @@
-"""The alarm clock of a running gateway: each slot once, whatever the clock does."""
+"""The scheduler of a running gateway: each slot once, whatever the clock does."""
 
 import asyncio
 import sqlite3
@@ -49,7 +49,7 @@ JUMPS = (
 
 
 @pytest.mark.parametrize(("zone", "start", "text", "days", "slots"), JUMPS)
-async def test_each_slot_around_a_change_of_the_clock_runs_once(
+async def test_each_slot_around_a_clock_change_runs_once(
     tmp_path: Path, zone: str, start: tuple[int, ...], text: str, days: int, slots: list[str]
 ) -> None:
     clock = Clock(*start)
@@ -69,7 +69,7 @@ async def test_each_slot_around_a_change_of_the_clock_runs_once(
 
 
 @pytest.mark.parametrize("jump", [{"hours": 7}, {"days": 9}, {"days": 366}])
-async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silence(
+async def test_a_clock_set_forward_and_back_repeats_and_skips_no_run(
     tmp_path: Path, jump: dict[str, float]
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
@@ -96,7 +96,7 @@ async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silen
         assert Counter(run.state for run in found) == {"done": 3 + ahead}
 
 
-async def test_a_slot_whose_hour_comes_again_is_not_run_again(tmp_path: Path) -> None:
+async def test_a_slot_in_a_repeated_hour_runs_once(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -115,7 +115,7 @@ async def test_a_slot_whose_hour_comes_again_is_not_run_again(tmp_path: Path) ->
         assert sum("Hourly." in text for text in texts(harness)) == 7
 
 
-async def test_what_waits_for_another_try_does_not_wait_for_a_clock_that_was_wrong(
+async def test_a_retry_does_not_wait_for_a_wrong_clock(
     tmp_path: Path,
 ) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
@@ -131,7 +131,7 @@ async def test_what_waits_for_another_try_does_not_wait_for_a_clock_that_was_wro
         await harness.chat.sees_text("Mended.")
 
 
-async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: Path) -> None:
+async def test_a_deferred_message_does_not_wait_for_a_wrong_clock(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -145,12 +145,12 @@ async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: P
         assert "Held." not in texts(harness)
         clock.move(harness, days=-366)
         await looked(harness)
-        assert "Held." not in texts(harness)  # it is night still
+        assert "Held." not in texts(harness)  # it is still night
         clock.move(harness, hours=8)
         await harness.chat.sees_text("Held.")
 
 
-async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_path: Path) -> None:
+async def test_a_deferred_message_is_sent_once_whatever_the_clock_does(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -170,7 +170,7 @@ async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_pat
             assert not [text for text in texts(harness) if "Held." in text]
 
 
-async def test_a_clock_that_is_put_back_while_the_gateway_is_away_brings_no_silence(
+async def test_a_clock_set_back_during_downtime_skips_no_run(
     tmp_path: Path,
 ) -> None:
     clock = GoingClock(2026, 11, 20, 12, 0)
@@ -209,7 +209,7 @@ async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> 
         assert [(run.state, run.attempts) for run in found] == [("done", 1), ("done", 1)]
 
 
-async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: Path) -> None:
+async def test_missed_slots_run_in_order_one_by_one(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -224,7 +224,7 @@ async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: 
         assert days == ["Sat 2026-11-21", "Sun 2026-11-22", "Mon 2026-11-23", "Tue 2026-11-24"]
 
 
-async def test_what_was_missed_and_is_held_names_every_time_it_was_due(tmp_path: Path) -> None:
+async def test_missed_and_deferred_messages_name_every_due_time(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -249,7 +249,7 @@ async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
             await Database.open(tmp_path / "state.db")
 
 
-async def test_a_slot_is_taken_once_by_whoever_has_the_store_open(tmp_path: Path) -> None:
+async def test_a_slot_is_taken_once_across_processes(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
@@ -269,7 +269,7 @@ async def test_a_slot_is_taken_once_by_whoever_has_the_store_open(tmp_path: Path
 
 
 class Hourglass(asyncio.SelectorEventLoop):
-    """A loop in which a test lets time go by."""
+    """An event loop whose time a test controls."""
 
     gone = 0.0
 
@@ -284,7 +284,7 @@ def test_a_machine_that_slept_is_noticed_at_the_next_beat(tmp_path: Path) -> Non
             await greet(harness)
             job = await give_job(harness, "Good morning.", "0 8 * * *")
             seen, known = 0, -1
-            while seen != known:  # the gateway's own work may wake it just then
+            while seen != known:  # the gateway's own work may wake it at that moment
                 known = seen
                 await asleep(harness)
                 clock.pass_unseen(days=1)
@@ -306,7 +306,7 @@ _SHUT = (
 )
 
 
-def test_an_alarm_that_finds_the_store_shut_rings_again(
+def test_an_alarm_during_a_closed_store_rings_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def shut_and_open() -> None:

@@ -1,4 +1,4 @@
-"""No model reads a prompt that was altered in the database."""
+"""A prompt altered in the database reaches no model."""
 
 from pathlib import Path
 
@@ -20,9 +20,7 @@ async def _alter(harness: Harness, column: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["system", "tools", "shown"])
-async def test_a_conversation_goes_on_under_a_prompt_that_is_built_anew(
-    tmp_path: Path, column: str
-) -> None:
+async def test_a_conversation_continues_with_a_rebuilt_prompt(tmp_path: Path, column: str) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("first")
         await harness.chat.sees_text("One.")

@@ -1,4 +1,4 @@
-"""Attachments that take long: they hold up what comes behind them, and nothing else."""
+"""Slow attachments delay later messages of their chat, and nothing else."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from gateway.attachments.reader import Reader
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import words
-from tests.integration.sides import count
 
 NOTE = [{"kind": "document", "file_id": "note", "name": "note.txt"}]
 LOST = [{"kind": "document", "file_id": "lost", "name": "lost.txt"}]
@@ -23,7 +23,7 @@ LOST = [{"kind": "document", "file_id": "lost", "name": "lost.txt"}]
 
 @dataclass
 class SlowChat(FakeChat):
-    """Hands out what is attached once it is told to."""
+    """Returns attachments once told to."""
 
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     fetching: int = 0
@@ -48,12 +48,12 @@ async def fetching(harness: Harness) -> None:
 
 
 async def until_waiting(harness: Harness, number: int) -> None:
-    """Return once so many messages wait to be read, or behind one that is."""
+    """Return once `number` messages wait for an attachment."""
     rooms = harness.gateway.router._deps.attachments._workers._queues
     await harness.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
 
 
-async def test_commands_are_obeyed_while_an_attachment_comes(tmp_path: Path) -> None:
+async def test_commands_run_while_an_attachment_loads(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -68,7 +68,7 @@ async def test_commands_are_obeyed_while_an_attachment_comes(tmp_path: Path) -> 
         assert "Buy green tea." in str(model.requests[0].messages)
 
 
-async def test_what_follows_an_attachment_is_read_behind_it_in_one_turn(tmp_path: Path) -> None:
+async def test_later_messages_join_the_attachments_turn(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -86,7 +86,7 @@ async def test_what_follows_an_attachment_is_read_behind_it_in_one_turn(tmp_path
         assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
-async def test_other_chats_are_not_held_up(tmp_path: Path) -> None:
+async def test_other_chats_are_not_delayed(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("At once."), say("Noted."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -98,7 +98,7 @@ async def test_other_chats_are_not_held_up(tmp_path: Path) -> None:
         await chat.sees_text("Noted.")
 
 
-async def test_one_persons_attachment_holds_up_nobody_else_in_the_room(tmp_path: Path) -> None:
+async def test_an_attachment_delays_nobody_else_in_the_room(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("At once."), say("Noted."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -110,7 +110,7 @@ async def test_one_persons_attachment_holds_up_nobody_else_in_the_room(tmp_path:
         await chat.sees_text("Noted.")
 
 
-async def test_stop_ends_what_has_not_begun_yet(tmp_path: Path) -> None:
+async def test_stop_ends_a_turn_before_it_begins(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel()
     async with running(tmp_path, model, chat=chat) as harness:
@@ -142,7 +142,7 @@ async def test_stop_ends_the_running_turn_first(tmp_path: Path) -> None:
         await chat.sees_text("Noted.")
 
 
-async def test_a_message_kept_for_later_stays_behind_what_was_sent_before(tmp_path: Path) -> None:
+async def test_a_queued_message_stays_behind_earlier_ones(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."), say("And that."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -156,7 +156,7 @@ async def test_a_message_kept_for_later_stays_behind_what_was_sent_before(tmp_pa
         assert words(model, 1) == ["one", "two"]
 
 
-async def test_a_caption_that_is_edited_meanwhile_is_read_as_it_is_then(tmp_path: Path) -> None:
+async def test_an_edited_caption_is_read_as_edited(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Noted."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -171,7 +171,7 @@ async def test_a_caption_that_is_edited_meanwhile_is_read_as_it_is_then(tmp_path
         assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
-async def test_what_can_not_be_had_is_told_and_what_follows_goes_on(tmp_path: Path) -> None:
+async def test_a_missing_attachment_is_reported_and_blocks_nothing(tmp_path: Path) -> None:
     chat = slow_chat()
     model = FakeModel(say("Hello."))
     async with running(tmp_path, model, chat=chat) as harness:
@@ -208,7 +208,7 @@ async def test_an_attachment_steers_the_running_turn_once_it_is_read(tmp_path: P
         assert words(model)[-1].endswith("as in here")
 
 
-async def test_a_shutdown_does_not_wait_for_attachments_and_a_start_reads_them_anew(
+async def test_a_shutdown_leaves_attachments_to_the_next_start(
     tmp_path: Path,
 ) -> None:
     chat = slow_chat()
@@ -229,7 +229,7 @@ async def test_a_shutdown_does_not_wait_for_attachments_and_a_start_reads_them_a
         assert len(chat.shown) == 1
 
 
-async def test_a_store_that_refuses_makes_an_attachment_wait(
+async def test_an_attachment_waits_for_a_failing_store(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     chat = slow_chat()
@@ -252,7 +252,7 @@ async def test_a_store_that_refuses_makes_an_attachment_wait(
         assert await count(harness, "inbox", "state <> 'done'") == 0
 
 
-async def test_an_error_that_nobody_expected_is_told_and_harms_nothing_behind(
+async def test_an_unexpected_error_is_reported_and_blocks_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def break_down(*_: object) -> None:

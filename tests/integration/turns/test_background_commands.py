@@ -1,4 +1,4 @@
-"""A command in the background that ends wakes its conversation, once, whatever crashes."""
+"""The end of a background command wakes its conversation once, despite crashes."""
 
 import json
 from pathlib import Path
@@ -76,11 +76,11 @@ async def test_a_lost_command_is_reported_by_the_next_start_only(tmp_path: Path)
         await harness.at_rest()
 
 
-async def test_an_end_before_a_crash_is_told_after_it_and_once(tmp_path: Path) -> None:
+async def test_an_end_before_a_crash_is_reported_once_after_it(tmp_path: Path) -> None:
     model = FakeModel(start("true", notify=False), say("I started it."))  # type: ignore[arg-type]
 
     def crash(connection: Connection) -> None:
-        """Store the event as the end of the command does; nobody hears of it any more."""
+        """Store the event of a command's end, without waking anything."""
         assert processes.find_any(connection, process_ids=[ProcessId(1)])
         event = ("1:end:1", '{"processes": [1]}')
         inbox.store(connection, platform=PROCESS_EVENTS, events=[event], now=1)

@@ -1,4 +1,4 @@
-"""Approvals of calls: shown whole, answered once, remembered by shape, and revoked."""
+"""Approvals of calls: shown in full, answered once, remembered by shape, and revoked."""
 
 import json
 import re
@@ -15,9 +15,9 @@ from gateway.texts import approvals
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
+from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import enrol, results
-from tests.integration.sides import count
 from tests.integration.turns.test_tool_approval import waiting
 
 HOST = "a.example"
@@ -70,7 +70,7 @@ async def test_the_question_shows_the_whole_call_and_what_it_reaches(tmp_path: P
         assert tool.asked == []
 
 
-async def test_a_call_that_is_too_long_to_show_is_refused(tmp_path: Path) -> None:
+async def test_a_call_too_long_to_show_is_refused(tmp_path: Path) -> None:
     tool = Poster()
     model = FakeModel(ask(call(*post("x" * 7000, "c1"))), say("Left."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
@@ -196,7 +196,7 @@ async def test_a_restart_still_waits_for_the_reason(tmp_path: Path) -> None:
         assert tool.asked == []
 
 
-async def test_a_restart_while_it_waits_asks_once_and_takes_the_answer(tmp_path: Path) -> None:
+async def test_a_restart_asks_once_and_accepts_the_answer(tmp_path: Path) -> None:
     chat, model = FakeChat(), FakeModel(ask(call(*post("hi", "c1"))))
     async with running(tmp_path, model, chat=chat, tools=(Poster(),)) as harness:
         await chat.says("post it")

@@ -1,4 +1,4 @@
-"""Long talks: no call is longer than its cap, nothing said is lost, and `/compact` on demand."""
+"""Long conversations: every call fits, no message is lost, and `/compact` on demand."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ FILLER = " and so on" * 60
 
 
 class Talker(FakeModel):
-    """Answers whatever it is asked, and counts tokens as the estimate does.
+    """Answers everything, and counts tokens like the estimate.
 
     `look 7` calls a tool seven times, a call a step; `recall tea` searches for a word.
     """
@@ -88,7 +88,7 @@ async def compaction_rows(harness: Harness) -> list[tuple[CompactionReason, int,
 
 
 @pytest.mark.parametrize("turns", [60, pytest.param(300, marks=pytest.mark.long)])
-async def test_many_turns_stay_within_the_cap_and_are_all_found_again(
+async def test_many_turns_stay_within_the_cap_and_are_searchable(
     tmp_path: Path, turns: int
 ) -> None:
     model = Talker()
@@ -145,7 +145,7 @@ def _is_output(part: Part) -> TypeGuard[ToolResultPart]:
     return isinstance(part, ToolResultPart)
 
 
-async def test_compact_compactions_now_and_tells_what_it_saves(tmp_path: Path) -> None:
+async def test_compact_runs_at_once_and_reports_its_savings(tmp_path: Path) -> None:
     model = Talker()
     async with running(tmp_path, model) as harness:
         for number in range(8):
@@ -170,7 +170,7 @@ async def test_compact_compactions_now_and_tells_what_it_saves(tmp_path: Path) -
         assert len(spent) == 1
 
 
-async def test_compact_said_again_at_once_changes_nothing(tmp_path: Path) -> None:
+async def test_a_repeated_compact_changes_nothing(tmp_path: Path) -> None:
     model = Talker()
     async with running(tmp_path, model) as harness:
         for number in range(8):
@@ -181,7 +181,7 @@ async def test_compact_said_again_at_once_changes_nothing(tmp_path: Path) -> Non
         assert len(model.summaries) == len(await compaction_rows(harness)) == 1
 
 
-async def test_compact_waits_for_nothing_and_says_so(tmp_path: Path) -> None:
+async def test_compact_during_a_turn_says_so(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -212,7 +212,7 @@ async def test_compact_in_a_conversation_that_is_short_already_changes_nothing(
         assert model.summaries == []
 
 
-async def test_a_persons_own_cap_holds_from_the_next_message_on(tmp_path: Path) -> None:
+async def test_a_persons_own_cap_applies_from_the_next_message(tmp_path: Path) -> None:
     model = Talker()
     async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="50000") as harness:
         for number in range(25):
@@ -227,7 +227,7 @@ async def test_a_persons_own_cap_holds_from_the_next_message_on(tmp_path: Path) 
         assert "as much as Talaria allows" in harness.chat.shown[-1].text
 
 
-async def test_after_a_compaction_the_prompt_is_taken_afresh_once(tmp_path: Path) -> None:
+async def test_a_compaction_rebuilds_the_prompt_once(tmp_path: Path) -> None:
     model = Talker()
     async with running(tmp_path, model) as harness:
         for number in range(6):
@@ -263,7 +263,7 @@ async def test_every_request_of_a_compacted_conversation_can_be_rebuilt_from_the
     assert rebuild(tmp_path) == [see(request) for request in model.turns]
 
 
-async def test_compactions_stand_after_a_restart(tmp_path: Path) -> None:
+async def test_compactions_survive_a_restart(tmp_path: Path) -> None:
     model = Talker()
     async with running(tmp_path, model, **SMALL) as harness:
         for number in range(30):
@@ -279,7 +279,7 @@ async def test_compactions_stand_after_a_restart(tmp_path: Path) -> None:
     assert estimate_input(again.turns[0]) <= CAP
 
 
-async def test_without_any_summary_the_conversation_goes_on_says_so_once_and_is_summed_up_later(
+async def test_a_missing_summary_is_reported_once_and_made_later(
     tmp_path: Path,
 ) -> None:
     model = Talker()

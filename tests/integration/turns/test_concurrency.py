@@ -1,4 +1,4 @@
-"""Crowds: hundreds at once in one process, and one person's flood that is nobody else's trouble."""
+"""Hundreds of people at once, and a flood that delays only its own person."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ FLOOD = 500
 
 
 class Echo(FakeModel):
-    """Says back what it was told last, once it may."""
+    """Repeats the last message once released."""
 
     def __init__(self, before: Callable[[str], Awaitable[object]]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def answers(harness: Harness) -> Counter[tuple[str, str]]:
     return Counter((shown.chat_id, shown.text) for shown in harness.chat.shown)
 
 
-async def test_hundreds_at_once_are_answered_once_each_in_their_own_chat(tmp_path: Path) -> None:
+async def test_hundreds_of_people_are_answered_once_in_their_own_chat(tmp_path: Path) -> None:
     everybody = asyncio.Event()
 
     async def wait_for_everybody(words: str) -> None:
@@ -67,7 +67,7 @@ async def test_hundreds_at_once_are_answered_once_each_in_their_own_chat(tmp_pat
         assert len(model.requests) == PEOPLE
 
 
-async def test_a_flood_waits_for_itself_and_every_word_of_it_is_read(tmp_path: Path) -> None:
+async def test_a_flood_delays_itself_and_is_read_completely(tmp_path: Path) -> None:
     others_are_done = asyncio.Event()
 
     async def hold_the_flood(words: str) -> None:
@@ -92,7 +92,7 @@ async def test_a_flood_waits_for_itself_and_every_word_of_it_is_read(tmp_path: P
         assert len(flooded) <= 4, "what gathers is answered together"
 
 
-async def test_a_person_in_fifty_rooms_leaves_places_to_others(tmp_path: Path) -> None:
+async def test_a_person_in_fifty_rooms_leaves_slots_to_others(tmp_path: Path) -> None:
     others_are_done = asyncio.Event()
 
     async def hold_the_flood(words: str) -> None:
@@ -117,7 +117,7 @@ async def test_a_person_in_fifty_rooms_leaves_places_to_others(tmp_path: Path) -
         assert set(answers(harness).values()) == {1}
 
 
-async def test_chatter_that_is_not_for_us_holds_no_message_up(tmp_path: Path) -> None:
+async def test_unaddressed_messages_delay_nothing(tmp_path: Path) -> None:
     async def at_once(words: str) -> None:
         """Nothing to wait for."""
 

@@ -1,4 +1,4 @@
-"""A crash is charged to the turn that probably caused it, which then lets the others go first."""
+"""A crash is charged to the turn that probably caused it, which then waits."""
 
 import asyncio
 import json
@@ -61,13 +61,13 @@ def test_a_turn_that_was_not_continued_is_not_charged_for_its_open_call() -> Non
     assert [again[one].crashes for one in (ONE, TWO)] == [1, 1]
 
 
-def test_waits_grow_and_have_an_end() -> None:
+def test_waits_grow_up_to_a_limit() -> None:
     assert [find_wait(crashes) for crashes in range(8)] == [0, 0, 0, 3, 6, 12, 0, 0]
     assert [CrashRecord(crashes=crashes).is_abandoned for crashes in (5, 6)] == [False, True]
 
 
 @pytest.mark.parametrize(("crashes", "wait"), [(2, 0.5), (3, 0.7)])
-async def test_a_suspected_turn_is_answered_after_its_wait(
+async def test_a_turn_in_backoff_is_answered_after_its_wait(
     tmp_path: Path, crashes: int, wait: float
 ) -> None:
     await _leave_running(tmp_path, crashes=crashes)
@@ -78,7 +78,7 @@ async def test_a_suspected_turn_is_answered_after_its_wait(
         assert wait <= loop.time() - opened < 5
 
 
-async def test_a_suspected_turn_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
+async def test_a_turn_in_backoff_can_be_stopped(tmp_path: Path) -> None:
     await _leave_running(tmp_path, crashes=5)
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.says("/stop", id=99)
@@ -86,7 +86,7 @@ async def test_a_suspected_turn_can_be_stopped_while_it_waits(tmp_path: Path) ->
         await harness.at_rest()
 
 
-async def test_a_drain_does_not_wait_for_a_suspected_turn(tmp_path: Path) -> None:
+async def test_a_drain_does_not_wait_for_a_turn_in_backoff(tmp_path: Path) -> None:
     await _leave_running(tmp_path, crashes=5)
     async with asyncio.timeout(5), running(tmp_path, FakeModel()):
         pass
@@ -96,7 +96,7 @@ async def test_a_drain_does_not_wait_for_a_suspected_turn(tmp_path: Path) -> Non
 
 
 async def _leave_running(home: Path, *, crashes: int, is_new: bool = True) -> None:
-    """A turn that was cut off before its answer was finalized, and so many processes with it."""
+    """Store a turn interrupted before its answer, with `crashes` counted."""
     async with running(home, FakeModel(say("One."))) as harness:
         if is_new:
             await harness.chat.says("first")

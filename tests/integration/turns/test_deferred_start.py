@@ -1,4 +1,4 @@
-"""A turn is begun on disk with the first of it that has to last, or after a moment."""
+"""A turn is stored with its first lasting row, or after a delay."""
 
 import asyncio
 from dataclasses import replace
@@ -22,21 +22,21 @@ from tests.integration.harness import Harness, quick, running
 from tests.integration.turns.test_lanes import Gate, refuse, states
 
 NEVER = 60.0
-"""Seconds after which a turn is begun that nothing else begins: longer than any test."""
+"""Seconds until a deferred start, longer than any test."""
 LATE = replace(quick(), start_delay=NEVER)
 """No turn begins because of the delay."""
 FIRST = say("Welcome.")
 
 
 async def open_dialogue(harness: Harness) -> None:
-    """Say something first: what opens a session is begun at once."""
+    """Write once: a message that opens a session is stored at once."""
     await harness.chat.says("hello")
     await harness.chat.sees_text("Welcome.")
     await harness.at_rest()
 
 
 async def close_session(harness: Harness) -> None:
-    """The talk ends, and nobody tells the turn that is under way."""
+    """Close the session without telling the running turn."""
 
     def work(connection: Connection) -> None:
         row = connection.execute("SELECT MIN(id) FROM conversations").fetchone()
@@ -46,7 +46,7 @@ async def close_session(harness: Harness) -> None:
 
 
 async def said_in(harness: Harness, turn_state: str) -> list[str]:
-    """What the transcript holds of the turns that ended so."""
+    """Return the transcript of the turns in this state."""
 
     def look(connection: Connection) -> list[str]:
         return [
@@ -62,7 +62,7 @@ async def said_in(harness: Harness, turn_state: str) -> list[str]:
 
 
 class Commits:
-    """The works of each commit, in order."""
+    """The names in each commit, in order."""
 
     def __init__(self) -> None:
         self.works: list[str] = []
@@ -98,19 +98,19 @@ async def watch_commits(home: Path, *plays: Play) -> list[str]:
     return commits.works
 
 
-async def test_a_short_turn_is_begun_ended_and_on_its_way_in_one_commit(tmp_path: Path) -> None:
+async def test_a_short_turn_is_one_commit(tmp_path: Path) -> None:
     works = await watch_commits(tmp_path, say("So."))
     assert works == ["inbox.store", "turns.settle", "outbox.sent"]
 
 
-async def test_the_answer_before_a_tool_begins_its_turn(tmp_path: Path) -> None:
+async def test_the_answer_before_a_tool_stores_its_turn(tmp_path: Path) -> None:
     recall = ask(call("recall", '{"query": "tea"}'))
     works = await watch_commits(tmp_path, recall, say("So."))
     steps = ["turns.answer", "turns.result", "turns.input", "turns.settle", "outbox.sent"]
     assert works == ["inbox.store", *steps]
 
 
-async def test_a_turn_that_takes_a_moment_is_begun_meanwhile(tmp_path: Path) -> None:
+async def test_a_longer_turn_is_stored_meanwhile(tmp_path: Path) -> None:
     gate = Gate()
     async with running(tmp_path, FakeModel(FIRST, [gate.hold, *say("So.")])) as harness:
         await open_dialogue(harness)
@@ -125,9 +125,7 @@ async def test_a_turn_that_takes_a_moment_is_begun_meanwhile(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("command", ["/stop", "/new"])
-async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
-    tmp_path: Path, command: str
-) -> None:
+async def test_a_turn_stopped_before_it_is_stored_is_finished(tmp_path: Path, command: str) -> None:
     gate = Gate()
     model = FakeModel(FIRST, [gate.hold], say("Yes."))
     async with running(tmp_path, model, timings=LATE) as harness:
@@ -150,7 +148,7 @@ async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
         assert await states(harness, "inbox") == ["done"] * 4
 
 
-async def test_a_turn_that_goes_on_elsewhere_is_begun_for_that(tmp_path: Path) -> None:
+async def test_moving_a_turn_stores_it(tmp_path: Path) -> None:
     gate = Gate()
     others = {"other": FakeChat(name="other")}
     model = FakeModel(FIRST, [gate.hold, *say("There.")])
@@ -166,7 +164,7 @@ async def test_a_turn_that_goes_on_elsewhere_is_begun_for_that(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("has_answered", [False, True])
-async def test_an_answer_in_a_conversation_that_was_closed_meanwhile_is_thrown_away_and_paid_for(
+async def test_an_answer_in_a_closed_session_is_dropped_and_charged(
     tmp_path: Path, has_answered: bool
 ) -> None:
     gate = Gate()
@@ -192,7 +190,7 @@ async def test_an_answer_in_a_conversation_that_was_closed_meanwhile_is_thrown_a
         assert await harness.read(look) == paid
 
 
-async def test_the_call_of_a_tool_in_a_conversation_that_was_closed_meanwhile_is_not_made(
+async def test_a_tool_call_in_a_closed_session_is_not_run(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
@@ -214,7 +212,7 @@ async def test_the_call_of_a_tool_in_a_conversation_that_was_closed_meanwhile_is
         assert await states(harness, "turns") == ["answered", "answered"]
 
 
-async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_again(
+async def test_an_answer_of_a_turn_that_cannot_be_stored_is_kept(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = FakeModel(FIRST, say("Kept."))
@@ -230,7 +228,7 @@ async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_ag
         assert await states(harness, "turns") == ["answered", "answered"]
 
 
-async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_it_can(
+async def test_a_turn_that_cannot_be_stored_calls_no_model(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     recall = ask(call("recall", '{"query": "tea"}'))
@@ -248,7 +246,7 @@ async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_i
         assert await states(harness, "inbox") == ["done", "done"]
 
 
-async def test_an_unexpected_error_before_a_turn_is_begun_is_told_and_stands_in_the_conversation(
+async def test_an_unexpected_error_before_a_turn_is_stored_is_reported(
     tmp_path: Path,
 ) -> None:
     async def break_down() -> None:
@@ -265,7 +263,7 @@ async def test_an_unexpected_error_before_a_turn_is_begun_is_told_and_stands_in_
         assert await states(harness, "inbox") == ["done"] * 3
 
 
-async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentence(
+async def test_a_message_that_cannot_start_a_turn_is_set_aside(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(FIRST, say("Lost."), say("Fine."))
@@ -280,7 +278,7 @@ async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentenc
         assert await states(harness, "turns") == ["answered", "answered"]
 
 
-async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_queued_again(
+async def test_an_answer_in_flight_that_may_not_leave_is_queued_again(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel(FIRST, say("Yes.")), timings=LATE) as harness:
@@ -297,8 +295,8 @@ async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_queued_again(
         assert await harness.read(count) == 2
 
 
-async def test_a_conversation_at_hand_is_what_stands_on_disk(tmp_path: Path) -> None:
-    """Turn by turn the model reads what a process would that has just started."""
+async def test_the_cached_conversation_matches_the_stored_one(tmp_path: Path) -> None:
+    """In each turn, the model reads what a new process would read."""
     recall = ask(call("recall", '{"query": "tea"}'), text="Let me see.")
     model = FakeModel(recall, FIRST, say("Yes."))
     async with running(tmp_path, model, timings=LATE) as harness:
@@ -315,5 +313,5 @@ async def test_a_conversation_at_hand_is_what_stands_on_disk(tmp_path: Path) -> 
 
 
 def what_is_read(model: FakeModel, words: str) -> list[Message]:
-    """What the model was given when somebody said this; titles are asked for besides."""
+    """Return the request for a message, ignoring titles."""
     return next(list(r.messages) for r in model.requests if r.messages[-1].text == words)

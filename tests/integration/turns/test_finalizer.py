@@ -1,4 +1,4 @@
-"""What an ended turn comes to: its words in order, its files once, and nothing besides."""
+"""The end of a turn: its text in order, its files once, and nothing else."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from agent_core.state.engine.database import Connection
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
-from tests.integration.sides import count
 
 
 def write(*names: str) -> FakeModel:
-    """Makes these files, then answers."""
+    """Make these files, then answer."""
     calls = [
         call("send_file", f'{{"name": "{name}", "text": "in {name}"}}', f"c{number}")
         for number, name in enumerate(names)
@@ -30,13 +30,13 @@ def seen(chat: FakeChat) -> list[tuple[str, str]]:
 
 
 async def until_sent(harness: Harness) -> None:
-    """Return once nothing is owed, whatever had to be tried again."""
+    """Return once nothing is left to send, including retries."""
     async with asyncio.timeout(45):
         while await count(harness, "outbox", "state <> 'sent'"):
             await asyncio.sleep(0.002)
 
 
-async def test_files_go_behind_the_answer_and_do_not_ring(tmp_path: Path) -> None:
+async def test_files_follow_the_answer_silently(tmp_path: Path) -> None:
     async with running(tmp_path, write("a.txt", "b.md")) as harness:
         await harness.chat.says("write it down")
         await harness.chat.sees(3)
@@ -47,7 +47,7 @@ async def test_files_go_behind_the_answer_and_do_not_ring(tmp_path: Path) -> Non
         assert names == ["a.txt", "b.md"]
 
 
-async def test_a_turn_that_breaks_still_hands_out_what_it_made(tmp_path: Path) -> None:
+async def test_a_failed_turn_still_sends_its_files(tmp_path: Path) -> None:
     async def break_down() -> None:
         raise RuntimeError("a fault that nobody expected")
 
@@ -60,7 +60,7 @@ async def test_a_turn_that_breaks_still_hands_out_what_it_made(tmp_path: Path) -
         assert seen(harness.chat)[1:] == [("", "in a.txt")]
 
 
-async def test_files_go_behind_every_part_of_a_long_answer(tmp_path: Path) -> None:
+async def test_files_follow_every_part_of_a_long_answer(tmp_path: Path) -> None:
     chat = FakeChat(limit=9)
     async with running(tmp_path, write("a.txt"), chat=chat) as harness:
         await chat.says("write it down")
@@ -70,7 +70,7 @@ async def test_files_go_behind_every_part_of_a_long_answer(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("lost", [True, False])
-async def test_a_file_whose_sending_is_in_doubt_arrives_once(tmp_path: Path, lost: bool) -> None:
+async def test_a_file_with_unknown_delivery_arrives_once(tmp_path: Path, lost: bool) -> None:
     async with running(tmp_path, write("a.txt")) as harness:
         harness.chat.mishaps.extend((None, (Unsure("no answer"), lost)))
         await harness.chat.says("write it down", id="from Ana")
@@ -95,7 +95,7 @@ async def test_files_that_a_killed_process_queued_arrive_once(tmp_path: Path) ->
         assert seen(chat) == [("Here they are.", ""), ("", "in a.txt")]
 
 
-async def test_a_turn_that_is_taken_up_sends_its_files_once(tmp_path: Path) -> None:
+async def test_a_resumed_turn_sends_its_files_once(tmp_path: Path) -> None:
     chat = FakeChat()
     stuck = asyncio.Event()
     model = FakeModel(ask(call("send_file", '{"name": "a.txt", "text": "in a.txt"}')), [stuck.wait])
@@ -111,7 +111,7 @@ async def test_a_turn_that_is_taken_up_sends_its_files_once(tmp_path: Path) -> N
 
 @dataclass
 class NoFilesChat(FakeChat):
-    """A platform that takes no files."""
+    """A platform without files."""
 
     def __getattribute__(self, name: str) -> object:
         if name == "most_file_bytes":
@@ -119,7 +119,7 @@ class NoFilesChat(FakeChat):
         return super().__getattribute__(name)
 
 
-async def test_where_no_files_can_be_sent_it_is_said_which_there_are(tmp_path: Path) -> None:
+async def test_without_file_support_the_files_are_named(tmp_path: Path) -> None:
     chat = NoFilesChat()
     async with running(tmp_path, write("a.txt", "b.md"), chat=chat) as harness:
         await chat.says("write it down")
@@ -129,7 +129,7 @@ async def test_where_no_files_can_be_sent_it_is_said_which_there_are(tmp_path: P
         assert chat.shown[1].is_silent
 
 
-async def test_a_file_that_is_too_large_for_the_platform_is_told_of(tmp_path: Path) -> None:
+async def test_a_too_large_file_is_reported(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=3)
     async with running(tmp_path, write("a.txt"), chat=chat) as harness:
         await chat.says("write it down")
@@ -138,7 +138,7 @@ async def test_a_file_that_is_too_large_for_the_platform_is_told_of(tmp_path: Pa
         assert [one.file for one in chat.shown] == [None, None]
 
 
-async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
+async def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     chat = FakeChat()
     chat.gate = asyncio.Event()
     model = write("a.txt")
@@ -163,7 +163,7 @@ async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
         assert [one.file for one in chat.shown] == [None, None]
 
 
-async def test_a_turn_that_is_stopped_still_hands_out_what_it_made(tmp_path: Path) -> None:
+async def test_a_stopped_turn_still_sends_its_files(tmp_path: Path) -> None:
     stuck = asyncio.Event()
     model = FakeModel(ask(call("send_file", '{"name": "a.txt", "text": "in a.txt"}')), [stuck.wait])
     async with running(tmp_path, model) as harness:

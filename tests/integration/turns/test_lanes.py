@@ -1,4 +1,4 @@
-"""Lanes: one turn at a time, in order, in its place, through stops and a store that refuses."""
+"""Lanes: one turn at a time, in order, through stops and a failing store."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ RECALL = call("recall", '{"query": "tea"}')
 
 
 class Gate:
-    """A point that a model's play reaches, and does not pass before it may."""
+    """A point in a model's play that it does not pass before it may."""
 
     def __init__(self) -> None:
         self.reached, self.open = asyncio.Event(), asyncio.Event()
@@ -30,7 +30,7 @@ class Gate:
 
 
 def said(model: FakeModel) -> str:
-    """All words of people that the last request held."""
+    """Return the texts of people in the last request."""
     return "\n".join(m.text for m in model.requests[-1].messages if m.role == "user")
 
 
@@ -42,7 +42,7 @@ async def states(harness: Harness, table: str) -> list[str]:
 
 
 async def refuse(harness: Harness, name: str, event: str) -> Callable[[], Awaitable[None]]:
-    """Make the store refuse something, as a full disk would; gives what ends that."""
+    """Make the store fail for a write, like a full disk; returns a function that ends it."""
     trigger = f"CREATE TRIGGER {name} BEFORE {event} BEGIN SELECT RAISE(ABORT, 'no'); END"
     database = harness.gateway.database
     await database.write("test", lambda c: c.execute(trigger))
@@ -53,7 +53,7 @@ async def refuse(harness: Harness, name: str, event: str) -> Callable[[], Awaita
     return relent
 
 
-async def test_stopping_twice_is_stopping_once(tmp_path: Path) -> None:
+async def test_a_second_stop_does_nothing(tmp_path: Path) -> None:
     unwinding, done = asyncio.Event(), asyncio.Event()
     reached = asyncio.Event()
 
@@ -79,7 +79,7 @@ async def test_stopping_twice_is_stopping_once(tmp_path: Path) -> None:
         assert len(harness.chat.shown) == 1
 
 
-async def test_a_stop_reaches_a_message_that_waits_for_its_place(tmp_path: Path) -> None:
+async def test_a_stop_reaches_a_message_that_waits_for_a_slot(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("For Ana.")], say("For Ben."))
     async with running(tmp_path, model, **ONE_PLACE) as harness:
@@ -98,7 +98,7 @@ async def test_a_stop_reaches_a_message_that_waits_for_its_place(tmp_path: Path)
         assert await states(harness, "turns") == ["answered", "stopped", "answered"]
 
 
-async def test_a_turn_begun_while_others_leave_is_never_begun_in_a_drain(tmp_path: Path) -> None:
+async def test_no_turn_begins_during_a_drain(tmp_path: Path) -> None:
     gate = Gate()
     chat = FakeChat()
     play = [gate.hold, *ask(RECALL)]
@@ -116,7 +116,7 @@ async def test_a_turn_begun_while_others_leave_is_never_begun_in_a_drain(tmp_pat
         assert [turn.attempts for turn in latest] == [1, 1]
 
 
-async def test_what_is_written_in_another_chat_is_answered_there(tmp_path: Path) -> None:
+async def test_a_message_in_another_chat_is_answered_there(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *ask(RECALL)], say("Here."), say("There."))
     async with running(tmp_path, model) as harness:
@@ -164,7 +164,7 @@ async def test_an_edit_of_a_queued_message_loses_the_command(tmp_path: Path) -> 
         assert await states(harness, "inbox") == ["done"] * 3
 
 
-async def test_an_edit_that_is_too_long_leaves_the_words_that_stood_there(tmp_path: Path) -> None:
+async def test_a_too_long_edit_keeps_the_previous_text(tmp_path: Path) -> None:
     gate = Gate()
     model = FakeModel([gate.hold, *say("One.")], say("Two."))
     async with running(tmp_path, model) as harness:
@@ -178,7 +178,7 @@ async def test_an_edit_that_is_too_long_leaves_the_words_that_stood_there(tmp_pa
         assert said(model) == "first\nsecond"
 
 
-async def test_a_turn_that_can_not_be_begun_waits_and_is_begun_once(
+async def test_a_turn_waits_for_the_store_and_begins_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
@@ -192,7 +192,7 @@ async def test_a_turn_that_can_not_be_begun_waits_and_is_begun_once(
         assert await states(harness, "inbox") == ["done"]
 
 
-async def test_an_answer_that_can_not_be_settled_is_not_paid_for_again(
+async def test_an_answer_that_cannot_be_stored_is_not_requested_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
@@ -206,7 +206,7 @@ async def test_an_answer_that_can_not_be_settled_is_not_paid_for_again(
         assert await states(harness, "turns") == ["answered"]
 
 
-async def test_a_store_that_refuses_a_step_makes_no_second_turn_and_no_second_steer(
+async def test_a_failing_store_causes_no_second_turn_or_steer(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
@@ -227,7 +227,7 @@ async def test_a_store_that_refuses_a_step_makes_no_second_turn_and_no_second_st
         assert await states(harness, "inbox") == ["done", "done"]
 
 
-async def test_a_store_that_refuses_a_step_shows_no_second_live_message(tmp_path: Path) -> None:
+async def test_a_failing_store_causes_no_second_live_message(tmp_path: Path) -> None:
     gate = Gate()
     words, answer = ask(RECALL, text="Looking for tea")
     model = FakeModel([words, gate.hold, answer])
@@ -246,7 +246,7 @@ async def test_a_store_that_refuses_a_step_shows_no_second_live_message(tmp_path
         assert [shown.text for shown in harness.chat.shown] == ["Now I know."]
 
 
-async def test_a_turn_that_can_not_be_taken_up_waits_and_goes_on(tmp_path: Path) -> None:
+async def test_a_turn_that_cannot_be_resumed_waits_and_continues(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("hello")
         await harness.chat.sees(1)
@@ -266,7 +266,7 @@ async def test_a_turn_that_can_not_be_taken_up_waits_and_goes_on(tmp_path: Path)
         assert await states(harness, "turns") == ["answered"]
 
 
-async def test_an_unexpected_error_is_told_even_after_the_store_refused(
+async def test_an_unexpected_error_is_reported_after_a_store_failure(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def break_down() -> None:
@@ -285,7 +285,7 @@ async def test_an_unexpected_error_is_told_even_after_the_store_refused(
         assert await states(harness, "inbox") == ["done", "done"]
 
 
-async def test_a_damaged_transcript_is_told_and_new_goes_on(tmp_path: Path) -> None:
+async def test_a_damaged_transcript_is_reported_and_new_works(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("hello")
         await harness.chat.sees(1)
@@ -304,7 +304,7 @@ async def test_a_damaged_transcript_is_told_and_new_goes_on(tmp_path: Path) -> N
         await harness.chat.sees_text("Two.")
 
 
-async def test_a_turn_whose_platform_is_off_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_turn_of_a_disabled_platform_blocks_nobody(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("hello")
         await harness.chat.sees(1)
@@ -320,7 +320,7 @@ async def test_a_turn_whose_platform_is_off_holds_nobody_up(tmp_path: Path) -> N
         await harness.chat.sees_text("Two.")
 
 
-async def test_a_turn_may_be_left_at_a_step_boundary_any_number_of_times(tmp_path: Path) -> None:
+async def test_a_turn_can_be_interrupted_between_steps_repeatedly(tmp_path: Path) -> None:
     for number in range(3):
         gate = Gate()
         plays = [[gate.hold, *ask(call("recall", '{"query": "x"}', f"c{number}"))]]
@@ -335,7 +335,7 @@ async def test_a_turn_may_be_left_at_a_step_boundary_any_number_of_times(tmp_pat
         assert latest[0].attempts == 1, "only processes that die are held against a turn"
 
 
-async def test_a_turn_takes_what_it_spent_along_into_the_next_process(tmp_path: Path) -> None:
+async def test_a_resumed_turn_keeps_its_costs(tmp_path: Path) -> None:
     gate = Gate()
     heavy = Usage(input_tokens=900, output_tokens=1)
     limit = {"TALARIA_TURNS__MAX_TOKENS": "1000"}
@@ -350,7 +350,7 @@ async def test_a_turn_takes_what_it_spent_along_into_the_next_process(tmp_path: 
         assert "the most tokens" in shown.text
 
 
-async def test_a_stop_in_the_middle_of_a_turn_leaves_a_transcript_that_goes_on(
+async def test_a_stopped_turn_leaves_a_valid_transcript(
     tmp_path: Path,
 ) -> None:
     gate = Gate()
@@ -388,7 +388,7 @@ async def test_a_queued_message_survives_a_restart_without_being_told_twice(
 
 
 async def set_running(harness: Harness) -> None:
-    """Make the last turn look as if its process had died before it settled."""
+    """Make the last turn look as if its process died before it ended."""
 
     def work(connection: Connection) -> None:
         connection.execute("UPDATE turns SET state = 'running', ended_at = NULL")

@@ -1,4 +1,4 @@
-"""Limits through the whole gateway: what reaches one ends with a summary, says so, and goes on."""
+"""Limits of a turn: reaching one ends it with a summary and a notice."""
 
 from pathlib import Path
 
@@ -19,13 +19,13 @@ def search(number: int, spent: Usage) -> Play:
 @pytest.mark.parametrize(
     ("setting", "value", "spent", "limit", "calls"),
     [
-        # Cheap tools give their steps back once over: a limit of 2 is reached after 4 calls.
+        # Steps of cheap tools are refunded once: a limit of 2 is reached after 4 calls.
         pytest.param("STEPS", "2", Usage(input_tokens=1), "steps", 4, id="steps"),
         pytest.param("TOKENS", "1000", Usage(input_tokens=600), "tokens", 2, id="tokens"),
         pytest.param("COST_USD", "0.01", Usage(output_tokens=15_000), "money", 2, id="money"),
     ],
 )
-async def test_a_turn_that_reaches_a_limit_sums_up_and_says_which(
+async def test_a_turn_at_a_limit_ends_with_a_summary_and_names_it(
     tmp_path: Path, setting: str, value: str, spent: Usage, limit: str, calls: int
 ) -> None:
     plays = [search(number, spent) for number in range(calls)]
@@ -44,7 +44,7 @@ async def test_a_turn_that_reaches_a_limit_sums_up_and_says_which(
         assert "So far: nothing." in [message.text for message in model.requests[-1].messages]
 
 
-async def test_a_turn_that_goes_in_circles_is_ended(tmp_path: Path) -> None:
+async def test_a_turn_that_repeats_calls_is_ended(tmp_path: Path) -> None:
     same = [[finish(call("recall", '{"query": "x"}', f"c{n}"), stop="tools")] for n in range(5)]
     model = FakeModel(*same, say("I can't find it."))
     async with running(tmp_path, model) as harness:

@@ -1,4 +1,4 @@
-"""`/here`: a running turn goes on elsewhere, and is answered there once and nowhere else."""
+"""`/here` moves a running turn to another place, where it is answered once."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
 from tests.integration import harness as harnesses
+from tests.integration.accounts import count
 from tests.integration.harness import Harness
 from tests.integration.outbound.test_questions import QUESTION, results, waiting, words
-from tests.integration.sides import count
 
 MOVED = general.describe_move("fake")
 running = partial(harnesses.running, timings=harnesses.quick(first_words=0.0, first_indicator=0.0))
 
 
 def hold(*, before: str = "") -> tuple[FakeModel, asyncio.Event]:
-    """A model that says something, waits, and ends with an answer."""
+    """A model that writes, waits, and finishes its answer."""
     go = asyncio.Event()
     first = [TextDelta(text=before)] if before else []
     return FakeModel([*first, go.wait, *say("The answer.")]), go
@@ -35,12 +35,12 @@ def texts(chat: FakeChat, chat_id: str) -> list[str]:
 
 
 async def says_here(harness: Harness, chat_id: str, **fields: object) -> None:
-    """Say /here, and return once it is done."""
+    """Send /here, and return once it is done."""
     await harness.chat.says("/here", chat=chat_id, **fields)
     await harness.until(harness.gateway.router.is_idle)
 
 
-async def test_a_turn_that_shows_nothing_yet_is_answered_where_here_was_said(
+async def test_a_turn_without_output_is_answered_in_the_new_place(
     tmp_path: Path,
 ) -> None:
     model, go = hold()
@@ -55,7 +55,7 @@ async def test_a_turn_that_shows_nothing_yet_is_answered_where_here_was_said(
         assert texts(harness.chat, "2") == ["The answer."]
 
 
-async def test_words_that_were_shown_say_where_the_answer_went(tmp_path: Path) -> None:
+async def test_the_shown_part_says_where_the_answer_went(tmp_path: Path) -> None:
     model, go = hold(before="Well, ")
     async with running(tmp_path, model) as harness:
         await harness.chat.says("think")
@@ -70,7 +70,7 @@ async def test_words_that_were_shown_say_where_the_answer_went(tmp_path: Path) -
         assert await count(harness, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
-async def test_here_twice_and_back_again_leaves_one_answer_in_the_last_place(
+async def test_repeated_moves_leave_one_answer_in_the_last_place(
     tmp_path: Path,
 ) -> None:
     model, go = hold(before="Well, ")
@@ -88,7 +88,7 @@ async def test_here_twice_and_back_again_leaves_one_answer_in_the_last_place(
         assert await count(harness, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
-async def test_here_where_it_already_is_changes_nothing(tmp_path: Path) -> None:
+async def test_here_in_the_same_place_changes_nothing(tmp_path: Path) -> None:
     model, go = hold(before="Well, ")
     async with running(tmp_path, model) as harness:
         await harness.chat.says("think")
@@ -124,9 +124,7 @@ async def test_here_with_nothing_running_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", range(0, 60, 4))
-async def test_here_said_as_the_answer_comes_leaves_one_answer_in_one_place(
-    tmp_path: Path, steps: int
-) -> None:
+async def test_here_during_delivery_leaves_one_answer(tmp_path: Path, steps: int) -> None:
     model, go = hold(before="Well, ")
     async with running(tmp_path, model) as harness:
         await harness.chat.says("think")
@@ -144,10 +142,8 @@ async def test_here_said_as_the_answer_comes_leaves_one_answer_in_one_place(
 
 
 @pytest.mark.parametrize("steps", range(0, 40, 4))
-async def test_an_opening_that_is_on_its_way_does_not_catch_the_answer(
-    tmp_path: Path, steps: int
-) -> None:
-    """Whenever in the opening of its live message a turn moves, its answer is elsewhere."""
+async def test_a_live_message_in_flight_does_not_get_the_answer(tmp_path: Path, steps: int) -> None:
+    """Whenever the turn moves while its live message opens, the answer is elsewhere."""
     model, go = hold(before="Well, ")
     async with running(tmp_path, model) as harness:
         harness.chat.gate = asyncio.Event()
@@ -164,7 +160,7 @@ async def test_an_opening_that_is_on_its_way_does_not_catch_the_answer(
         assert texts(harness.chat, "2") == ["The answer."]
 
 
-async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path: Path) -> None:
+async def test_an_open_question_moves_along(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("Blue it is."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -182,7 +178,7 @@ async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path:
         assert old.text == f"Which colour?\n\n{general.QUESTION_MOVED()}"
 
 
-async def test_words_in_the_old_place_are_no_answer_any_more(tmp_path: Path) -> None:
+async def test_text_in_the_old_place_is_no_answer(tmp_path: Path) -> None:
     model = FakeModel(QUESTION, say("I see."), say("And that."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("paint my room")
@@ -210,7 +206,7 @@ async def test_a_question_that_moves_away_and_back_is_open_in_one_place(tmp_path
         assert sum("→ Blue" in one.text for one in harness.chat.shown) == 1
 
 
-async def test_the_new_place_outlasts_a_restart(tmp_path: Path) -> None:
+async def test_the_new_place_survives_a_restart(tmp_path: Path) -> None:
     chat = FakeChat()
     model, _ = hold(before="Well, ")
     async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as harness:
@@ -227,7 +223,7 @@ async def test_the_new_place_outlasts_a_restart(tmp_path: Path) -> None:
         assert await harness.read(turns.list_running) == []
 
 
-async def test_a_status_line_goes_along(tmp_path: Path) -> None:
+async def test_a_status_line_moves_along(tmp_path: Path) -> None:
     timings = harnesses.quick(first_words=0.0, first_indicator=0.0, first_status=0.0)
     go = asyncio.Event()
 
@@ -250,7 +246,7 @@ async def test_a_status_line_goes_along(tmp_path: Path) -> None:
         assert await count(harness, "outbox", "kind = 'status'") == 0
 
 
-async def test_an_answer_is_cut_for_the_platform_that_it_goes_to(tmp_path: Path) -> None:
+async def test_an_answer_is_split_for_its_new_platform(tmp_path: Path) -> None:
     other = FakeChat(name="other", limit=10)
     go = asyncio.Event()
     model = FakeModel([go.wait, *say("A longer answer.")])
@@ -269,7 +265,7 @@ async def test_an_answer_is_cut_for_the_platform_that_it_goes_to(tmp_path: Path)
 
 
 async def know_elsewhere(harness: Harness) -> None:
-    """The same person has an account on another platform."""
+    """Give the person an account on another platform."""
     columns = "person_id, platform, user_id, display_name, admitted_by, created_at"
     query = (
         f"INSERT INTO accounts ({columns})"
@@ -278,7 +274,7 @@ async def know_elsewhere(harness: Harness) -> None:
     await harness.gateway.database.write("account", lambda c: c.execute(query) and None)
 
 
-async def test_what_is_written_in_the_old_place_gets_an_answer_of_its_own(tmp_path: Path) -> None:
+async def test_a_message_in_the_old_place_gets_its_own_answer(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:

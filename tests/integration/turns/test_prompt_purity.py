@@ -1,4 +1,4 @@
-"""Promise 6: what was sent to a model can be rebuilt from the database alone, byte for byte."""
+"""Every request to a model can be rebuilt from the database alone, byte for byte."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The neutral request, in bytes."""
+    """A request in bytes."""
 
     system: str
     tools: str
@@ -78,7 +78,7 @@ def rebuild(home: Path) -> list[Sent]:
 
 
 class Talker(FakeModel):
-    """Plays the turns; a title, which background work asks for whenever it likes, is no turn."""
+    """Plays the turns, but answers no title from the script."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         if request.system.startswith("Name the conversation"):

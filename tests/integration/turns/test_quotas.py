@@ -1,4 +1,4 @@
-"""Ceilings of the day through the whole gateway, and what `/usage` tells of them."""
+"""Daily quotas through the whole gateway, and what `/usage` shows."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -12,12 +12,12 @@ from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say
+from tests.integration.accounts import ChatAccount
 from tests.integration.harness import Harness, running
-from tests.integration.sides import Side
 
 
 def _zone_where_it_is_noon() -> str:
-    """So that no day ends while a test runs."""
+    """Return a zone in which no day ends during a test."""
     ahead = 12 - datetime.now(UTC).hour
     return f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"
 
@@ -36,23 +36,23 @@ def takes(tokens: int, words: str) -> Play:
     return say(words, usage=Usage(input_tokens=tokens - 1, output_tokens=1))
 
 
-def sides(harness: Harness) -> tuple[Side, Side]:
-    return Side(harness, "1", "Ana"), Side(harness, "2", "Ben")
+def accounts(harness: Harness) -> tuple[ChatAccount, ChatAccount]:
+    return ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Ben")
 
 
-async def claim(side: Side) -> None:
-    code = side.harness.gateway.claim_code
+async def claim(account: ChatAccount) -> None:
+    code = account.harness.gateway.claim_code
     assert code is not None
-    await side.says(f"/claim {code}")
+    await account.says(f"/claim {code}")
 
 
-async def test_who_is_over_budget_is_refused_at_once_and_others_feel_nothing(
+async def test_a_spent_quota_refuses_only_its_person(
     tmp_path: Path,
 ) -> None:
     deferred = asyncio.Event()
     model = FakeModel(takes(100_000, "Dear."), [deferred.wait, *say("Hi Ben.")], say("Again."))
     async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as harness:
-        ana, ben = sides(harness)
+        ana, ben = accounts(harness)
         assert "Dear." in await ana.says("a long one")
         await harness.chat.says("hello", user="2", chat="2", name="Ben")
         await harness.until(lambda: model.streaming == 1)
@@ -74,12 +74,12 @@ async def test_who_is_over_budget_is_refused_at_once_and_others_feel_nothing(
         assert refused.reason == "ceiling"
 
 
-async def test_the_ceiling_of_the_gateway_stops_everybody_and_tells_an_owner_what_to_raise(
+async def test_the_gateways_quota_stops_everyone_and_tells_owners_the_setting(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(takes(100_000, "Dear."))
     async with running(tmp_path, model, **OPEN, TALARIA_COST__HOUSE_DAY_TOKENS="50000") as harness:
-        ana, ben = sides(harness)
+        ana, ben = accounts(harness)
         await claim(ana)
         await ben.says("a long one")
         shown = await ana.says("hello")
@@ -88,22 +88,22 @@ async def test_the_ceiling_of_the_gateway_stops_everybody_and_tells_an_owner_wha
         assert len(model.requests) == 1
 
 
-async def test_a_ceiling_opens_at_midnight_of_the_persons_own_zone(tmp_path: Path) -> None:
+async def test_a_quota_resets_at_midnight_in_the_persons_zone(tmp_path: Path) -> None:
     model = FakeModel(takes(100_000, "Dear."))
     async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as harness:
-        ana, _ = sides(harness)
+        ana, _ = accounts(harness)
         await ana.says("/settings time_zone Asia/Kolkata")
         await ana.says("a long one")
         assert "tomorrow at 00:00 (Asia/Kolkata)" in await ana.says("hello")
 
 
-async def test_near_the_ceiling_the_cheap_model_answers_and_says_so_once_a_day(
+async def test_near_the_quota_the_cheap_model_answers_with_one_notice_a_day(
     tmp_path: Path,
 ) -> None:
     near = {**OPEN, "TALARIA_COST__PERSON_DAY_TOKENS": "50000"}
     model = FakeModel(takes(41_000, "Dear."), say("Small."), say("Small too."))
     async with running(tmp_path, model, **near) as harness:
-        ana, _ = sides(harness)
+        ana, _ = accounts(harness)
         assert "smaller model" not in await ana.says("a long one")
         assert (await ana.says("hello")).startswith("Small.\n\n(Most of today's budget")
         assert await ana.says("and now?") == "Small too."
@@ -113,16 +113,16 @@ async def test_near_the_ceiling_the_cheap_model_answers_and_says_so_once_a_day(
         assert "Small." in said, "the note is for the person, not for the transcript"
     again = FakeModel(say("Still small."))
     async with running(tmp_path, again, **near) as harness:
-        assert await sides(harness)[0].says("after a start", id="100") == "Still small."
+        assert await accounts(harness)[0].says("after a start", id="100") == "Still small."
         assert again.requests[0].model == "cheap-1"
 
 
-async def test_a_start_does_not_open_a_ceiling(tmp_path: Path) -> None:
+async def test_a_start_does_not_reset_a_quota(tmp_path: Path) -> None:
     full = {**OPEN, "TALARIA_COST__PERSON_DAY_TOKENS": "50000"}
     async with running(tmp_path, FakeModel(takes(100_000, "Dear.")), **full) as harness:
-        await sides(harness)[0].says("a long one")
+        await accounts(harness)[0].says("a long one")
     async with running(tmp_path, FakeModel(), **full) as harness:
-        assert "I stopped:" in await sides(harness)[0].says("hello", id="100")
+        assert "I stopped:" in await accounts(harness)[0].says("hello", id="100")
 
 
 async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> N
         "TALARIA_COST__PERSON_DAY_TOKENS": "1",
     }
     async with running(tmp_path, FakeModel(takes(60_000, "Dear.")), **priced) as harness:
-        ana, _ = sides(harness)
+        ana, _ = accounts(harness)
         await ana.says("a long one")
         assert "your daily limit of $0.05 is used up" in await ana.says("hello")
         reported = await ana.says("/usage")
@@ -143,11 +143,11 @@ async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> N
         assert "Prices as of: fake-1 2026-11-01" in reported
 
 
-async def test_usage_tells_a_member_of_their_own_and_says_which_price_is_unknown(
+async def test_usage_shows_members_their_own_and_unknown_prices(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as harness:
-        ana, ben = sides(harness)
+        ana, ben = accounts(harness)
         await ben.says("hello")
         reported = await ben.says("/usage")
         assert "**Today**: $0.00 of $5.00 and 1,234 of 5,000,000 tokens without a price" in reported
@@ -159,11 +159,11 @@ async def test_usage_tells_a_member_of_their_own_and_says_which_price_is_unknown
 
 
 @pytest.mark.parametrize("is_direct", [True, False])
-async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
+async def test_usage_shows_owners_everybody_in_direct_chats_only(
     tmp_path: Path, is_direct: bool
 ) -> None:
     async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as harness:
-        ana, ben = sides(harness)
+        ana, ben = accounts(harness)
         await claim(ana)
         await ben.says("hello")
         reported = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
@@ -171,7 +171,7 @@ async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
         assert ("`Ben`: price unknown" in reported) == is_direct
 
 
-async def test_many_turns_of_many_people_do_not_overrun_the_gateway_together(
+async def test_concurrent_turns_do_not_exceed_the_gateways_quota(
     tmp_path: Path,
 ) -> None:
     """Fifty people ask at the same moment; no call is refused room that others only reserved."""
@@ -196,12 +196,10 @@ async def test_many_turns_of_many_people_do_not_overrun_the_gateway_together(
 
 
 @pytest.mark.parametrize("is_direct", [True, False])
-async def test_the_words_of_the_provider_are_for_an_owner_alone(
-    tmp_path: Path, is_direct: bool
-) -> None:
+async def test_only_owners_see_the_providers_error(tmp_path: Path, is_direct: bool) -> None:
     model = FakeModel([ModelRejected("account 4711 has no access")])
     async with running(tmp_path, model, **OPEN) as harness:
-        ana, _ = sides(harness)
+        ana, _ = accounts(harness)
         await claim(ana)
         reported = await ana.says("hello", direct=is_direct, chat="1" if is_direct else "room")
     assert "The model rejected the request." in reported

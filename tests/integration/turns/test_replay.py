@@ -1,4 +1,4 @@
-"""What was sent in any turn can be told from the database, and proved."""
+"""Every request of any turn can be rebuilt from the database and verified."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -31,9 +31,7 @@ def read_all(connection: Connection) -> list[TurnRecord]:
 
 
 async def check(home: Path, requests: list[ModelRequest]) -> list[RebuiltCall]:
-    """Each request that the model was sent is rebuilt and proved, in its order; and each turn
-    that is played again makes the same ones.
-    """
+    """Rebuild and verify each request in order, and replay each turn to the same requests."""
     database = await Database.open(home / DATABASE)
     try:
         records = await database.read(read_all)
@@ -52,7 +50,7 @@ async def check(home: Path, requests: list[ModelRequest]) -> list[RebuiltCall]:
     return calls
 
 
-async def test_every_call_of_every_kind_of_turn_is_proved(tmp_path: Path) -> None:
+async def test_every_call_of_every_kind_of_turn_is_verified(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -97,7 +95,7 @@ async def test_every_call_of_every_kind_of_turn_is_proved(tmp_path: Path) -> Non
     assert {(one.spent.asked_model, one.spent.model) for one in calls} == {("stand-in", "fake-1")}
 
 
-async def test_the_call_for_a_summary_is_proved_whether_it_was_answered_or_not(
+async def test_summary_calls_are_verified_answered_or_not(
     tmp_path: Path,
 ) -> None:
     searches = [
@@ -179,7 +177,7 @@ async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
 
 
 class Summing(Talker):
-    """Sums up what it is asked to; that is no call of the turn's own."""
+    """Summarises on request, outside of the turn's own calls."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         if request.tools:
@@ -189,10 +187,10 @@ class Summing(Talker):
             yield finish(TextPart(text="They spoke of many things."))
 
 
-async def test_calls_before_and_after_a_conversation_was_compacted_are_proved(
+async def test_calls_before_and_after_a_compaction_are_verified(
     tmp_path: Path,
 ) -> None:
-    """Between turns, in the middle of one, and again; and one that its provider refused."""
+    """Between turns, within one, repeatedly, and one that the provider refused."""
     words = "word " * 2500
     notes = [ask(call("recall", f'{{"query": "q{n}"}}', f"c{n}"), text=words) for n in range(6)]
     full = [finish(TextPart(text="I beg"), stop="overflow")]
@@ -212,7 +210,7 @@ async def test_calls_before_and_after_a_conversation_was_compacted_are_proved(
     await check(tmp_path, model.requests)
 
 
-async def test_a_turn_that_two_processes_ran_is_proved_and_played_as_one(tmp_path: Path) -> None:
+async def test_a_turn_of_two_processes_is_verified_and_replayed_as_one(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:

@@ -1,4 +1,4 @@
-"""Turns through the whole hall: answered, steered, stopped, queued, retried, resumed."""
+"""Turns through the whole gateway: answered, steered, stopped, queued, retried, resumed."""
 
 import asyncio
 import json
@@ -21,12 +21,12 @@ SHORT_WAIT = Timings(outage_pace=0.5, display=PresenterTimings(first_outage=0.01
 
 
 def heard(model: FakeModel, request: int = -1) -> list[str]:
-    """The words of people in one request."""
+    """Return the texts of people in one request."""
     return [m.text for m in model.requests[request].messages if m.role == "user"]
 
 
 async def count_open(harness: Harness) -> tuple[int, int, int]:
-    """(events not done, turns running, messages owed)."""
+    """Return (events not done, turns running, messages not sent)."""
 
     def look(connection: object) -> tuple[int, int, int]:
         execute = connection.execute  # type: ignore[attr-defined]
@@ -200,7 +200,7 @@ async def test_a_queued_message_gets_a_turn_of_its_own(tmp_path: Path) -> None:
         assert await count_open(harness) == (0, 0, 0)
 
 
-async def test_new_starts_afresh_and_memory_of_the_conversation_stays_findable(
+async def test_new_starts_a_session_and_keeps_the_old_one_searchable(
     tmp_path: Path,
 ) -> None:
     model = FakeModel(
@@ -219,7 +219,7 @@ async def test_new_starts_afresh_and_memory_of_the_conversation_stays_findable(
         assert "the zebra is striped" in str(results)
 
 
-async def test_a_model_that_fails_is_told_and_retry_tries_again(tmp_path: Path) -> None:
+async def test_a_model_failure_is_reported_and_retry_works(tmp_path: Path) -> None:
     model = FakeModel([ModelBusy("overloaded")], say("Now it works."))
     async with running(tmp_path, model, **NO_PATIENCE) as harness:
         await harness.chat.says("do it")
@@ -241,7 +241,7 @@ async def test_a_refused_key_is_named_in_one_sentence(tmp_path: Path) -> None:
         await harness.chat.sees_text("Now it works.")
 
 
-async def test_two_people_never_hear_of_each_other(tmp_path: Path) -> None:
+async def test_two_people_stay_separate(tmp_path: Path) -> None:
     model = FakeModel(say("A."), say("B."), ask(call("recall", '{"query": "secret"}')), say("No."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("my secret is blue", user="1", chat="1")
@@ -275,7 +275,7 @@ async def test_a_room_neither_shows_private_memory_nor_finds_private_conversatio
         assert "that I am a spy" not in str(model.requests[2:])
 
 
-async def test_what_nobody_addressed_to_us_in_a_room_is_not_answered(tmp_path: Path) -> None:
+async def test_unaddressed_messages_in_a_room_are_not_answered(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         await harness.chat.says("chatter", chat="room", direct=False, addressed=False)
         await harness.chat.says("bot?", chat="room", direct=False)
@@ -283,7 +283,7 @@ async def test_what_nobody_addressed_to_us_in_a_room_is_not_answered(tmp_path: P
         assert heard(harness.model) == ["bot?"]
 
 
-async def test_a_long_answer_comes_in_parts_and_in_order(tmp_path: Path) -> None:
+async def test_a_long_answer_is_sent_in_ordered_parts(tmp_path: Path) -> None:
     chat = FakeChat(limit=10)
     async with running(tmp_path, FakeModel(say("0123456789abcdefghijXYZ")), chat=chat) as harness:
         await chat.says("go")
@@ -291,7 +291,7 @@ async def test_a_long_answer_comes_in_parts_and_in_order(tmp_path: Path) -> None
         await harness.at_rest()
 
 
-async def test_a_drain_keeps_what_it_cannot_finish_for_the_next_start(tmp_path: Path) -> None:
+async def test_a_drain_leaves_unfinished_work_to_the_next_start(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -315,14 +315,14 @@ async def test_a_drain_keeps_what_it_cannot_finish_for_the_next_start(tmp_path: 
         assert await count_open(harness) == (0, 0, 0)
 
 
-async def test_a_turn_over_which_six_processes_died_is_set_aside(tmp_path: Path) -> None:
+async def test_a_turn_that_crashed_six_times_is_given_up(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("first")
         await harness.chat.sees(1)
         await harness.at_rest()
 
         def leave_running(connection: Connection) -> None:
-            """Leave the turn as the sixth crash leaves it: five are known, one is not yet."""
+            """Store a turn at its sixth crash: five are counted, one is not yet."""
             connection.execute("UPDATE turns SET state = 'running', attempts = 2")
             meta.put(connection, key="crash_backoff", value=json.dumps({"1": [5, 1]}))
 
@@ -333,7 +333,7 @@ async def test_a_turn_over_which_six_processes_died_is_set_aside(tmp_path: Path)
         assert (latest[0].state, latest[0].reason) == ("failed", "crashed")
 
 
-async def test_status_tells_what_it_cost(tmp_path: Path) -> None:
+async def test_status_shows_the_cost(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as harness:
         await harness.chat.says("first")
         await harness.chat.sees(1)
@@ -343,7 +343,7 @@ async def test_status_tells_what_it_cost(tmp_path: Path) -> None:
         assert "Messages: 2 · I'm idle" in shown.text
 
 
-async def test_a_command_nobody_knows_names_help(tmp_path: Path) -> None:
+async def test_an_unknown_command_names_help(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.says("/dance")
         await harness.chat.sees_text("/help")
@@ -355,7 +355,7 @@ async def test_only_owners_approve(tmp_path: Path) -> None:
         await harness.chat.sees_text("Only an owner")
 
 
-async def test_an_empty_and_a_huge_message_are_told_why_not(tmp_path: Path) -> None:
+async def test_empty_and_huge_messages_are_rejected_with_a_reason(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.says("  ")
         await harness.chat.sees_text("message was empty")
@@ -363,7 +363,7 @@ async def test_an_empty_and_a_huge_message_are_told_why_not(tmp_path: Path) -> N
         await harness.chat.sees_text("1,000,000 characters")
 
 
-async def test_a_long_turn_shows_that_it_is_at_work(tmp_path: Path) -> None:
+async def test_a_long_turn_shows_typing(tmp_path: Path) -> None:
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, *say("Done.")])) as harness:
         await harness.chat.says("think")
@@ -390,7 +390,7 @@ def _only(harness: Harness) -> object:
     return conversation_id
 
 
-async def test_a_pair_that_the_stream_cut_apart_is_whole_again(tmp_path: Path) -> None:
+async def test_a_split_surrogate_pair_is_rejoined(tmp_path: Path) -> None:
     play = say("Look: \ud83d", "\ude00", " and half: \ud83d")
     async with running(tmp_path, FakeModel(play, say("Two."))) as harness:
         await harness.chat.says("smile")
@@ -402,7 +402,7 @@ async def test_a_pair_that_the_stream_cut_apart_is_whole_again(tmp_path: Path) -
         await harness.chat.sees_text("Two.")
 
 
-async def test_an_answer_that_no_screen_would_show_counts_as_none(tmp_path: Path) -> None:
+async def test_an_invisible_answer_counts_as_empty(tmp_path: Path) -> None:
     model = FakeModel(say("\u200b\u200d"), say("There you are."))
     async with running(tmp_path, model) as harness:
         await harness.chat.says("hello")

@@ -1,4 +1,4 @@
-"""Messages that waited while their person became another, or stood on disk: nothing lost."""
+"""Messages that waited while accounts were linked, or across a restart, are not lost."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from agent_core.state.queues import inbox
 from gateway.texts import people
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import ChatAccount, count
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import words
-from tests.integration.sides import Side, count
 
 
 async def until_quiet(harness: Harness) -> None:
-    """Return once everything that was said is where it waits."""
+    """Return once every message is where it waits."""
     gateway = harness.gateway
     await harness.until(lambda: gateway.router.is_idle() and gateway.dispatcher.is_idle())
 
@@ -30,7 +30,7 @@ async def newest_asker(harness: Harness) -> int:
     return await harness.read(look)
 
 
-async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edited(
+async def test_a_message_edited_during_linking_is_answered_once(
     tmp_path: Path,
 ) -> None:
     go = asyncio.Event()
@@ -39,7 +39,7 @@ async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edite
     )
     async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as harness:
         chat = harness.chat
-        ann, ben = Side(harness, "ann", "Ann"), Side(harness, "ben", "Ben")
+        ann, ben = ChatAccount(harness, "ann", "Ann"), ChatAccount(harness, "ben", "Ben")
         await ann.says("I am Ann")
         await ben.says("I am Ben")
         code = await ann.makes_code()
@@ -67,10 +67,10 @@ async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edite
 
 
 @pytest.mark.parametrize("population", [0, 200])
-async def test_a_message_that_was_edited_before_a_start_is_read_as_edited(
+async def test_a_message_edited_before_a_start_is_read_as_edited(
     tmp_path: Path, population: int
 ) -> None:
-    """Also where many other events stand between the message and its edit."""
+    """Even with many events between the message and its edit."""
 
     def event(number: str, text: str, **more: object) -> tuple[str, str]:
         fields = {"id": number, "text": text, **more}

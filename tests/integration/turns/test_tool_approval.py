@@ -1,4 +1,4 @@
-"""Tools that need leave: nothing is done before this very call is allowed, and then once."""
+"""Tools that need approval: nothing happens before this call is approved, then once."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
+from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
 from tests.integration.outbound.test_questions import ROOM, enrol, results
-from tests.integration.sides import count
 
 AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
 
 
 class Payment(FakeTool):
-    """Pays, once it is allowed to; a second time would be harm."""
+    """Pays once approved; a second payment would do harm."""
 
     def __init__(self) -> None:
         super().__init__("pay", self._pay, effect="unsafe")
@@ -46,7 +46,7 @@ async def waiting(harness: Harness, text: str) -> Shown:
     return await harness.chat.sees_text(text)
 
 
-async def test_nothing_is_done_before_it_is_allowed(tmp_path: Path) -> None:
+async def test_nothing_happens_before_the_approval(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Done."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
@@ -64,7 +64,7 @@ async def test_nothing_is_done_before_it_is_allowed(tmp_path: Path) -> None:
         assert await count(harness, "steps", "outcome = 'Paid 5 €.'") == 1
 
 
-async def test_what_is_refused_is_not_done_and_the_model_is_told(tmp_path: Path) -> None:
+async def test_a_rejected_call_is_not_run_and_the_model_is_told(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Left."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
@@ -79,7 +79,7 @@ async def test_what_is_refused_is_not_done_and_the_model_is_told(tmp_path: Path)
 
 
 @pytest.mark.parametrize("said", ["yes, but only 4", "yes", "ok"])
-async def test_other_words_allow_nothing(tmp_path: Path, said: str) -> None:
+async def test_other_text_approves_nothing(tmp_path: Path, said: str) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("I see."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
@@ -91,7 +91,7 @@ async def test_other_words_allow_nothing(tmp_path: Path, said: str) -> None:
         assert "`pay` was not run. They did not decide" in results(model)[0]
 
 
-async def test_an_old_approval_allows_nothing_new(tmp_path: Path) -> None:
+async def test_an_old_approval_approves_nothing_new(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), ask(call(*pay("50 €", "c2"))), say("Left."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
@@ -128,7 +128,7 @@ async def test_the_same_call_id_in_a_later_turn_is_asked_for_again(tmp_path: Pat
         assert len(tool.asked) == 1
 
 
-async def test_nobody_else_allows_what_is_asked_in_a_room(tmp_path: Path) -> None:
+async def test_in_a_room_nobody_else_approves(tmp_path: Path) -> None:
     tool = Payment()
     model = FakeModel(ask(call(*pay("5 €"))), say("Left."))
     async with running(tmp_path, model, tools=(tool,)) as harness:
@@ -143,7 +143,7 @@ async def test_nobody_else_allows_what_is_asked_in_a_room(tmp_path: Path) -> Non
         assert tool.asked == []
 
 
-async def test_stop_while_leave_is_asked_for_does_nothing(tmp_path: Path) -> None:
+async def test_stop_during_an_approval_runs_nothing(tmp_path: Path) -> None:
     tool = Payment()
     async with running(tmp_path, FakeModel(ask(call(*pay("5 €")))), tools=(tool,)) as harness:
         await harness.chat.says("pay Ben")
@@ -155,8 +155,8 @@ async def test_stop_while_leave_is_asked_for_does_nothing(tmp_path: Path) -> Non
         assert tool.asked == []
 
 
-async def leave_press(home: Path, key: str, message_id: str) -> None:
-    """Store a press that an earlier process took and did not get to."""
+async def store_unhandled_press(home: Path, key: str, message_id: str) -> None:
+    """Store a press that an earlier process accepted but did not handle."""
     database = await Database.open(home / "state.db")
     event = f'{{"press": "{key}", "message": "{message_id}"}}'
     await database.write(
@@ -166,7 +166,7 @@ async def leave_press(home: Path, key: str, message_id: str) -> None:
 
 
 @pytest.mark.parametrize("choice", [0, 1])
-async def test_leave_given_while_nobody_listened_counts_at_the_next_start(
+async def test_an_approval_during_downtime_counts_at_the_next_start(
     tmp_path: Path, choice: int
 ) -> None:
     chat = FakeChat()
@@ -175,7 +175,7 @@ async def test_leave_given_while_nobody_listened_counts_at_the_next_start(
         await chat.says("pay Ben")
         message = await waiting(harness, "Pay 5 €")
     chat.inlet = None
-    await leave_press(tmp_path, message.keyboard[choice].key, message.id)
+    await store_unhandled_press(tmp_path, message.keyboard[choice].key, message.id)
     tool = Payment()
     model = FakeModel(say("So be it."))
     async with running(tmp_path, model, chat=chat, tools=(tool,)) as harness:
@@ -187,7 +187,7 @@ async def test_leave_given_while_nobody_listened_counts_at_the_next_start(
         assert len(chat.shown) == 2
 
 
-async def test_what_may_have_been_done_before_a_crash_is_not_done_again(tmp_path: Path) -> None:
+async def test_a_call_with_unknown_outcome_is_not_repeated(tmp_path: Path) -> None:
     chat = FakeChat()
     tool = Payment()
     tool.go.clear()
@@ -208,7 +208,7 @@ async def test_what_may_have_been_done_before_a_crash_is_not_done_again(tmp_path
         assert "5 €" not in results(model)[0]
 
 
-async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_for(
+async def test_a_shutdown_during_an_approval_lets_other_calls_finish(
     tmp_path: Path,
 ) -> None:
     chat = FakeChat()

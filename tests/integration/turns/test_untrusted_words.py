@@ -1,4 +1,4 @@
-"""Words of others propose changes and make none: every place they come from, every tool."""
+"""Untrusted sources can propose changes but make none: every source, every tool."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -18,11 +18,11 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 from tests.gateway.attachments.documents import make_pdf
+from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted
 from tests.integration.outbound.test_questions import results
-from tests.integration.sides import count
 from tests.integration.turns.test_tool_approval import Payment
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
@@ -81,7 +81,7 @@ class Attack:
     tool: str
 
     async def is_read(self, place: dict[str, Any]) -> None:
-        """Let Ana's message arrive with Mallory's words, and wait for the answer."""
+        """Send Ana's message with Mallory's text, and wait for the answer."""
         name, arguments, _ = CALLS[self.tool]
         self.model.plays += [ask(call(name, json.dumps(arguments))), say("Read.")]
         text = ORDER if "forwarded" in place else "please read"
@@ -165,13 +165,13 @@ async def test_a_dismissed_change_is_never_made(tmp_path: Path, tool: str) -> No
         assert (await here.changes(), await count(here.harness, "tasks")) == (0, 0)
 
 
-async def test_a_turn_without_words_of_others_changes_at_once(tmp_path: Path) -> None:
+async def test_a_turn_without_untrusted_sources_changes_at_once(tmp_path: Path) -> None:
     async with attack(tmp_path, "memory", {}) as here:
         await here.is_read({})
         assert await here.changes() == 1
 
 
-async def test_words_of_others_count_in_later_turns_until_a_new_conversation(
+async def test_untrusted_sources_count_until_a_new_session(
     tmp_path: Path,
 ) -> None:
     async with attack(tmp_path, "archive", {}) as here:
@@ -201,7 +201,7 @@ async def test_a_proposal_outlives_a_restart(tmp_path: Path) -> None:
         assert await again.changes() == 1
 
 
-async def test_typed_words_accept_nothing(tmp_path: Path) -> None:
+async def test_typed_text_accepts_nothing(tmp_path: Path) -> None:
     async with attack(tmp_path, "memory", {}) as here:
         await here.is_read({"attachments": NOTE})
         for said in ("1", "accept", approvals.ACCEPT()):
@@ -249,7 +249,7 @@ async def saved(harness: Harness) -> int:
     return await count(harness, "ledger", "actor LIKE 'turn:%'")
 
 
-async def test_what_a_job_fetched_is_named_and_only_proposes(tmp_path: Path) -> None:
+async def test_a_page_fetched_by_a_job_only_proposes_and_is_named(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     gather = call("gather", '{"sources": [{"kind": "calendar", "at": "home.ics"}]}', "g1")
     model = greeted(ask(gather), save(), say("A dentist."))
@@ -290,7 +290,7 @@ async def test_a_restart_in_the_middle_of_a_turn_forgets_no_source(tmp_path: Pat
         assert await saved(harness) == 0
 
 
-async def test_what_recall_finds_of_such_a_conversation_only_proposes(tmp_path: Path) -> None:
+async def test_recalled_untrusted_text_only_proposes(tmp_path: Path) -> None:
     find = ask(call("recall", '{"query": "mat"}', "r1"))
     model = FakeModel(say("The key is under the mat."), find, save(), say("Done."))
     chat = FakeChat(attached={"note": ORDER.encode()})
@@ -306,7 +306,7 @@ async def test_what_recall_finds_of_such_a_conversation_only_proposes(tmp_path: 
         assert await saved(harness) == 0
 
 
-async def test_a_summary_does_not_make_words_of_others_trusted(tmp_path: Path) -> None:
+async def test_a_summary_does_not_make_a_source_trusted(tmp_path: Path) -> None:
     model = FakeModel(*(say(f"Answer {n}." + " and so on" * 300) for n in range(4)))
     chat = FakeChat(attached={"note": ORDER.encode()}, limit=100_000)
     async with running(tmp_path, model, chat=chat, **SETTINGS) as harness:

@@ -19,10 +19,10 @@ from agent_core.state.queues import deferred_messages, outbox, unreachable_chats
 from agent_core.transcript import TextPart, dump_parts, load_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, finish
+from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.processes import PATIENCE
-from tests.integration.sides import Side
 
 PACKED = Path(__file__).with_name("home.tar.gz")
 PREVIOUS = 10
@@ -119,7 +119,7 @@ async def test_an_upgrade_keeps_every_row_and_sets_a_copy_aside(home: Path) -> N
         assert connection.execute("SELECT COUNT(*) FROM held").fetchone() == (3,)
 
 
-async def test_everything_in_it_is_still_served(home: Path) -> None:
+async def test_everything_in_it_still_works(home: Path) -> None:
     clock = Clock(2026, 11, 21, 13, 0)
     work, phone, model = Platform("work"), Platform("phone"), Echo()
     async with running(
@@ -130,7 +130,7 @@ async def test_everything_in_it_is_still_served(home: Path) -> None:
         now=clock,
         TALARIA_PEOPLE__TIME_ZONE="Europe/Berlin",
     ) as harness:
-        ana, bob = Side(harness, "1", "Ana"), Side(harness, "2", "Bob")
+        ana, bob = ChatAccount(harness, "1", "Ana"), ChatAccount(harness, "2", "Bob")
         await harness.chat.sees_text("Understood: Good night")
         assert harness.chat.inlet is not None
         assert dict(await harness.chat.inlet.marks()) == {"general": "0007"}
@@ -163,7 +163,7 @@ async def press_blue(harness: Harness) -> None:
     await harness.chat.press_key(key, row.message_id, user="2", chat="2", name="Bob")
 
 
-async def use_what_is_remembered(harness: Harness, ana: Side, bob: Side) -> None:
+async def use_what_is_remembered(harness: Harness, ana: ChatAccount, bob: ChatAccount) -> None:
     """Memory with its history, the archive, blocks, search, jobs, skills, and the compaction."""
     memory = await ana.says("/memory")
     assert "The key is with Ada" in memory

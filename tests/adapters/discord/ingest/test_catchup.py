@@ -1,4 +1,4 @@
-"""What was said while nobody listened is read in the history, once and in order."""
+"""Messages from downtime are read from the history, once and in order."""
 
 import asyncio
 
@@ -24,7 +24,7 @@ from tests.fakes.inlet import FakeInlet
 
 
 async def knows(api: DiscordEmulator, inlet: FakeInlet, *channels: int) -> None:
-    """An earlier process was spoken to in these channels of a server."""
+    """Let an earlier process read these channels of a server."""
     count = len(inlet.taken)
     async with running(api, inlet):
         for channel in channels:
@@ -32,7 +32,7 @@ async def knows(api: DiscordEmulator, inlet: FakeInlet, *channels: int) -> None:
         await inlet.receives(count + len(channels))
 
 
-async def test_rooms_and_threads_are_read_and_only_what_is_for_the_bot_is_taken(
+async def test_rooms_and_threads_are_read_for_messages_to_the_bot(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
@@ -49,9 +49,7 @@ async def test_rooms_and_threads_are_read_and_only_what_is_for_the_bot_is_taken(
         assert sorted(said(adapter, inlet)[2:]) == ["missed in the room", "missed in the thread"]
 
 
-async def test_a_history_of_many_pages_is_read_to_its_end(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_long_history_is_read_completely(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
     await knows(api, inlet, channel)
     for number in range(320):
@@ -65,9 +63,7 @@ async def test_a_history_of_many_pages_is_read_to_its_end(
         assert positions == sorted(positions)
 
 
-async def test_what_others_said_is_not_read_again_at_every_start(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_messages_of_others_are_read_once(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))
     await knows(api, inlet, channel)
     for _ in range(100 + NOISE):
@@ -82,7 +78,7 @@ async def test_what_others_said_is_not_read_again_at_every_start(
         assert len(pages) == 1
 
 
-async def test_new_words_wait_for_older_ones_of_their_channel_and_hold_up_no_other(
+async def test_new_messages_wait_for_older_ones_of_their_channel_only(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet):
@@ -107,7 +103,7 @@ async def test_new_words_wait_for_older_ones_of_their_channel_and_hold_up_no_oth
         assert all(event.position for event in inlet.taken.values())
 
 
-async def test_new_words_do_not_wait_for_ever_and_move_no_mark_then(
+async def test_new_messages_wait_limited_and_then_move_no_position(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet):
@@ -129,9 +125,7 @@ async def test_new_words_do_not_wait_for_ever_and_move_no_mark_then(
         assert [*inlet.taken.values()][-1].position
 
 
-async def test_a_channel_that_is_gone_is_passed_over(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_deleted_channel_is_skipped(api: DiscordEmulator, inlet: FakeInlet) -> None:
     guild, other = api.guild("House", [ANNA]), api.guild("Office", [ANNA])
     gone, kept, closed = api.channel(guild, "gone"), api.channel(guild), api.channel(other)
     await knows(api, inlet, gone, kept, closed)
@@ -146,9 +140,7 @@ async def test_a_channel_that_is_gone_is_passed_over(
         assert said(adapter, inlet)[3:] == ["missed", "after"]
 
 
-async def test_a_store_that_refuses_meanwhile_loses_nothing(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_failing_store_loses_nothing(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet):
         await api.says(ANNA, "before")
         await inlet.receives(1)
@@ -161,7 +153,7 @@ async def test_a_store_that_refuses_meanwhile_loses_nothing(
         assert said(adapter, inlet) == ["before", "missed 0", "missed 1", "missed 2", "after"]
 
 
-async def test_what_could_not_be_stored_in_one_run_is_stored_in_the_next(
+async def test_unstored_messages_are_stored_in_the_next_run(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     adapter = DiscordAdapter(settings_for(api))
@@ -184,9 +176,7 @@ async def test_what_could_not_be_stored_in_one_run_is_stored_in_the_next(
     await asyncio.wait([run])
 
 
-async def test_two_lost_sessions_in_a_row_double_nothing(
-    api: DiscordEmulator, inlet: FakeInlet
-) -> None:
+async def test_two_lost_sessions_repeat_nothing(api: DiscordEmulator, inlet: FakeInlet) -> None:
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "number 0")
         await inlet.receives(1)
@@ -199,7 +189,7 @@ async def test_two_lost_sessions_in_a_row_double_nothing(
         assert said(adapter, inlet) == [f"number {n}" for n in range(6)]
 
 
-async def test_our_own_words_are_never_read_as_somebodys(
+async def test_own_messages_are_never_read_as_a_persons(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:
@@ -213,7 +203,7 @@ async def test_our_own_words_are_never_read_as_somebodys(
         assert adapter.newest(Address(chat_id="1", is_direct=True)) is None
 
 
-async def test_who_came_for_the_first_time_while_nobody_listened_is_heard_at_the_second(
+async def test_a_first_message_from_downtime_is_read_with_the_second(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     await api.says(ANNA, "hello?")
@@ -229,7 +219,7 @@ async def test_who_came_for_the_first_time_while_nobody_listened_is_heard_at_the
         assert positions == sorted(set(positions))
 
 
-async def test_who_comes_for_the_first_time_is_heard_though_the_session_is_lost_meanwhile(
+async def test_a_first_message_survives_a_lost_session(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     await api.says(ANNA, "hello?")
@@ -254,7 +244,7 @@ async def test_who_comes_for_the_first_time_is_heard_though_the_session_is_lost_
         assert said(adapter, inlet) == ["hello?", "well then", "are you there?", "good"]
 
 
-async def test_what_was_answered_before_anything_was_kept_is_not_answered_again(
+async def test_messages_from_before_the_database_are_not_answered_again(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, FakeInlet()) as adapter:
@@ -267,7 +257,7 @@ async def test_what_was_answered_before_anything_was_kept_is_not_answered_again(
         assert said(adapter, inlet) == ["said to nobody", "said to us"]
 
 
-async def test_a_press_waits_for_no_history_and_overtakes_nothing_that_was_heard(
+async def test_a_press_waits_for_received_messages_but_not_for_history(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     async with running(api, inlet) as adapter:

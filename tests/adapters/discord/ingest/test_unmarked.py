@@ -16,7 +16,7 @@ from tests.fakes.inlet import FakeInlet
 
 
 async def heard_before(api: DiscordEmulator, inlet: FakeInlet) -> tuple[int, int]:
-    """A server with a channel, while the bot is there for the first time."""
+    """A server with a channel that the bot joins for the first time."""
     guild = api.guild("House", [ANNA, BEN])
     channel = api.channel(guild)
     async with running(api, inlet):
@@ -24,7 +24,7 @@ async def heard_before(api: DiscordEmulator, inlet: FakeInlet) -> tuple[int, int
     return guild, channel
 
 
-async def test_a_mention_where_nobody_spoke_to_the_bot_before_is_found(
+async def test_a_first_mention_in_a_channel_is_found(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     _, channel = await heard_before(api, inlet)
@@ -93,7 +93,7 @@ async def test_reading_that_a_crash_interrupts_begins_again_at_the_same_place(
         await until(lambda: "missed" in said(adapter, inlet))
 
 
-async def test_what_was_said_before_the_bot_came_is_not_answered(
+async def test_messages_from_before_the_bot_joined_are_not_answered(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     channel = api.channel(api.guild("House", [ANNA, BEN]))

@@ -1,4 +1,4 @@
-"""What was said while nobody listened is asked for, once, in order, and only there."""
+"""Messages from downtime are requested once, in order, and only where needed."""
 
 import pytest
 
@@ -13,7 +13,9 @@ def said(events: list[RawEvent]) -> list[str]:
     return [read(event).text for event in events]
 
 
-async def test_threads_are_read_whoever_began_them(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_threads_are_read_whoever_started_them(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
     slack.holds_seconds = 0
     room = slack.channel("general", members=(ANNA, BERT))
     async with running(slack, inlet, sockets=1):
@@ -35,7 +37,7 @@ async def test_threads_are_read_whoever_began_them(slack: SlackEmulator, inlet: 
         assert [one.address.thread_id for one in found] == [ours, others, quiet, new, new]
 
 
-async def test_every_conversation_with_an_agent_is_read_on(
+async def test_every_conversation_with_an_agent_is_caught_up(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.holds_seconds = 0
@@ -51,7 +53,7 @@ async def test_every_conversation_with_an_agent_is_read_on(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 1.7])
-async def test_an_answer_that_comes_before_it_is_known_whose_thread_it_is_in_is_heard(
+async def test_a_reply_in_a_not_yet_known_thread_is_read(
     slack: SlackEmulator, inlet: FakeInlet, seconds: float
 ) -> None:
     slack.holds_seconds = 0
@@ -86,7 +88,7 @@ async def test_many_pages_come_in_order(slack: SlackEmulator, inlet: FakeInlet) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 2.0])
-async def test_what_is_said_now_waits_for_what_was_missed(
+async def test_new_messages_wait_for_missed_ones(
     slack: SlackEmulator, inlet: FakeInlet, seconds: float
 ) -> None:
     slack.holds_seconds = 0
@@ -101,10 +103,8 @@ async def test_what_is_said_now_waits_for_what_was_missed(
 
 
 @pytest.mark.slow
-async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
-    """Once it has waited for long enough."""
+async def test_new_messages_do_not_hide_missed_ones(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    """Even once it has waited long enough."""
     slack.holds_seconds = 0
     async with running(slack, inlet, longest_hold=0.0):
         await slack.says(ANNA, "before")
@@ -124,9 +124,7 @@ async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
         assert events[3].position == last
 
 
-async def test_a_channel_that_refuses_is_passed_over(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_channel_that_refuses_is_skipped(slack: SlackEmulator, inlet: FakeInlet) -> None:
     slack.holds_seconds = 0
     room = slack.channel("general", members=(ANNA,))
     async with running(slack, inlet):
@@ -140,9 +138,7 @@ async def test_a_channel_that_refuses_is_passed_over(
         assert said((await inlet.receives(3))[2:]) == ["c"]
 
 
-async def test_a_channel_that_can_not_be_asked_for_now_holds_up_no_other(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_a_failing_channel_delays_no_other(slack: SlackEmulator, inlet: FakeInlet) -> None:
     slack.holds_seconds = 0
     room = slack.channel("general", members=(ANNA,))
     async with running(slack, inlet):
@@ -164,15 +160,13 @@ async def test_a_channel_that_can_not_be_asked_for_now_holds_up_no_other(
         await inlet.receives(4)
 
 
-async def test_nothing_is_asked_where_nothing_was_ever_said(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_unused_channels_are_not_requested(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet) as adapter:
         await adapter.send(to(slack.dm(ANNA), "hello"))
         assert not called(slack, "conversations.history")
 
 
-async def test_a_first_word_that_was_said_meanwhile_is_heard(
+async def test_a_first_message_from_downtime_is_read(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.holds_seconds = 0
@@ -191,7 +185,7 @@ async def test_a_first_word_that_was_said_meanwhile_is_heard(
     assert len(called(slack, "users.conversations")) == 1
 
 
-async def test_a_pause_that_slack_asks_for_is_kept_and_nothing_is_read_again(
+async def test_a_rate_limit_is_obeyed_without_reading_again(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.holds_seconds = 0
@@ -208,7 +202,7 @@ async def test_a_pause_that_slack_asks_for_is_kept_and_nothing_is_read_again(
         assert len(called(slack, "conversations.replies")) == 5
 
 
-async def test_many_pages_are_read_to_their_end_however_slowly_slack_wants_it(
+async def test_many_pages_are_read_completely_despite_rate_limits(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.holds_seconds = 0
@@ -217,12 +211,12 @@ async def test_many_pages_are_read_to_their_end_however_slowly_slack_wants_it(
         await inlet.receives(1)
     for number in range(250):
         await slack.says(ANNA, f"number {number}")
-    slack.limits["conversations.history"] = (1, 0.9)  # and a pause of a second
+    slack.limits["conversations.history"] = (1, 0.9)  # with a pause of a second
     async with running(slack, inlet):
         assert said((await inlet.receives(251))[1:]) == [f"number {n}" for n in range(250)]
 
 
-async def test_what_another_socket_lost_just_before_the_mark_is_heard(
+async def test_a_message_lost_just_before_the_read_position_is_read(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.holds_seconds = 0

@@ -1,4 +1,4 @@
-"""Connections break, are renewed and refused; nothing that was said is lost by it."""
+"""Connections break, are renewed and refused, without losing a message."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
 
 
-async def test_as_many_sockets_are_held_as_are_wanted(
+async def test_the_configured_number_of_sockets_is_open(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet, sockets=3) as adapter:
@@ -161,7 +161,7 @@ def _switched_off(slack: SlackEmulator) -> None:
         (_switched_off, r"Turn Socket Mode on"),
     ],
 )
-async def test_what_only_a_person_can_mend_is_said_and_ends_the_run(
+async def test_a_fault_that_needs_a_person_is_reported_and_ends_the_run(
     slack: SlackEmulator,
     inlet: FakeInlet,
     fault: Callable[[SlackEmulator], None],
@@ -188,7 +188,7 @@ async def test_socket_mode_that_is_turned_off_ends_the_run(
             await running_
 
 
-async def test_slack_may_be_away_at_the_start_and_later(inlet: FakeInlet) -> None:
+async def test_slack_can_be_down_at_the_start_and_later(inlet: FakeInlet) -> None:
     async with SlackEmulator() as slack:
         settings = settings_for(slack)
     adapter = SlackAdapter(settings)
@@ -209,14 +209,14 @@ async def test_slack_may_be_away_at_the_start_and_later(inlet: FakeInlet) -> Non
             await task
 
 
-async def test_a_server_in_trouble_is_asked_again(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_a_server_error_is_retried(slack: SlackEmulator, inlet: FakeInlet) -> None:
     slack.fail("auth.test", kind=faults.UNWELL, times=2)
     slack.fail("apps.connections.open", kind=faults.UNWELL, times=2)
     async with running(slack, inlet) as adapter:
         assert adapter.health().state == "connected"
 
 
-async def test_the_ticket_of_a_websocket_that_is_refused_is_told_nobody(
+async def test_a_refused_websockets_ticket_is_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tried = asyncio.Event()
@@ -252,7 +252,7 @@ async def test_the_ticket_of_a_websocket_that_is_refused_is_told_nobody(
     assert "secret" not in "".join(reported) + caplog.text
 
 
-async def test_a_run_that_was_cancelled_can_be_run_again_and_leaves_no_noise(
+async def test_a_cancelled_run_can_be_repeated_and_logs_nothing(
     slack: SlackEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
 ) -> None:
     adapter = SlackAdapter(settings_for(slack))
@@ -272,7 +272,7 @@ async def test_a_run_that_was_cancelled_can_be_run_again_and_leaves_no_noise(
     assert caplog.messages == []
 
 
-async def test_who_is_sent_away_again_and_again_slows_down(
+async def test_repeated_disconnects_slow_down_reconnects(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     async with running(slack, inlet, sockets=1, longest_pause=0.4):

@@ -1,4 +1,4 @@
-"""HTTP mode: signed requests are stored and answered, and nobody else's are."""
+"""HTTP mode: signed requests are stored and answered, and no others."""
 
 import asyncio
 import hashlib
@@ -58,7 +58,9 @@ async def test_everything_comes_in_as_signed_requests(
         assert not called(slack, "apps.connections.open")
 
 
-async def test_what_was_not_stored_comes_again(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_an_event_that_was_not_stored_is_repeated(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
     async with running(slack, inlet, **http(slack)) as adapter:
         await slack.post_event(url_of(adapter))
         inlet.refusals = 3
@@ -74,7 +76,7 @@ NONSENSE = (b"{", b"[1]", b"\xff", b'"x"', b"null", b"payload=%ff", b"[" * 100_0
 
 
 async def post(adapter: SlackAdapter, body: bytes, headers: dict[str, str]) -> int:
-    """The status with which a request is answered."""
+    """Return the status of a request."""
     async with (
         aiohttp.ClientSession() as session,
         session.post(url_of(adapter), data=body, headers=headers) as answer,
@@ -83,7 +85,7 @@ async def post(adapter: SlackAdapter, body: bytes, headers: dict[str, str]) -> i
 
 
 def sign(slack: SlackEmulator, body: bytes, stamp: str = "") -> dict[str, str]:
-    """The headers of a request that Slack signed."""
+    """Return the headers of a request that Slack signed."""
     stamp = stamp or str(int(time.time()))
     secret, signed = slack.signing_secret.encode(), f"v0:{stamp}:".encode() + body
     digest = hmac.new(secret, signed, hashlib.sha256).hexdigest()
@@ -91,7 +93,7 @@ def sign(slack: SlackEmulator, body: bytes, stamp: str = "") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("content_type", FORMS)
-async def test_nothing_of_a_request_that_slack_did_not_sign_is_read(
+async def test_an_unsigned_request_is_not_read(
     slack: SlackEmulator,
     inlet: FakeInlet,
     content_type: str,
@@ -111,7 +113,7 @@ async def test_nothing_of_a_request_that_slack_did_not_sign_is_read(
 
 
 @pytest.mark.parametrize("body", NONSENSE)
-async def test_what_slack_signed_but_nobody_can_read_is_parked(
+async def test_an_unreadable_signed_request_is_parked(
     slack: SlackEmulator, inlet: FakeInlet, body: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(slack, inlet, **http(slack)) as adapter:
@@ -123,7 +125,7 @@ async def test_what_slack_signed_but_nobody_can_read_is_parked(
     assert not [record for record in caplog.records if record.exc_info]
 
 
-async def test_what_is_for_another_workspace_is_dropped(
+async def test_an_event_of_another_workspace_is_dropped(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     event = {"type": "message", "user": "U1", "text": "x", "ts": "1763000000.000100"}
@@ -138,9 +140,7 @@ async def test_what_is_for_another_workspace_is_dropped(
 
 
 @pytest.mark.slow
-async def test_who_never_ends_a_request_is_sent_away(
-    slack: SlackEmulator, inlet: FakeInlet
-) -> None:
+async def test_an_endless_request_is_closed(slack: SlackEmulator, inlet: FakeInlet) -> None:
     async with running(slack, inlet, **http(slack)) as adapter:
         reader, writer = await asyncio.open_connection("127.0.0.1", adapter.http_port)
         writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nbegin".encode())
@@ -149,7 +149,7 @@ async def test_who_never_ends_a_request_is_sent_away(
         writer.close()
 
 
-async def test_an_address_that_is_taken_is_said(slack: SlackEmulator, inlet: FakeInlet) -> None:
+async def test_a_used_address_is_reported(slack: SlackEmulator, inlet: FakeInlet) -> None:
     settings = settings_for(
         slack, mode="http", signing_secret="x", http_port=slack.port, http_bind="127.0.0.1"
     )
@@ -159,7 +159,7 @@ async def test_an_address_that_is_taken_is_said(slack: SlackEmulator, inlet: Fak
             await adapter.run(inlet)
 
 
-async def test_what_was_missed_is_asked_for_in_this_mode_too(
+async def test_missed_messages_are_requested_in_this_mode_too(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
     slack.holds_seconds = 0

@@ -1,4 +1,4 @@
-"""People at their accounts, each in a direct chat with the gateway."""
+"""People's accounts, each in a direct chat with the gateway."""
 
 import asyncio
 import re
@@ -12,20 +12,20 @@ from tests.fakes.chat import Shown
 from tests.integration.harness import Harness
 
 LATER = 10**15
-"""When a task is due that a test doesn't want to run yet, in milliseconds."""
+"""Due time in milliseconds of a task that must not run during a test."""
 _IS_WRITING = f"kind = 'memory' AND state IN ('owed', 'running') AND due_at < {LATER}"
 
 
 @dataclass(frozen=True)
-class Side:
-    """One account. Its direct chat is called like its user."""
+class ChatAccount:
+    """One account. Its direct chat has the same id as its user."""
 
     harness: Harness
     user: str
     name: str
 
     async def says(self, text: str, **fields: object) -> str:
-        """Say something; what is shown in that chat in answer to it, once all is at rest."""
+        """Write; return the reply in that chat once all is at rest."""
         chat = str(fields.get("chat", self.user))
         before = {id(shown): len(shown.texts) for shown in self.harness.chat.shown}
         place: dict[str, object] = {"user": self.user, "chat": self.user, "name": self.name}
@@ -41,12 +41,12 @@ class Side:
         return code_in(await self.says("/link"))
 
     def asked(self) -> Shown | None:
-        """The message with buttons that stands last in this chat."""
+        """Return the last message with buttons in this chat."""
         mine = [one for one in self.harness.chat.shown if one.chat_id == self.user]
         return next((one for one in reversed(mine) if one.keyboard), None)
 
     async def presses(self, label: str, **fields: object) -> None:
-        """Press a button of one's own chat, as oneself."""
+        """Press a button of the own chat."""
         place: dict[str, object] = {"user": self.user, "chat": self.user, "name": self.name}
         await self.harness.chat.press(label, **place | fields)
         await self.harness.at_rest()
@@ -56,8 +56,8 @@ class Side:
             lambda c: people.find_by_account(c, platform="fake", user_id=self.user)
         )
 
-    async def joins(self, other: "Side") -> None:
-        """Add another account, as it is meant to be done, and wait for the files of its notes."""
+    async def joins(self, other: "ChatAccount") -> None:
+        """Link another account as intended, and wait for its memory files."""
         await other.says(f"/link {await self.makes_code()}")
         await self.presses(people_texts.YES())
         async with asyncio.timeout(45):
@@ -80,7 +80,7 @@ async def count(harness: Harness, table: str, condition: str = "1") -> int:
 
 
 async def age(harness: Harness, milliseconds: int) -> None:
-    """Let codes and questions be as old as if so much time had gone by."""
+    """Make codes and questions older by this much."""
 
     def work(connection: Connection) -> None:
         values = {"time": milliseconds}
