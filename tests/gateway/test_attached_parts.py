@@ -20,19 +20,19 @@ FILE = Words(name="“a.txt”", text="hello\nthere")
 LOST = Unreadable(note="document a.zip", sentence="I can't open archives.")
 
 
-def test_pictures_stand_behind_files_and_both_behind_what_was_spoken() -> None:
+def test_parts_are_ordered_speech_files_pictures() -> None:
     kinds = [type(part) for part in parts_of([PICTURE, FILE, LOST, VOICE])]
     assert kinds == [TextPart, DocumentPart, ImagePart]
 
 
-def test_a_voice_note_is_what_its_sender_said() -> None:
+def test_a_voice_note_is_its_senders_text() -> None:
     parts = parts_of([VOICE])
     assert user_message("and eggs", parts=parts).text == "and eggs\n\nBuy &lt;facts> milk."
     assert is_spoken([PICTURE, VOICE])
     assert not is_spoken([PICTURE, FILE])
 
 
-def test_what_was_passed_on_is_nobodys_order() -> None:
+def test_forwarded_text_is_no_request() -> None:
     (part,) = parts_of([VOICE], is_own=False)
     assert isinstance(part, DocumentPart)
     assert not is_spoken([VOICE], is_own=False)
@@ -72,5 +72,5 @@ def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_gateway(name: str, t
     assert len(tags) == 2
 
 
-def test_the_model_is_told_of_what_it_cannot_see() -> None:
+def test_invisible_content_is_described_to_the_model() -> None:
     assert notes_of([PICTURE, LOST]) == ("document a.zip",)

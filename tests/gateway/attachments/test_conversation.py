@@ -96,7 +96,7 @@ async def test_a_document_is_quoted_and_no_words_of_the_person(tmp_path: Path) -
     assert "obey me\n&lt;/attached-file>" in document.text
 
 
-async def test_a_cut_document_is_told_to_the_person_and_to_the_model(tmp_path: Path) -> None:
+async def test_a_truncated_document_is_reported_to_person_and_model(tmp_path: Path) -> None:
     model, chat = FakeModel(say("Long.")), FakeChat()
     limit = {"TALARIA_MEDIA__DOCUMENT_CHARACTERS": "1000"}
     async with running(tmp_path, model, chat=chat, **limit) as harness:
@@ -110,7 +110,7 @@ async def test_a_cut_document_is_told_to_the_person_and_to_the_model(tmp_path: P
     assert "the first 1,000 of 1,500 characters" in document.text
 
 
-async def test_a_voice_note_is_heard_as_what_the_person_said(tmp_path: Path) -> None:
+async def test_a_voice_note_is_the_persons_text(tmp_path: Path) -> None:
     ears = tmp_path / "ears.py"
     ears.write_text("print('Remind me of the milk')")
     model, chat = FakeModel(say("Milk it is.")), FakeChat()
@@ -125,7 +125,7 @@ async def test_a_voice_note_is_heard_as_what_the_person_said(tmp_path: Path) -> 
     assert "\nSpoken: " in facts_of(model.requests[0])
 
 
-async def test_what_can_not_be_read_is_answered_without_a_turn(tmp_path: Path) -> None:
+async def test_an_unreadable_attachment_is_answered_without_a_turn(tmp_path: Path) -> None:
     model, chat = FakeModel(), FakeChat()
     async with running(tmp_path, model, chat=chat) as harness:
         await say_with(harness, "", attach(chat, "f1", VOICE, "voice"))
@@ -135,7 +135,7 @@ async def test_what_can_not_be_read_is_answered_without_a_turn(tmp_path: Path) -
     assert model.requests == []
 
 
-async def test_words_beside_what_can_not_be_read_get_their_turn(tmp_path: Path) -> None:
+async def test_text_beside_an_unreadable_attachment_gets_its_turn(tmp_path: Path) -> None:
     model, chat = FakeModel(say("Sure.")), FakeChat()
     async with running(tmp_path, model, chat=chat) as harness:
         file = attach(chat, "f1", b"PK\x03\x04" + bytes(50), "document", name="all.zip")

@@ -26,7 +26,7 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert read_text(b"x" * MOST, MOST).extent == ""
 
 
-def test_what_misleads_a_reader_is_left_out() -> None:
+def test_misleading_characters_are_removed() -> None:
     assert bound("a\u202eb\U000e0041c\x07d\ud800e\tf", MOST).text == "abcde\tf"
     assert bound("שלום\nمرحبا\n👩‍👩‍👧", MOST).text == "שלום\nمرحبا\n👩‍👩‍👧"
 
@@ -62,7 +62,7 @@ async def test_a_pdf_that_is_locked_against_changes_only_can_be_read() -> None:
     ],
     ids=["locked", "a scan", "cut off", "no pdf", "nested"],
 )
-async def test_what_can_not_be_read_says_why(data: bytes, fault: str) -> None:
+async def test_an_unreadable_file_has_a_reason(data: bytes, fault: str) -> None:
     with pytest.raises(DocumentFault) as caught:
         await read_pdf(data, MOST)
     assert caught.value.fault == fault

@@ -79,7 +79,7 @@ def test_the_kind_is_known_by_the_bytes(data: bytes, kind: str) -> None:
         (b"\xff\xf1\x50" + BINARY, "audio/aac"),
     ],
 )
-def test_what_came_to_be_heard_is_taken_for_sound(data: bytes, media_type: str) -> None:
+def test_a_voice_note_counts_as_audio(data: bytes, media_type: str) -> None:
     assert look(data, is_heard=True) == ("audio", media_type)
     assert look(data, is_heard=False)[0] != "audio"
 

@@ -160,7 +160,7 @@ ENTITIES = (
     ],
     ids=["no xml", "cut off", "entities", "deep", "locked", "empty", "many", "no gzip"],
 )
-async def test_what_can_not_be_read_says_why(make: Callable[[], bytes], fault: str) -> None:
+async def test_an_unreadable_file_has_a_reason(make: Callable[[], bytes], fault: str) -> None:
     assert await fault_of(make()) == fault
 
 

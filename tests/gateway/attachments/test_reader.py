@@ -127,7 +127,7 @@ async def test_a_picture_is_kept_and_known_by_its_key(post: Post) -> None:
     assert (stored.data, stored.media_type) == (data, "image/png")
 
 
-async def test_a_file_is_what_its_bytes_say_and_not_what_it_is_called(post: Post) -> None:
+async def test_a_files_type_comes_from_its_bytes(post: Post) -> None:
     assert isinstance(await post.read_one(make_jpeg(), "document", "notes.txt"), Picture)
     words = await post.read_one(b"hello", "image", "cat.png")
     assert isinstance(words, Words)
@@ -192,7 +192,7 @@ async def test_a_picture_of_too_many_pixels_is_refused_before_it_is_kept(post: P
         (None, "document", "no longer there to download"),
     ],
 )
-async def test_what_can_not_be_read_says_so(
+async def test_an_unreadable_file_says_so(
     post: Post, data: bytes | None, kind: AttachmentKind, words: str
 ) -> None:
     assert words in refused(await post.read_one(data, kind))
@@ -203,7 +203,7 @@ async def test_a_sticker_that_is_a_picture_is_one(post: Post) -> None:
     assert isinstance(await post.read_one(make_png(), "sticker", "😺"), Picture)
 
 
-async def test_what_has_no_file_is_told_to_the_model_in_words(post: Post) -> None:
+async def test_content_without_a_file_is_described_to_the_model(post: Post) -> None:
     place = Attachment(kind="other", file_id="", name="location: 52.5, 13.4")
     (reading,) = await post.read(place)
     assert isinstance(reading, Unreadable)
@@ -229,7 +229,7 @@ async def test_a_voice_note_becomes_its_words(post: Post) -> None:
     assert misnamed == Words(name="Voice message", text="typed")
 
 
-async def test_what_is_not_heard_is_explained(post: Post) -> None:
+async def test_a_missing_transcript_is_explained(post: Post) -> None:
     ears = Ears("")
     post.reader = post.make(ears)
     assert "can't listen" in refused(await post.read_one(VOICE, "voice"))
@@ -257,7 +257,7 @@ async def test_a_platform_that_hands_nothing_out_is_a_sentence(post: Post) -> No
         assert "couldn't download" in refused(reading)
 
 
-async def test_many_attachments_keep_their_order_and_the_rest_is_told(post: Post) -> None:
+async def test_many_attachments_keep_their_order_and_the_rest_is_reported(post: Post) -> None:
     attachments = [post.attach(f"text {number}".encode()) for number in range(MOST_ATTACHMENTS + 3)]
     *readings, rest = await post.read(*attachments)
     texts = [reading.text for reading in readings if isinstance(reading, Words)]

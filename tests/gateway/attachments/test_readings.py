@@ -19,7 +19,7 @@ FILE = Words(name="“a.txt”", text="hello\nthere")
 LOST = Unreadable(note="document a.zip", sentence="I can't open archives.")
 
 
-def test_people_are_told_what_was_not_read_and_what_was_cut() -> None:
+def test_unread_and_truncated_files_are_reported() -> None:
     cut = Words(name="“b”", text="x", extent="the first 1,000 of 2,000 characters")
     reported = sentences_of([PICTURE, FILE, LOST, cut, LOST])
     assert reported == (
@@ -45,7 +45,7 @@ def test_every_fault_has_a_sentence_and_names_no_hole() -> None:
             assert attachments.describe_fault(attachment, fault).startswith("document")
 
 
-def test_sizes_are_told_as_people_say_them() -> None:
+def test_sizes_are_human_readable() -> None:
     sizes = [50_000, 3_900_000, 10_000_000, 25_000_000]
     assert [attachments.format_size(size) for size in sizes] == [
         "0.05 MB",

@@ -34,7 +34,7 @@ async def is_gone(pid: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_what_is_said_comes_back_with_how_it_ended() -> None:
+async def test_output_and_exit_code_are_returned() -> None:
     done = await python(
         "import sys; print(sys.stdin.read()[::-1]); print('oh', file=sys.stderr)", data=b"abc"
     )
@@ -42,7 +42,7 @@ async def test_what_is_said_comes_back_with_how_it_ended() -> None:
     assert (await python("raise SystemExit(3)")).code == 3
 
 
-async def test_it_sees_what_it_is_given_and_nothing_else() -> None:
+async def test_it_sees_only_its_input() -> None:
     os.environ["TALARIA_TEST_SECRET"] = "hidden"
     try:
         done = await python("import os; print(sorted(os.environ))")
@@ -76,12 +76,12 @@ child.wait()
 """
 
 
-async def test_one_that_takes_too_long_is_given_up() -> None:
+async def test_a_slow_process_times_out() -> None:
     with pytest.raises(TimeoutError):
         await python("import time; time.sleep(600)", bounds=Bounds(seconds=0.3, most_bytes=10))
 
 
-async def test_one_whose_asker_is_gone_is_ended_with_its_children(tmp_path: Path) -> None:
+async def test_a_cancelled_process_is_ended_with_its_children(tmp_path: Path) -> None:
     path = tmp_path / "pids"
     task = asyncio.create_task(python(FAMILY.format(path=str(path))))
     async with asyncio.timeout(45):
@@ -94,7 +94,7 @@ async def test_one_whose_asker_is_gone_is_ended_with_its_children(tmp_path: Path
         await is_gone(pid)
 
 
-async def test_one_whose_asker_goes_while_it_starts_is_ended_with_its_children(
+async def test_a_process_cancelled_at_its_start_is_ended_with_its_children(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "pids"

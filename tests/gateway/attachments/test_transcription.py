@@ -84,18 +84,18 @@ async def test_a_server_is_sent_the_recording_and_gives_the_words(api: OpenAIEmu
         (200, "couldn't transcribe"),
     ],
 )
-async def test_what_a_server_refuses_becomes_a_sentence(
+async def test_a_servers_refusal_becomes_a_sentence(
     api: OpenAIEmulator, status: int, why: str
 ) -> None:
     api.transcripts.append(Fault(status=status))
     assert why in await sentence(ears(api))
 
 
-async def test_a_wrong_key_is_told(api: OpenAIEmulator) -> None:
+async def test_a_wrong_key_is_reported(api: OpenAIEmulator) -> None:
     assert await sentence(ears(api, key="bad")) == attachments.UNHEARD_REFUSED()
 
 
-async def test_a_server_that_is_not_there_is_told() -> None:
+async def test_a_missing_server_is_reported() -> None:
     nobody = ServerTranscriber(address="http://127.0.0.1:9/v1", key=None, model="m", seconds=5)
     assert await sentence(nobody) == attachments.UNHEARD_BUSY()
 
@@ -110,7 +110,7 @@ async def test_a_key_is_never_shown() -> None:
     assert "very-secret" not in repr(server)
 
 
-async def test_a_program_reads_the_recording_from_a_file_that_is_gone_afterwards() -> None:
+async def test_a_program_reads_the_recording_from_a_temporary_file() -> None:
     script = (
         "import sys, pathlib\n"
         "path = pathlib.Path(sys.argv[1].removeprefix('--in='))\n"
@@ -202,7 +202,7 @@ async def test_a_program_that_takes_too_long_is_given_up() -> None:
     )
 
 
-def test_the_settings_say_who_listens() -> None:
+def test_the_settings_choose_the_transcriber() -> None:
     assert make_transcriber(MediaSettings(), Secrets(openai_api_key="k")) is None
     server = make_transcriber(MediaSettings(transcription="openai"), Secrets(openai_api_key="k"))
     assert server == ServerTranscriber(

@@ -71,7 +71,7 @@ async def test_a_rush_that_never_ends_is_no_excuse() -> None:
     collecting.cancel()
 
 
-def test_what_is_held_off_goes_on_afterwards() -> None:
+def test_paused_work_continues_afterwards() -> None:
     with garbage_collection.held_off():
         assert not gc.isenabled()
         with garbage_collection.held_off():

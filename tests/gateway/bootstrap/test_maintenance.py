@@ -78,7 +78,7 @@ async def until(database: Database, *wanted: tuple[str, int]) -> None:
             await asyncio.sleep(0.002)
 
 
-async def test_what_is_queued_is_done_once_oldest_first(database: Database, time: Time) -> None:
+async def test_tasks_run_once_oldest_first(database: Database, time: Time) -> None:
     done: list[str] = []
 
     async def knit(task: Task) -> None:
@@ -91,7 +91,7 @@ async def test_what_is_queued_is_done_once_oldest_first(database: Database, time
     assert done == ["[a]", "[b]", "[c]"]
 
 
-async def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
+async def test_failing_tasks_are_retried_with_backoff_and_given_up(
     database: Database, time: Time
 ) -> None:
     tried: list[int] = []
@@ -110,9 +110,7 @@ async def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
     assert "planned" in (await rows(database))[0][2]
 
 
-async def test_work_that_nobody_knows_how_to_do_harms_no_other(
-    database: Database, time: Time
-) -> None:
+async def test_an_unknown_task_harms_no_other(database: Database, time: Time) -> None:
     async def knit(task: Task) -> None:
         """Done."""
 
@@ -123,7 +121,7 @@ async def test_work_that_nobody_knows_how_to_do_harms_no_other(
     assert "juggle" in (await rows(database))[0][2]
 
 
-async def test_work_that_a_process_left_half_done_is_done_by_the_next(
+async def test_an_interrupted_task_is_done_by_the_next_process(
     database: Database, time: Time
 ) -> None:
     begun = asyncio.Event()
@@ -144,7 +142,7 @@ async def test_work_that_a_process_left_half_done_is_done_by_the_next(
 
 
 @pytest.mark.parametrize("refused", ["done", "owed"])
-async def test_work_whose_end_the_store_refused_is_not_forgotten(
+async def test_a_task_whose_end_could_not_be_stored_is_kept(
     database: Database, time: Time, refused: str
 ) -> None:
     async def knit(task: Task) -> None:

@@ -19,7 +19,7 @@ class Refused(FakeChat):
         raise AdapterStopped("the token is wrong")
 
 
-async def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
+async def test_a_fault_that_needs_a_person_is_not_retried() -> None:
     chat = Refused()
     harness = Platforms({"fake": chat})
     async with asyncio.timeout(45):

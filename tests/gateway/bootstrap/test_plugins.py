@@ -33,7 +33,7 @@ def test_platforms_are_the_folders_that_exist() -> None:
     assert not {"contract", "errors", "ids", "markdown", "messages", "split"} & set(found)
 
 
-def test_an_unknown_plug_is_told_with_the_ones_there_are() -> None:
+def test_an_unknown_plugin_is_reported_with_the_known_ones() -> None:
     with pytest.raises(UnknownPlug, match=r'There is no platform "telegraf"; there are .*telegram'):
         load_adapter("telegraf", {})
     with pytest.raises(UnknownPlug, match=r'no model provider "gpt"; there are .*scripted'):

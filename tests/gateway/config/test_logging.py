@@ -92,7 +92,7 @@ def test_standard_error_gets_the_same_lines(
     assert "gateway: it is [hidden]" in read_log(tmp_path)
 
 
-def test_a_log_that_can_not_be_written_is_told_once(
+def test_an_unwritable_log_is_reported_once(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     tmp_path.joinpath(LOG).mkdir(parents=True)

@@ -41,7 +41,7 @@ def read_one(tmp_path: Path, text: str, **environ: str) -> object:
         ('command = "a"\nreadable = ["/no/such"]', "names /no/such in `readable`"),
     ],
 )
-def test_a_mistake_is_told_in_a_sentence(tmp_path: Path, text: str, fault: str) -> None:
+def test_a_mistake_is_reported_in_a_sentence(tmp_path: Path, text: str, fault: str) -> None:
     assert fault in read_one(tmp_path, text).fault  # type: ignore[attr-defined]
 
 

@@ -57,9 +57,7 @@ def test_without_the_file_there_are_none(tmp_path: Path) -> None:
         (GOOD + 'person = "ben"\n', "unknown key; "),
     ],
 )
-def test_a_mistake_is_told_in_a_sentence_without_the_value(
-    tmp_path: Path, text: str, sentence: str
-) -> None:
+def test_a_mistake_is_reported_without_the_value(tmp_path: Path, text: str, sentence: str) -> None:
     environ = write(tmp_path, text)
     with pytest.raises(SettingsError) as raised:
         load(environ)

@@ -194,7 +194,7 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
     ],
 )
-def test_what_is_wrong_in_the_file_is_said_in_a_sentence(
+def test_an_error_in_the_file_is_one_sentence(
     tmp_path: Path, toml: str | bytes, sentence: str
 ) -> None:
     assert sentence in complaint(tmp_path, toml)
@@ -213,7 +213,7 @@ def test_what_is_wrong_in_the_file_is_said_in_a_sentence(
         ("DISCORD_GATEWAY_URL", "http://x", "must be an address that starts with ws://"),
     ],
 )
-def test_what_is_wrong_in_the_environment_is_said_in_a_sentence(
+def test_an_error_in_the_environment_is_one_sentence(
     tmp_path: Path, variable: str, text: str, sentence: str
 ) -> None:
     said = complaint(tmp_path, **{variable: text})
@@ -338,7 +338,7 @@ def test_the_home_is_named_by_argument_then_variable_then_the_user(tmp_path: Pat
     assert load({"TALARIA_HOME": "here"}).home == Path.cwd() / "here"
 
 
-def test_a_home_that_is_a_file_and_a_config_that_is_a_folder_are_told(tmp_path: Path) -> None:
+def test_a_file_as_home_and_a_folder_as_config_are_reported(tmp_path: Path) -> None:
     tmp_path.joinpath("file").touch()
     with pytest.raises(SettingsError, match=r"is a file; TALARIA_HOME has to name a folder\."):
         load({}, home=tmp_path / "file")
@@ -374,7 +374,7 @@ def test_settings_are_frozen(tmp_path: Path) -> None:
         settings.turns.at_once = 1  # type: ignore[misc]
 
 
-def test_transcription_needs_what_it_is_done_with(tmp_path: Path) -> None:
+def test_transcription_needs_its_settings(tmp_path: Path) -> None:
     server = '[media]\ntranscription = "openai"'
     assert complaint(tmp_path, server) == (
         "media.transcription is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."

@@ -14,7 +14,7 @@ def read(home: Path, toml: str) -> tuple[Rule, ...]:
     return load({}, home=home).tools.rules
 
 
-def test_rules_keep_their_order_and_what_is_left_out_fits_everything(tmp_path: Path) -> None:
+def test_rules_keep_their_order_and_omitted_fields_match_everything(tmp_path: Path) -> None:
     toml = (
         '[[tools.rules]]\neffect = "deny"\ntool = "terminal"\npattern = "git push *"\n'
         '[[tools.rules]]\neffect = "allow"\nperson = "telegram:12"\n'

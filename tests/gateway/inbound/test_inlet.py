@@ -76,14 +76,14 @@ async def test_a_mark_never_goes_back(rig: Rig) -> None:
     assert await inlet.marks() == {"x": "002"}
 
 
-async def test_what_has_no_position_moves_no_mark(rig: Rig) -> None:
+async def test_an_event_without_a_position_moves_no_read_position(rig: Rig) -> None:
     inlet = rig.inlet()
     await inlet.take([event("a", channel="x"), event("b")])
     assert await inlet.marks() == {}
     assert rig.taken == ["a", "b"]
 
 
-async def test_an_event_that_comes_again_is_not_told_of_and_still_moves_the_mark(
+async def test_a_repeated_event_only_moves_the_read_position(
     rig: Rig,
 ) -> None:
     inlet = rig.inlet()
@@ -118,7 +118,7 @@ async def test_a_closed_gateway_takes_nothing(rig: Rig) -> None:
     assert await rig.stored() == []
 
 
-async def test_what_is_stored_is_worked_on_though_its_platform_waits_no_longer(rig: Rig) -> None:
+async def test_a_stored_event_is_handled_after_its_platform_gave_up(rig: Rig) -> None:
     """A second delivery would be passed over as known, and nobody would ever look at it."""
     go = asyncio.Event()
     loop = asyncio.get_running_loop()

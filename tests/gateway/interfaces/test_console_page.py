@@ -72,7 +72,7 @@ def test_buttons_are_shown_with_their_styles_and_their_labels_are_only_text() ->
     assert shown["wrote"] == [{"type": "got", "key": "k1/message"}]
 
 
-def test_a_pressed_button_presses_once_and_all_are_gone_with_the_outcome() -> None:
+def test_a_button_presses_once_and_the_outcome_removes_all() -> None:
     *_, pressed, again, over = run(
         *START,
         hears("Sure?", "Allow", "Don't"),
@@ -117,7 +117,7 @@ def test_a_press_is_repeated_until_it_is_stored() -> None:
     assert opened["wrote"] == last["wrote"] == [hello, *pressed["wrote"]]
 
 
-def test_what_is_stored_is_not_repeated() -> None:
+def test_stored_lines_are_not_repeated() -> None:
     *_, opened = run(
         *START,
         hears("Sure?", "Allow"),
@@ -159,7 +159,7 @@ def test_a_new_tab_shows_the_history_in_the_order_of_its_times() -> None:
     ]
 
 
-def test_what_is_said_elsewhere_appears_once_and_in_its_place() -> None:
+def test_messages_from_elsewhere_appear_once_and_in_order() -> None:
     elsewhere = {"type": "said", "id": "m2", "text": "from another tab", "files": []}
     *_, shown = run(
         *START,
@@ -189,7 +189,7 @@ def test_a_status_line_is_an_aside_that_goes_away_and_is_not_kept() -> None:
     assert again["wrote"] == [{"type": "got", "key": "s1/2"}]
 
 
-def test_what_was_passing_when_the_line_broke_is_forgotten() -> None:
+def test_transient_indicators_end_with_the_connection() -> None:
     *_, said, _, opened = run(
         *START,
         hears("Half an ans", live=True),

@@ -91,7 +91,7 @@ async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
     await asyncio.gather(*lives, return_exceptions=True)
 
 
-async def test_what_a_terminal_shows_has_nothing_in_it_that_the_terminal_would_obey(
+async def test_shown_text_has_no_terminal_control_codes(
     wire: Wire,
 ) -> None:
     await wire.adapter.send(ASKED)
@@ -111,7 +111,7 @@ async def test_a_press_is_repeated_until_the_gateway_has_stored_it(wire: Wire) -
     assert (found.message_id, found.key) == (asked, "b:1")
 
 
-async def test_what_is_taken_away_is_told_and_confirmed(wire: Wire) -> None:
+async def test_a_deletion_is_shown_and_acknowledged(wire: Wire) -> None:
     status = replace(ASKED, text="Searching…", buttons=(), is_live=True, is_silent=True)
     message_id = await wire.adapter.send(status)
     await wire.adapter.delete(HERE, message_id)

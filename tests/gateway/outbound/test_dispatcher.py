@@ -111,7 +111,7 @@ async def test_messages_of_a_chat_arrive_in_the_order_they_were_queued(database:
 
 
 @pytest.mark.parametrize("error", [Unreachable("down"), RateLimited("slow", retry_after=0.01)])
-async def test_what_surely_did_not_arrive_is_sent_again(
+async def test_an_undelivered_message_is_sent_again(
     database: Database, error: AdapterError
 ) -> None:
     chat = FakeChat()
@@ -147,7 +147,7 @@ async def test_an_unsure_message_that_is_not_there_is_sent(database: Database) -
     assert [shown.text for shown in chat.shown] == ["hello"]
 
 
-async def test_while_nobody_can_look_an_unsure_message_waits(database: Database) -> None:
+async def test_a_message_with_unknown_delivery_waits_for_the_platform(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)
     for _ in range(3):
@@ -160,7 +160,7 @@ async def test_while_nobody_can_look_an_unsure_message_waits(database: Database)
     assert len(chat.looked) == 4
 
 
-async def test_what_can_never_be_found_out_is_sent_once_more_at_last_and_says_so(
+async def test_a_message_that_cannot_be_reconciled_is_repeated_with_a_note(
     database: Database,
 ) -> None:
     chat = FakeChat()
@@ -188,7 +188,7 @@ async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Dat
     assert chat.known == [["1"]]
 
 
-async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: Database) -> None:
+async def test_a_refused_message_is_set_aside_with_a_notice(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Rejected("It is too strange."))
     async with delivering(database, chat) as dispatcher:
@@ -199,7 +199,7 @@ async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: D
         assert (await until_state(database, row, "dead")).reason == "It is too strange."
 
 
-async def test_a_chat_that_is_gone_is_retired_without_a_word(database: Database) -> None:
+async def test_an_unreachable_chat_gets_no_notice(database: Database) -> None:
     chat = FakeChat()
     chat.plan(ChatGone("blocked"))
     async with delivering(database, chat) as dispatcher:
@@ -212,7 +212,7 @@ async def test_a_chat_that_is_gone_is_retired_without_a_word(database: Database)
     assert [shown.text for shown in chat.shown] == ["elsewhere"]
 
 
-async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: Database) -> None:
+async def test_a_rate_limit_of_one_chat_delays_no_other(database: Database) -> None:
     chat = FakeChat()
     chat.plan(RateLimited("slow", retry_after=600))
     async with delivering(database, chat) as dispatcher:
@@ -229,7 +229,7 @@ async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: D
         assert [shown.text for shown in chat.shown] == ["free"]
 
 
-async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
+async def test_a_reconnected_person_gets_waiting_messages_at_once(
     database: Database,
 ) -> None:
     chat = FakeChat()
@@ -263,7 +263,7 @@ async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
         assert (await state(database, doubtful)).state == "unsure"
 
 
-async def test_what_an_earlier_process_was_sending_is_looked_for_first(database: Database) -> None:
+async def test_messages_of_an_earlier_process_are_reconciled_first(database: Database) -> None:
     chat = FakeChat()
     row = await enqueue(database, "hello")
     await database.write("sending", lambda c: outbox.mark_sending(c, outbox_id=row.id))
@@ -324,7 +324,7 @@ async def test_a_live_message_grows_and_ends_as_the_answer(database: Database) -
     ]
 
 
-async def test_an_opening_whose_answer_was_lost_becomes_the_answer_all_the_same(
+async def test_a_live_message_without_a_response_becomes_the_answer(
     database: Database,
 ) -> None:
     chat = FakeChat()
@@ -423,7 +423,7 @@ def _row_of(live: LiveMessage) -> OutboxRow:
     return live.row
 
 
-async def test_what_is_queued_while_a_line_is_held_waits_for_what_it_is_held_for(
+async def test_messages_behind_a_reserved_slot_wait_for_it(
     database: Database,
 ) -> None:
     chat = FakeChat()

@@ -174,7 +174,7 @@ async def test_words_that_change_during_an_edit_are_shown_in_the_end(database: D
     assert shown_in(chat) == [("One.", [])]
 
 
-async def test_what_was_set_aside_stays_so_with_its_last_words(database: Database) -> None:
+async def test_a_failed_edit_stays_failed_with_its_last_text(database: Database) -> None:
     chat = FakeChat(gone={"1"})
     async with delivering(database, chat) as dispatcher:
         row = await pose(database)
@@ -219,7 +219,7 @@ async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_ou
     assert chat.shown == []
 
 
-async def test_other_words_whose_message_was_deleted_are_sent_anew(database: Database) -> None:
+async def test_changed_text_of_a_deleted_message_is_sent_again(database: Database) -> None:
     chat = FakeChat()
     async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "The settings")
@@ -231,7 +231,7 @@ async def test_other_words_whose_message_was_deleted_are_sent_anew(database: Dat
     assert [shown.text for shown in chat.shown] == ["The new settings"]
 
 
-async def test_a_restart_shows_the_last_words_of_what_was_on_its_way(database: Database) -> None:
+async def test_a_restart_shows_the_last_text_of_an_edit_in_flight(database: Database) -> None:
     chat = FakeChat()
     row = await pose(database)
     await database.write("begun", lambda c: outbox.mark_sending(c, outbox_id=row.id))
@@ -243,7 +243,7 @@ async def test_a_restart_shows_the_last_words_of_what_was_on_its_way(database: D
     assert [shown.texts for shown in chat.shown] == [["Which?", "One."]]
 
 
-async def test_a_chat_that_is_gone_is_called_once_and_what_comes_later_dies_at_once(
+async def test_an_unreachable_chat_is_tried_once_and_later_messages_fail(
     database: Database,
 ) -> None:
     chat = FakeChat()
@@ -266,7 +266,7 @@ async def test_a_chat_that_is_gone_is_called_once_and_what_comes_later_dies_at_o
     assert [shown.text for shown in chat.shown] == ["after"]
 
 
-async def test_a_status_line_in_a_chat_that_is_gone_leaves_nothing_to_retry(
+async def test_a_status_line_in_an_unreachable_chat_leaves_nothing_to_retry(
     database: Database,
 ) -> None:
     chat = FakeChat()

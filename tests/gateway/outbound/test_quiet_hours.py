@@ -18,7 +18,7 @@ def at(text: str) -> int:
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def test_who_has_set_none_has_none() -> None:
+def test_quiet_hours_are_off_by_default() -> None:
     assert not is_quiet(ANN, "UTC", at("2026-07-01T03:00"))
 
 

@@ -82,7 +82,7 @@ async def test_courtesy_has_no_room_while_messages_wait() -> None:
     waiting.cancel()
 
 
-async def test_what_nobody_waits_for_lets_answers_go_first() -> None:
+async def test_messages_without_a_waiting_person_let_answers_go_first() -> None:
     rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=50))
     for number in range(52):  # a second's worth may go at once
         await rate_limiter.wait(chat(f"chat {number}"))

@@ -84,7 +84,7 @@ async def test_nobody_is_known_by_default(meet: Callable[..., Identity]) -> None
     assert await meet().identify("telegram", sender()) is None
 
 
-async def test_who_is_on_the_list_enters_and_stays_the_same_person(
+async def test_an_account_on_the_allowlist_keeps_its_person(
     meet: Callable[..., Identity],
 ) -> None:
     identity = meet("telegram:5")
@@ -97,13 +97,15 @@ async def test_who_is_on_the_list_enters_and_stays_the_same_person(
     assert await identity.identify("discord", sender("5")) is None
 
 
-async def test_who_leaves_the_list_is_a_stranger_again(meet: Callable[..., Identity]) -> None:
+async def test_an_account_removed_from_the_allowlist_is_a_stranger(
+    meet: Callable[..., Identity],
+) -> None:
     ana = await meet("telegram:5").identify("telegram", sender())
     assert await meet().identify("telegram", sender()) is None
     assert await meet("telegram:5").identify("telegram", sender()) == ana
 
 
-async def test_who_brought_a_code_stays_whatever_the_list_says(
+async def test_an_account_approved_by_code_stays_without_the_allowlist(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     listed = meet("telegram:5")
@@ -189,7 +191,7 @@ async def test_guessing_is_stopped_even_for_the_right_code(
     assert OWNED in await claim(identity, code, "6")
 
 
-async def test_what_is_done_with_codes_is_written_down(
+async def test_the_use_of_codes_is_audited(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet()
@@ -215,7 +217,7 @@ async def test_a_restart_forgets_no_wrong_code(
     assert OWNED in await claim(meet(), code, "6")
 
 
-async def test_who_guesses_hears_nothing_at_all_for_a_while(
+async def test_guessing_codes_causes_silence_for_a_while(
     meet: Callable[..., Identity], time: Time
 ) -> None:
     identity = meet()
@@ -226,7 +228,7 @@ async def test_who_guesses_hears_nothing_at_all_for_a_while(
     assert await identity.handle_stranger("telegram", message(), InboxId(3))
 
 
-async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled_all_the_same(
+async def test_a_code_shown_in_a_room_is_revoked_even_by_an_ignored_account(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet()
@@ -238,7 +240,7 @@ async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled
     assert await claim(identity, code, "6") == general.CODE_INVALID()
 
 
-async def test_an_account_of_a_person_conversations_as_long_as_one_of_theirs_is_let_in_by_itself(
+async def test_linked_accounts_have_access_while_one_is_allowed(
     meet: Callable[..., Identity], database: Database
 ) -> None:
     ana = await meet("telegram:5").identify("telegram", sender())
@@ -249,7 +251,7 @@ async def test_an_account_of_a_person_conversations_as_long_as_one_of_theirs_is_
     assert await meet().identify("discord", sender("7")) is None
 
 
-async def test_who_is_read_while_people_change_is_not_remembered(
+async def test_a_person_read_during_a_change_is_not_cached(
     meet: Callable[..., Identity], database: Database
 ) -> None:
     identity = meet("telegram:5")
@@ -262,7 +264,7 @@ async def test_who_is_read_while_people_change_is_not_remembered(
     assert not identity.is_known("telegram", sender())
 
 
-async def test_who_guessed_may_try_again_after_the_pause(
+async def test_guessing_is_allowed_again_after_the_pause(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet()
@@ -312,7 +314,7 @@ async def test_a_member_with_a_conversation_of_their_own_keeps_it_when_they_clai
     assert (await identity.identify("console", sender("local"))) == console
 
 
-async def test_a_stranger_is_told_once_an_hour_how_to_be_let_in(
+async def test_a_stranger_gets_the_instructions_once_an_hour(
     meet: Callable[..., Identity], time: Time
 ) -> None:
     identity = meet()

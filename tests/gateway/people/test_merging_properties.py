@@ -243,7 +243,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 @pytest.mark.parametrize(
     ("seed", "undoes"), [*((seed, True) for seed in (*range(8), 21, 129)), (107, False)]
 )
-def test_whatever_is_joined_and_split_each_account_keeps_what_it_began(
+def test_accounts_keep_what_they_began_through_any_linking(
     connection: sqlite3.Connection, tmp_path: Path, seed: int, undoes: bool
 ) -> None:
     deployment = Deployment(connection, tmp_path / "memories", seed)

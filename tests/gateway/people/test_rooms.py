@@ -95,7 +95,7 @@ async def test_a_direct_message_belongs_to_its_person_and_to_no_room(
     assert dialogue.room_id_of is None
 
 
-async def test_in_a_room_with_others_everyone_has_a_conversation_of_their_own(
+async def test_everyone_in_a_room_has_their_own_conversation(
     deployment: Deployment,
 ) -> None:
     mine, his = await deployment.place(deployment.ann), await deployment.place(deployment.bob)
@@ -109,7 +109,7 @@ async def test_in_a_room_with_others_everyone_has_a_conversation_of_their_own(
     assert (thread.key, thread.room_id_of) == (f"room:fake:den:7:{deployment.ann.id}", room.id)
 
 
-async def test_a_shared_room_has_one_conversation_that_is_its_own(deployment: Deployment) -> None:
+async def test_a_shared_room_has_its_own_conversation(deployment: Deployment) -> None:
     await deployment.set("room")
     mine, his = await deployment.place(deployment.ann), await deployment.place(deployment.bob)
     room = await deployment.find()
@@ -141,7 +141,7 @@ async def test_off_asks_for_silence(deployment: Deployment) -> None:
     assert not (await deployment.place(address=DIRECT)).is_off
 
 
-async def test_a_number_alone_continues_nothing(deployment: Deployment) -> None:
+async def test_a_member_count_alone_continues_nothing(deployment: Deployment) -> None:
     deployment.chat.people = 1
     for person in (deployment.ann, deployment.bob):
         assert not (await deployment.place(person)).is_direct
@@ -220,7 +220,7 @@ async def test_a_mode_is_read_afresh_once_it_was_forgotten(deployment: Deploymen
     assert (await deployment.place()).is_off
 
 
-async def test_a_room_learns_its_new_title_and_keeps_it_where_none_is_told(
+async def test_a_rooms_title_is_updated_and_kept_if_omitted(
     deployment: Deployment,
 ) -> None:
     await deployment.place(title=None)

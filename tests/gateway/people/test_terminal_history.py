@@ -7,7 +7,7 @@ from prompt_toolkit.history import FileHistory
 from gateway.people.data_forget import forget_history
 
 
-def test_an_entry_with_the_words_is_gone_and_all_others_stay(tmp_path: Path) -> None:
+def test_an_entry_with_the_words_is_deleted_and_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "chat_history"
     history = FileHistory(str(path))
     for line in ("hello", "my bluefish\nswims # far", "# no head", "goodbye"):

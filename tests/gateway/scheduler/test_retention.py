@@ -140,7 +140,7 @@ async def test_an_answer_that_is_in_the_transcript_is_kept_twice_for_a_day(old: 
     assert await old.sweep() == {}
 
 
-async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_again(
+async def test_unreferenced_files_are_deleted_until_sent_again(
     old: Old,
 ) -> None:
     def work(connection: Connection) -> None:

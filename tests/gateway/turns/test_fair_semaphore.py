@@ -47,7 +47,7 @@ async def test_no_more_than_the_limit_are_inside() -> None:
             channel.set()
 
 
-async def test_one_persons_crowd_does_not_fill_the_gateway() -> None:
+async def test_one_person_cannot_use_every_slot() -> None:
     yard = Yard(FairSemaphore(at_once=3, per_person=2))
     async with asyncio.TaskGroup() as group:
         for _ in range(5):
@@ -63,7 +63,7 @@ async def test_one_persons_crowd_does_not_fill_the_gateway() -> None:
             channel.set()
 
 
-async def test_who_waits_is_let_in_round_robin_by_person() -> None:
+async def test_waiters_get_slots_round_robin_by_person() -> None:
     yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         for person in (ANA, ANA, ANA, BEN, CYD):
@@ -75,7 +75,7 @@ async def test_who_waits_is_let_in_round_robin_by_person() -> None:
     assert yard.order == [ANA, ANA, BEN, CYD, ANA]
 
 
-async def test_who_gives_up_waiting_leaves_the_place_to_the_next() -> None:
+async def test_a_cancelled_waiter_leaves_its_slot_to_the_next() -> None:
     yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         group.create_task(yard.visit(ANA))
@@ -92,7 +92,7 @@ async def test_who_gives_up_waiting_leaves_the_place_to_the_next() -> None:
         yard.channels[-1].set()
 
 
-async def test_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
+async def test_a_waiter_cancelled_on_admission_returns_its_slot() -> None:
     yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         group.create_task(yard.visit(ANA))
@@ -108,7 +108,7 @@ async def test_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
         yard.channels[-1].set()
 
 
-async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
+async def test_a_cancelled_waiter_is_skipped() -> None:
     yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         group.create_task(yard.visit(ANA))
@@ -123,7 +123,7 @@ async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
         yard.channels[-1].set()
 
 
-async def test_who_waits_for_something_else_lets_another_in_and_comes_back_later() -> None:
+async def test_a_turn_can_release_its_slot_while_it_waits() -> None:
     gate = FairSemaphore(at_once=1, per_person=1)
     paused, order = asyncio.Event(), []
 
@@ -147,7 +147,7 @@ async def test_who_waits_for_something_else_lets_another_in_and_comes_back_later
     assert order == [ANA]
 
 
-async def test_who_is_cancelled_outside_gives_no_place_back_twice() -> None:
+async def test_a_turn_cancelled_without_its_slot_returns_it_once() -> None:
     gate = FairSemaphore(at_once=1, per_person=1)
     paused = asyncio.Event()
 
