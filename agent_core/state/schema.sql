@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 30;
+PRAGMA user_version = 31;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -692,3 +692,15 @@ CREATE INDEX approvals_of_session ON approvals (session_id) WHERE session_id IS 
 CREATE UNIQUE INDEX approvals_of_person
     ON approvals (person_id, scope, subject, COALESCE(session_id, 0), holds_tainted)
     WHERE scope <> 'once';
+
+-- The tokens with which a person's other programs act for them; only a hash of each is kept.
+CREATE TABLE api_tokens (
+    id           INTEGER PRIMARY KEY,
+    person_id    INTEGER NOT NULL REFERENCES people (id),
+    name         TEXT NOT NULL,
+    scope        TEXT NOT NULL CHECK (scope IN ('mcp')),
+    secret_hash  TEXT NOT NULL UNIQUE,
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER
+);
+CREATE INDEX api_tokens_by_person ON api_tokens (person_id);

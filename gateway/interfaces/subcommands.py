@@ -23,6 +23,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "agents": "List named agents, and check their files",
     "secrets": "List the secrets that tools use by name",
     "mcp": "Add MCP servers, test them, and accept their tools",
+    "tokens": "Make, list and revoke tokens for people's other programs",
     "memory": "Show and undo changes to memory",
     "logins": "Show and end the logins of browsers to the console page",
     "backup": "Back up the database, even while it is in use",

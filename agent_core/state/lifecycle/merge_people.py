@@ -8,6 +8,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
+from agent_core.state.people import api_tokens
 from agent_core.state.search import search
 
 Rename = Callable[[str], str]
@@ -50,6 +51,7 @@ def merge(
     move_tasks(connection, kept=kept, absorbed=absorbed)
     move_questions(connection, kept=kept, absorbed=absorbed)
     approvals.move(connection, kept=kept, absorbed=absorbed)
+    api_tokens.move(connection, kept=kept, absorbed=absorbed)
     job_owners.move_all(connection, kept=kept, absorbed=absorbed)
     move_accounts(connection, kept=kept, absorbed=absorbed)
     mark_absorbed(connection, kept=kept, absorbed=absorbed)
@@ -209,8 +211,8 @@ def move_accounts(connection: Connection, *, kept: PersonId, absorbed: PersonId)
 def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
     """Point a merged person, and everyone merged into them before, to `kept`.
 
-    Rights do not move: linking with an owner needs an owner. Settings that `kept` lacks do. A tool
-    that either has switched off stays off.
+    Rights do not move: linking with an owner needs an owner. Settings that `kept` lacks do, and so
+    does the named agent that answers. A tool that either has switched off stays off.
     """
     connection.execute(
         "UPDATE people SET joined_to = :kept WHERE id = :absorbed OR joined_to = :absorbed",
@@ -222,6 +224,11 @@ def mark_absorbed(connection: Connection, *, kept: PersonId, absorbed: PersonId)
             f" WHERE other.id = :absorbed) WHERE id = :kept AND {setting} IS NULL",
             {"kept": kept, "absorbed": absorbed},
         )
+    connection.execute(
+        "UPDATE people SET agent = (SELECT other.agent FROM people AS other"
+        " WHERE other.id = :absorbed) WHERE id = :kept AND agent = ''",
+        {"kept": kept, "absorbed": absorbed},
+    )
     connection.execute(
         "UPDATE people SET tools_off = TRIM(tools_off || ' ' || (SELECT other.tools_off"
         " FROM people AS other WHERE other.id = :absorbed)) WHERE id = :kept",

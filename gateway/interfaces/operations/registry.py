@@ -13,6 +13,7 @@ from gateway.interfaces.operations.mcp import MCP_OPERATIONS
 from gateway.interfaces.operations.memory import MEMORY_OPERATIONS
 from gateway.interfaces.operations.people import PEOPLE_OPERATIONS
 from gateway.interfaces.operations.skills import SKILL_OPERATIONS
+from gateway.interfaces.operations.tokens import TOKEN_OPERATIONS
 from gateway.interfaces.operations.turns import TURN_OPERATIONS
 
 
@@ -39,5 +40,6 @@ OPERATIONS: Mapping[str, Operation] = {
     **SKILL_OPERATIONS,
     **MCP_OPERATIONS,
     **APPROVAL_OPERATIONS,
+    **TOKEN_OPERATIONS,
 }
 """By the names of the control socket."""

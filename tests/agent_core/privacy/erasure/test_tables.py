@@ -49,7 +49,7 @@ HANDLED = {
         "steps",
         "tasks",
     ),
-    *("room_presence", "strangers", "approvals"),
+    *("room_presence", "strangers", "approvals", "api_tokens"),
     *("turn_files", "turns", "usage"),
 }
 

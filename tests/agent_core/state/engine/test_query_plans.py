@@ -88,6 +88,7 @@ from agent_core.state.memory.shares import Share
 from agent_core.state.people import (
     account_links,
     agent_bindings,
+    api_tokens,
     audit,
     browser_logins,
     delivery_targets,
@@ -184,6 +185,7 @@ ROOMS = (
     questions,
     redact,
     retention,
+    api_tokens,
     browser_logins,
     unreachable_chats,
     rooms,

@@ -1,0 +1,98 @@
+"""Queries over the tokens with which a person's other programs act for them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+
+TokenScope = Literal["mcp"]
+_PRECISION = 3_600_000
+"""Milliseconds between two writes of the last use of a token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiToken:
+    """A token of one person. The secret itself is stored nowhere; times are milliseconds UTC."""
+
+    id: int
+    person_id: PersonId
+    name: str
+    scope: TokenScope
+    created_at: int
+    last_used_at: int | None
+
+
+_COLUMNS = "id, person_id, name, scope, created_at, last_used_at"
+
+
+def insert(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    name: str,
+    scope: TokenScope,
+    secret_hash: str,
+    now: int,
+) -> ApiToken:
+    """Store a token by the hash of its secret."""
+    row = connection.execute(
+        "INSERT INTO api_tokens (person_id, name, scope, secret_hash, created_at)"
+        f" VALUES (:person_id, :name, :scope, :secret_hash, :now) RETURNING {_COLUMNS}",
+        {
+            "person_id": person_id,
+            "name": name,
+            "scope": scope,
+            "secret_hash": secret_hash,
+            "now": now,
+        },
+    ).fetchone()
+    return _token(row)
+
+
+def find(connection: Connection, *, secret_hash: str, scope: TokenScope) -> ApiToken | None:
+    """Return the token with this scope, by the hash of its secret."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM api_tokens WHERE secret_hash = :secret_hash AND scope = :scope",
+        {"secret_hash": secret_hash, "scope": scope},
+    ).fetchone()
+    return _token(row) if row else None
+
+
+def note_use(connection: Connection, *, token: ApiToken, now: int) -> None:
+    """Note that a token was used, to the hour."""
+    connection.execute(
+        "UPDATE api_tokens SET last_used_at = :now WHERE id = :id AND person_id = :person_id"
+        " AND (last_used_at IS NULL OR last_used_at < :before)",
+        {"id": token.id, "person_id": token.person_id, "now": now, "before": now - _PRECISION},
+    )
+
+
+def list_of(connection: Connection, *, person_id: PersonId) -> list[ApiToken]:
+    """List a person's tokens, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM api_tokens WHERE person_id = :person_id ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_token(row) for row in rows]
+
+
+def delete(connection: Connection, *, person_id: PersonId, token_id: int) -> str:
+    """Delete a token of a person; return its name, "" if there is none."""
+    row = connection.execute(
+        "DELETE FROM api_tokens WHERE id = :id AND person_id = :person_id RETURNING name",
+        {"id": token_id, "person_id": person_id},
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def move(connection: Connection, *, kept: PersonId, absorbed: PersonId) -> None:
+    """Move a person's tokens to the person they were merged into."""
+    connection.execute(
+        "UPDATE api_tokens SET person_id = :kept WHERE person_id = :absorbed",
+        {"kept": kept, "absorbed": absorbed},
+    )
+
+
+def _token(row: tuple[object, ...]) -> ApiToken:
+    return ApiToken(**dict(zip(_COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]

@@ -1,0 +1,69 @@
+"""The verbs of `talaria tokens`."""
+
+import argparse
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from gateway.config import load
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the verbs."""
+    parser.examples = ("talaria tokens create laptop --person ada", "talaria tokens list")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    create = verbs.add_parser(
+        "create",
+        help="make a token with which a program acts for a person",
+        examples=["talaria tokens create laptop --person ada"],
+    )
+    create.add_argument("name", metavar="NAME", help="where you use it, such as laptop")
+    create.add_argument(
+        "--person",
+        metavar="SLUG",
+        required=True,
+        help="folder name of the person it acts for, from `talaria people list`",
+    )
+    verbs.add_parser(
+        "list", help="list the tokens, without their secrets", examples=["talaria tokens list"]
+    )
+    revoke = verbs.add_parser(
+        "revoke", help="end a token at once", examples=["talaria tokens revoke 2"]
+    )
+    revoke.add_argument(
+        "number", metavar="NUMBER", type=_read_number, help="from `talaria tokens list`"
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the verb in the running gateway or on its database, and print the result."""
+    home = load(environ).home
+    if arguments.verb == "create":
+        made = perform(home, "tokens.create", {"name": arguments.name, "person": arguments.person})
+        print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
+        print(f"  {made['secret']}\n")
+        print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")
+    elif arguments.verb == "revoke":
+        done = perform(home, "tokens.revoke", {"number": arguments.number})
+        print(f"Revoked: {done['name']} of {done['folder']}.")
+    else:
+        listed = perform(home, "tokens.list", {})["tokens"]
+        print("\n".join(map(_describe, listed)) or "There are no tokens.")
+    return 0
+
+
+def _describe(one: Mapping[str, str | int | None]) -> str:
+    used = f"last used {_day(one['used_at'])}" if one["used_at"] else "never used"
+    made = f"made {_day(one['created_at'])}"
+    return f"{one['number']:>4}  {one['folder']}: {one['name']} ({one['scope']}, {made}, {used})"
+
+
+def _day(moment: str | int | None) -> str:
+    return f"{datetime.fromtimestamp(int(moment or 0) / 1000, UTC).astimezone():%Y-%m-%d}"
+
+
+def _read_number(text: str) -> int:
+    if text.isdecimal() and len(text) < 16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not the number of a token")
