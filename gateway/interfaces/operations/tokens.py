@@ -39,7 +39,9 @@ async def create(context: OperationContext, asked: Answer) -> Answer:
         person = _find(connection, slug)
         known = api_tokens.list_of(connection, person_id=person.id)
         if any(one.name.casefold() == name.casefold() for one in known):
-            raise Declined(f"{slug} has a token {name} already; choose another name or revoke it.")
+            raise Declined(
+                f"There is a token {name} of {slug} already; choose another name or revoke it."
+            )
         _record(connection, person, "token.create", name, now)
         return api_tokens.insert(
             connection,

@@ -47,7 +47,8 @@ async def test_a_command_is_stored_and_then_deferred_ephemerally(
         used = await api.commands(ANNA, "goal", channel=channel, options={"text": "tidy up"})
         heard = await hears(adapter, inlet)
         assert (heard.text, heard.address) == ("/goal tidy up", room(channel))
-        assert answered == [0, 0]
+        assert set(answered) == {0}
+        assert len(answered) >= 2
         await until(lambda: bool(api.interaction(used).answers))
         (answer,) = api.interaction(used).answers
         assert (answer.type, answer.flags & EPHEMERAL, answer.content) == (5, EPHEMERAL, None)

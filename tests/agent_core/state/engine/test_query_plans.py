@@ -99,6 +99,7 @@ from agent_core.state.people import (
     tool_switches,
 )
 from agent_core.state.people.account_links import OtherSide
+from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Preferences
 from agent_core.state.queues import (
@@ -293,6 +294,10 @@ VALUES: dict[str, Any] = {
     ),
     "approval_id": ApprovalId(1),
     "digest": "d",
+    "token": ApiToken(
+        id=1, person_id=PersonId(1), name="n", scope="mcp", created_at=1, last_used_at=None
+    ),
+    "token_id": 1,
     "process": NewProcess(
         conversation_id=ConversationId(1), turn_id=TurnId(1), workspace="ana", wants_note=True
     ),
