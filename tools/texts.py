@@ -26,6 +26,7 @@ MOST_SUMMARY = 50
 """Characters of a command's summary; Telegram shows about this many on a phone."""
 TRANSLATIONS = [tag for tag in LANGUAGES if tag != "en"]
 SAMPLES: dict[str, object] = {
+    "prompt": "review",
     "fields": "`City` and `Nights`",
     "host": "`pay.example.org`",
     "message": "`Where do you want to go?`",

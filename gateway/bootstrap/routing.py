@@ -7,6 +7,7 @@ from agent_core.tools.mcp import McpServers
 from gateway.attachments import make_reader
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core
+from gateway.commands import McpCommands
 from gateway.inbound import InboundRouter, RouterDeps
 from gateway.jobs import EventJobs
 from gateway.outbound import Questions
@@ -121,5 +122,6 @@ def _make_deps(
         stale_messages=core.stale_messages,
         zone_of=core.zone_of,
         hear=event_jobs.hear,
+        find_prompt=McpCommands(data.mcp).find_prompt,
         wake_jobs=core.wakeup.set,
     )

@@ -23,7 +23,7 @@ from agent_core.state.queues import dead_letters
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.conversion import Place, QueuedMessage
+from gateway.conversion import Place
 from gateway.outbound import stand_for
 from gateway.people import LOCAL_PLATFORM, is_out_of_reach
 from gateway.texts import general, memory, people
@@ -174,7 +174,7 @@ class ConversationCommands:
             return Reply(text=general.describe_queue(waiting))
         is_news = self._lanes.is_running(call.conversation.id) and not call.is_repeat
         text = general.QUEUED() if is_news else ""
-        return Reply(text=text, pending=_make_pending(call, call.argument))
+        return Reply(text=text, pending=call.as_message(call.argument))
 
     async def _steer(self, call: Call) -> Reply:
         """Pass a message to the running turn; without one, it starts a turn as any message."""
@@ -182,7 +182,7 @@ class ConversationCommands:
             return Reply(text=usage_texts.STEER_USAGE())
         conversation_id = call.conversation.id
         is_steer = self._lanes.may_steer(conversation_id, call.person)
-        pending = replace(_make_pending(call, call.argument), starts_own_turn=False, is_steer=True)
+        pending = replace(call.as_message(call.argument), starts_own_turn=False, is_steer=True)
         is_waiting = self._lanes.is_running(conversation_id) and not is_steer
         text = general.QUEUED() if is_waiting else usage_texts.STEERED() if is_steer else ""
         return Reply(text="" if call.is_repeat else text, pending=pending)
@@ -217,7 +217,7 @@ class ConversationCommands:
             return aside
 
         aside = await self._database.write("conversations.aside", work)
-        pending = _make_pending(call, call.argument)
+        pending = call.as_message(call.argument)
         return Reply(pending=replace(pending, conversation=aside, note=_ASIDE_NOTE))
 
     async def _retry(self, call: Call) -> Reply:
@@ -247,7 +247,7 @@ class ConversationCommands:
             return Reply(text=general.RETRY_RUNNING())
         if not words:
             return Reply(text=general.RETRY_NOTHING())
-        return Reply(pending=_make_pending(call, words))
+        return Reply(pending=call.as_message(words))
 
     async def _here(self, call: Call) -> Reply:
         if not self._lanes.may_stop(call.conversation.id, call.person):
@@ -383,18 +383,4 @@ def _outline(connection: Connection, call: Call, session: NumberedSession) -> Se
         last_at=session.last_at,
         messages=messages.count_spoken(connection, session_id=session.id, person_id=owner),
         is_open=session.is_open,
-    )
-
-
-def _make_pending(call: Call, text: str) -> QueuedMessage:
-    """Return a command's text as a message that waits for the running turn to end."""
-    return QueuedMessage(
-        inbox_ids=(call.inbox_id,),
-        platform=call.platform,
-        message=replace(call.message, text=text),
-        person=call.person,
-        conversation=call.conversation,
-        room_id=call.room.id if call.room else None,
-        starts_own_turn=True,
-        is_repeat=call.is_repeat,
     )

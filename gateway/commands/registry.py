@@ -1,7 +1,7 @@
 """The contract of slash commands: what a handler receives, and what it returns."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
@@ -42,6 +42,19 @@ class Call:
     def call_key(self) -> str:
         """The ledger's key for this call: a change with a known key is not made twice."""
         return f"inbox:{self.inbox_id}"
+
+    def as_message(self, text: str) -> QueuedMessage:
+        """Return a text as a message of the caller that waits for the running turn to end."""
+        return QueuedMessage(
+            inbox_ids=(self.inbox_id,),
+            platform=self.platform,
+            message=replace(self.message, text=text),
+            person=self.person,
+            conversation=self.conversation,
+            room_id=self.room.id if self.room else None,
+            starts_own_turn=True,
+            is_repeat=self.is_repeat,
+        )
 
 
 Effect = Callable[[Connection], tuple[str, Sequence[OutboxRow]]]

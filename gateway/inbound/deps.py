@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
+from gateway.commands import SlashCommand
 from gateway.concurrency import Signal
 from gateway.conversion import QueuedMessage
 from gateway.outbound import Questions
@@ -32,5 +33,7 @@ class RouterDeps:
     """Returns the IANA time zone of a person."""
     hear: Callable[[QueuedMessage], Awaitable[None]]
     """Starts the jobs that wait for a message. Raises `StoreError`."""
+    find_prompt: Callable[[str], SlashCommand | None]
+    """Returns the command of a prompt that an MCP server offers."""
     wake_jobs: Callable[[], None]
     """Called after a write that may make a job due earlier."""

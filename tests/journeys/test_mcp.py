@@ -11,7 +11,7 @@ from gateway.config import add_mcp_server
 from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.integration.processes import Done, talaria
-from tests.journeys.stage import Stage, call, calls, results
+from tests.journeys.stage import Stage, call, calls, heard, results
 
 pytestmark = [
     pytest.mark.process,
@@ -84,6 +84,10 @@ async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         while "python: connected" not in await harness.ask(ANNA, "/mcp"):
             await asyncio.sleep(0.1)
+        assert "/python__review" in await harness.ask(ANNA, "/mcp")
+        stage.plan("I'll look at it.")
+        assert await harness.ask(ANNA, "/python__review x = 1") == "I'll look at it."
+        assert "Follow the prompt review of the MCP server python" in heard(stage.turns[0])[-1]
         use = {"name": "python__book", "arguments": {}}
         stage.plan(calls({"type": "tool_use", "name": "use_tool", "input": use}), "It is booked.")
         anna = stage.account("telegram", ANNA)
@@ -103,7 +107,7 @@ async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:
         await harness.asks(anna, "Keep Yes")
         await harness.press(anna, "No")
         await harness.sees(ANNA, "It is booked.")
-    assert results(stage.turns[1]) == ["accept Trip(city='Oslo', nights=3, is_quiet=False)"]
+    assert results(stage.turns[2]) == ["accept Trip(city='Oslo', nights=3, is_quiet=False)"]
 
 
 def asks_for_nights(stage: Stage) -> int:

@@ -19,6 +19,7 @@ from agent_core.tools.mcp.forms import Field, Form, FormAnswer, PageLink, Value
 from agent_core.tools.mcp.hub import McpServers, Notify, ServerReport
 from agent_core.tools.mcp.listing import combine, name_tool
 from agent_core.tools.mcp.loading import load_sessions
+from agent_core.tools.mcp.offers import name_command
 from agent_core.tools.mcp.pins import (
     Judged,
     Pins,
@@ -62,6 +63,7 @@ __all__ = [
     "judge",
     "list_digests",
     "load_sessions",
+    "name_command",
     "name_tool",
     "read_pins",
 ]

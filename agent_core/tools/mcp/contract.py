@@ -77,10 +77,15 @@ class ForeignTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The tools that the owner's filters let through. `left_out` counts those beyond the limit."""
+    """The tools that the owner's filters let through. `left_out` counts those beyond the limit.
+
+    `offers` are what the server has besides; `prompts` are the names of its prompts.
+    """
 
     tools: tuple[ForeignTool, ...] = ()
     left_out: int = 0
+    offers: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +110,11 @@ class McpSession(Protocol):
         self, tool: str, arguments: Mapping[str, object], running: RunningCall
     ) -> CallOutcome:
         """Call a tool. Raises `McpUnavailable` if there is no answer."""
+
+    async def get(
+        self, kind: str, name: str, values: Mapping[str, str], running: RunningCall
+    ) -> CallOutcome:
+        """Get a resource or a prompt; list them without a name. Raises `McpUnavailable`."""
 
     async def wait_closed(self) -> str:
         """Wait until the connection is lost; return the reason, which ends a sentence."""

@@ -21,6 +21,7 @@ from agent_core.tools.mcp.contract import (
     Surroundings,
 )
 from agent_core.tools.mcp.loading import load_sessions
+from agent_core.tools.mcp.offers import list_offers, name_command
 from agent_core.tools.mcp.pins import (
     Judged,
     accept_tools,
@@ -112,10 +113,21 @@ class McpServers:
             return [(one, tool) for one in chosen for tool in _list_usable(connection, one)]
 
         found = await self._database.read(look) if open_to else []
-        return [
+        tools: list[Tool] = [
             self._tools.setdefault((one, tool.digest), McpTool(one, tool, self.asker))
             for one, tool in found
         ]
+        # Nothing is read from a server of which no owner has accepted anything.
+        accepted = dict.fromkeys(one for one, _ in found)
+        return [*tools, *(tool for one in accepted for tool in list_offers(one, self.asker))]
+
+    def find_prompt(self, command: str) -> tuple[str, str] | None:
+        """Return the server and the prompt of a command such as `web__review`, if there is one."""
+        for server, connection in self._connections.items():
+            for prompt in connection.listing.prompts:
+                if name_command(server, prompt) == command:
+                    return server, prompt
+        return None
 
     async def report(self) -> list[ServerReport]:
         """Describe every server, by name."""

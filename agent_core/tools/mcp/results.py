@@ -1,9 +1,10 @@
 """Turn what a server's tool returns into text for the model."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
-from mcp import types
+from mcp import Client, MCPError, types
 
 from agent_core.tools.mcp.contract import CallOutcome
 from agent_core.tools.untrusted_text import flatten, strip_controls
@@ -11,7 +12,7 @@ from agent_core.tools.untrusted_text import flatten, strip_controls
 _MOST = 400_000
 """Characters of a result that are looked at; the toolbox keeps fewer of them."""
 _LINK = 300
-_EMPTY = "The tool returned nothing."
+_EMPTY, _NOTHING = "The tool returned nothing.", "There is nothing."
 
 
 def read_result(result: types.CallToolResult) -> CallOutcome:
@@ -20,6 +21,50 @@ def read_result(result: types.CallToolResult) -> CallOutcome:
     if not any(parts) and result.structured_content is not None:
         parts = [json.dumps(result.structured_content, ensure_ascii=False)]
     return CallOutcome(text=strip_controls(_join(parts)) or _EMPTY, is_error=result.is_error)
+
+
+async def get_offer(client: Client, kind: str, name: str, values: Mapping[str, str]) -> str:
+    """Get a resource or a prompt as text, or the list of them. Raises what the SDK raises."""
+    if kind == "resource":
+        return _clean(await _read_resource(client, name) if name else await _list(client))
+    if name:
+        prompt = await client.get_prompt(name, dict(values))
+        return _clean([f"{one.role}: {_describe(one.content)}" for one in prompt.messages])
+    page = await client.list_prompts()
+    return _clean(
+        [
+            f"{one.name}({', '.join(word.name for word in one.arguments or ())}):"
+            f" {flatten(one.description or '', _LINK)}"
+            for one in page.prompts
+        ]
+    )
+
+
+async def _read_resource(client: Client, uri: str) -> list[str]:
+    found = await client.read_resource(uri)
+    return [
+        one.text
+        if isinstance(one, types.TextResourceContents)
+        else f"[{flatten(one.uri, _LINK)}, {len(one.blob) * 3 // 4:,} bytes, which is no text]"
+        for one in found.contents
+    ]
+
+
+async def _list(client: Client) -> list[str]:
+    """List the resources, and the patterns of further ones where the server has any."""
+    page = await client.list_resources()
+    lines = [f"{one.uri}: {flatten(one.title or one.name, _LINK)}" for one in page.resources]
+    with suppress(MCPError):
+        patterns = await client.list_resource_templates()
+        lines += [
+            f"{one.uri_template}: {flatten(one.title or one.name, _LINK)}"
+            for one in patterns.resource_templates
+        ]
+    return lines
+
+
+def _clean(parts: Iterable[str]) -> str:
+    return strip_controls(_join(parts)) or _NOTHING
 
 
 def _join(parts: Iterable[str]) -> str:

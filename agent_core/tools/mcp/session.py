@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
@@ -32,7 +33,7 @@ from agent_core.tools.mcp.contract import (
 )
 from agent_core.tools.mcp.forms import Form, FormRefused, PageLink, read_form, read_link
 from agent_core.tools.mcp.listing import RawTool, read_listing
-from agent_core.tools.mcp.results import read_result
+from agent_core.tools.mcp.results import get_offer, read_result
 from agent_core.tools.mcp.sign_in import decline_sign_in
 from agent_core.tools.mcp.transports.http import open_http
 from agent_core.tools.mcp.transports.oauth import ServerAuth
@@ -46,6 +47,7 @@ _LONGEST_CALL = 7200.0
 """Seconds after which the SDK gives a call up; `RunningCall` counts those of the server."""
 _MOST_PAGES = 50
 _SHOWN = 300
+_PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _log = logging.getLogger(__name__)
 _LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT)
 
@@ -117,10 +119,9 @@ class ClientSession:
         """Ask for the tools, page by page, until there are more than enough."""
         raw: list[RawTool] = []
         cursor: str | None = None
-        if self._client.server_capabilities.tools is None:
-            return Listing()
+        has_tools = self._client.server_capabilities.tools is not None
         try:
-            for _ in range(_MOST_PAGES):
+            for _ in range(_MOST_PAGES if has_tools else 0):
                 page = await self._client.list_tools(cursor=cursor)
                 raw += map(_read_tool, page.tools)
                 cursor = page.next_cursor
@@ -128,7 +129,25 @@ class ClientSession:
                     break
         except (MCPError, ValidationError) as error:
             raise McpUnavailable(f"can't list its tools: {_shorten(error)}") from error
-        return read_listing(self._server, raw)
+        listing = read_listing(self._server, raw)
+        return replace(listing, offers=self._list_offers(), prompts=await self._list_prompts())
+
+    def _list_offers(self) -> tuple[str, ...]:
+        found = self._client.server_capabilities
+        has = {"resource": found.resources is not None, "prompt": found.prompts is not None}
+        return tuple(kind for kind, is_there in has.items() if is_there)
+
+    async def _list_prompts(self) -> tuple[str, ...]:
+        """Return the names of the prompts that can be commands; a server may lack a list."""
+        if self._client.server_capabilities.prompts is None:
+            return ()
+        try:
+            page = await self._client.list_prompts()
+        except (MCPError, ValidationError) as error:
+            _log.warning("MCP server %s: no prompts: %s", self._server.name, _shorten(error))
+            return ()
+        names = [one.name for one in page.prompts[:MOST_TOOLS]]
+        return tuple(name for name in names if _PROMPT_NAME.fullmatch(name))
 
     async def call(
         self, tool: str, arguments: Mapping[str, object], running: RunningCall
@@ -152,7 +171,25 @@ class ClientSession:
             return CallOutcome(text=_shorten(error), is_error=True)
         except ValidationError as error:
             raise McpUnavailable("gave an answer that is not MCP") from error
-        outcome = read_result(result)
+        return self._hide(read_result(result))
+
+    async def get(
+        self, kind: str, name: str, values: Mapping[str, str], running: RunningCall
+    ) -> CallOutcome:
+        """Get a resource or a prompt, or the list of them; an error is an outcome."""
+        try:
+            with self._calls.hold(running):
+                text = await get_offer(self._client, kind, name, values)
+        except MCPError as error:
+            if error.code in _LOST:
+                raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
+            return CallOutcome(text=_shorten(error), is_error=True)
+        except ValidationError as error:
+            raise McpUnavailable("gave an answer that is not MCP") from error
+        return self._hide(CallOutcome(text=text))
+
+    def _hide(self, outcome: CallOutcome) -> CallOutcome:
+        """Mask the tokens with which Talaria signed in."""
         if self._auth is None:
             return outcome
         return replace(outcome, text=self._auth.hide(outcome.text))

@@ -28,6 +28,7 @@ _SHOWN = 300
 
 _log = logging.getLogger(__name__)
 
+_Work = Callable[[McpSession, RunningCall], Awaitable[CallOutcome]]
 Listed = Callable[[McpServer, Listing], Awaitable[None]]
 """Called with every new list of tools. May raise `StoreError`."""
 
@@ -111,6 +112,23 @@ class McpConnection:
         self, tool: str, arguments: Mapping[str, object], hooks: CallHooks | None = None
     ) -> CallOutcome:
         """Call a tool. Returns in bounded time. Raises `McpUnavailable`."""
+
+        async def work(session: McpSession, running: RunningCall) -> CallOutcome:
+            return await session.call(tool, arguments, running)
+
+        return await self._run(work, hooks)
+
+    async def get(
+        self, kind: str, name: str, values: Mapping[str, str], hooks: CallHooks | None = None
+    ) -> CallOutcome:
+        """Get a resource or a prompt; see `McpSession`. Raises `McpUnavailable`."""
+
+        async def work(session: McpSession, running: RunningCall) -> CallOutcome:
+            return await session.get(kind, name, values, running)
+
+        return await self._run(work, hooks)
+
+    async def _run(self, work: _Work, hooks: CallHooks | None) -> CallOutcome:
         session, lost = self._session, self._lost
         if session is None or lost is None:
             reason = f": it {self.fault}" if self.fault else ""
@@ -119,7 +137,7 @@ class McpConnection:
             raise McpUnavailable(f"is busy with {_MOST_CALLS} calls")
         # The SDK is not waited for: a server that never reads could hold up even its cancellation.
         running = RunningCall(hooks or CallHooks(), self.server.seconds)
-        call = asyncio.create_task(self._call(session, tool, arguments, running))
+        call = asyncio.create_task(self._carry_out(work, session, running))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         try:
@@ -132,15 +150,11 @@ class McpConnection:
             raise McpUnavailable(f"was lost during the call; it {self.fault}".rstrip())
         raise McpUnavailable(f"gave no answer within {self.server.seconds:g} s")
 
-    async def _call(
-        self,
-        session: McpSession,
-        tool: str,
-        arguments: Mapping[str, object],
-        running: RunningCall,
+    async def _carry_out(
+        self, work: _Work, session: McpSession, running: RunningCall
     ) -> CallOutcome:
         try:
-            return await session.call(tool, arguments, running)
+            return await work(session, running)
         except McpUnavailable:
             raise
         except Exception as error:  # the SDK may raise anything on what a server sends

@@ -15,7 +15,7 @@ from agent_core.tools.results import bound, fail
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolSpec, make_source
 
-_PATIENCE = 7200.0
+PATIENCE = 7200.0
 """Seconds beyond the limit of a call, for its questions; the connection itself counts its time."""
 _MOST_SHOWN = 2000
 
@@ -50,7 +50,7 @@ class McpTool:
         self._tool = tool
         self._asker = asker
         self._mask = SecretMask(server.secrets)
-        self.declaration = Declaration(time_limit=server.seconds + _PATIENCE, is_untrusted=True)
+        self.declaration = Declaration(time_limit=server.seconds + PATIENCE, is_untrusted=True)
         self.spec = ToolSpec(
             name=name_tool(server.name, tool.name),
             description=tool.description or f"A tool of the server {server.name}.",

@@ -8,7 +8,7 @@ from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.mcp import McpServers, McpUnavailable, ServerReport
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.outbound import stand_for
 from gateway.texts import general
 from gateway.texts.tools import mcp as texts
@@ -23,6 +23,21 @@ class McpCommands:
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
         return {"mcp": self._mcp}
+
+    def find_prompt(self, name: str) -> SlashCommand | None:
+        """Return the command of a server's prompt, such as /web__review."""
+        found = self._servers.find_prompt(name)
+        if found is None:
+            return None
+        server, prompt = found
+
+        async def follow(call: Call) -> Reply:
+            if not call.conversation.is_private:
+                return Reply(text=texts.ONLY_DIRECT())
+            words = texts.FOLLOW_PROMPT(prompt=prompt, name=server, words=call.argument or "-")
+            return Reply(pending=call.as_message(words))
+
+        return SlashCommand(spec=CommandSpec(name=name, summary=prompt), run=follow)
 
     async def _mcp(self, call: Call) -> Reply:
         if not call.person.is_owner:

@@ -12,6 +12,7 @@ from agent_core.tools.mcp import (
     McpConnection,
     PageLink,
     ServerReport,
+    name_command,
 )
 
 ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")
@@ -21,6 +22,12 @@ ACCEPTED = Text("Accepted. I can use the tools of {name} now.")
 OUTDATED = Text("The tools of {name} have changed since. Look at them again.")
 RETRYING = Text("I'm connecting to {name} again.")
 USAGE = Text("Write /mcp, or /mcp with the name of a server.")
+ONLY_DIRECT = Text("Prompts of MCP servers work in our direct conversation only.")
+FOLLOW_PROMPT = Text(
+    "Follow the prompt {prompt} of the MCP server {name}: get it with `{name}__get_prompt`, and"
+    " give it these words: {words}"
+)
+_PROMPTS = Text("  Prompts: {names}")
 SIGN_IN = Text("Sign in")
 SIGNING_IN = Text("Thank you, I'm signing in at {name}. /mcp shows whether it worked.")
 NO_LINK = Text("No link waits for that address. /mcp login {name} gives a new one.")
@@ -155,7 +162,11 @@ def _describe_server(report: ServerReport) -> list[str]:
         (_LEFT_OUT, report.listing.left_out),
     )
     told = ", ".join(text(count) for text, count in counts if count)
-    return [_describe_state(connection), *([f"  {told}"] if told else [])]
+    lines = [_describe_state(connection), *([f"  {told}"] if told else [])]
+    name, prompts = connection.server.name, report.listing.prompts
+    if prompts:
+        lines.append(_PROMPTS(names=", ".join(f"/{name_command(name, one)}" for one in prompts)))
+    return lines
 
 
 def _describe_state(connection: McpConnection) -> str:

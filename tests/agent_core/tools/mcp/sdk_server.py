@@ -58,6 +58,23 @@ async def grow(context: Context) -> str:
     return "grown"
 
 
+@server.resource("note://{name}")
+def note(name: str) -> str:
+    """A note."""
+    return f"the note {name}"
+
+
+@server.resource("note://plan", title="The plan")
+def plan() -> str:
+    return "buy milk"
+
+
+@server.prompt()
+def review(code: str) -> str:
+    """Review some code."""
+    return f"Review this: {code}"
+
+
 class Trip(BaseModel):
     city: str = Field(title="City")
     nights: int = Field(default=2, title="Nights")

@@ -1,0 +1,102 @@
+"""What a server offers besides tools: resources to read, and prompts to follow."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from agent_core.errors import ToolArgumentError
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.mcp.contract import McpUnavailable
+from agent_core.tools.mcp.listing import name_tool
+from agent_core.tools.mcp.supervisor import McpConnection
+from agent_core.tools.mcp.tool import PATIENCE, FormAsker, make_hooks
+from agent_core.tools.policy import Action
+from agent_core.tools.results import bound, fail
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.transcript import ToolSpec, make_source
+
+Kind = Literal["resource", "prompt"]
+_NAMES: Mapping[Kind, str] = {"resource": "read_resource", "prompt": "get_prompt"}
+_DESCRIPTIONS: Mapping[Kind, str] = {
+    "resource": "Read a resource of the server {name}, such as a file or a record. Without `uri`,"
+    " list them.",
+    "prompt": "Get a prompt of the server {name}: instructions for a task that its person asked"
+    " for. Without `name`, list them.",
+}
+_TEXT = {"type": "string"}
+_SCHEMAS: Mapping[Kind, Mapping[str, object]] = {
+    "resource": {"uri": _TEXT},
+    "prompt": {"name": _TEXT, "arguments": {"type": "object", "additionalProperties": _TEXT}},
+}
+_MOST_SHOWN = 2000
+
+
+class OfferTool:
+    """Reads the resources of a server, or gets its prompts. Their words are the server's."""
+
+    effect: Effect = "read"
+
+    def __init__(self, connection: McpConnection, kind: Kind, asker: FormAsker | None) -> None:
+        server = connection.server
+        self._connection = connection
+        self._kind = kind
+        self._asker = asker
+        self._mask = SecretMask(server.secrets)
+        self.declaration = Declaration(time_limit=server.seconds + PATIENCE, is_untrusted=True)
+        self.spec = ToolSpec(
+            name=name_tool(server.name, _NAMES[kind]),
+            description=_DESCRIPTIONS[kind].format(name=server.name),
+            schema=json.dumps(
+                {
+                    "type": "object",
+                    "properties": _SCHEMAS[kind],
+                    "additionalProperties": False,
+                }
+            ),
+        )
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        """Nothing for a list; what is asked for may carry words to the server."""
+        if not arguments:
+            return ()
+        server = self._connection.server
+        shown = json.dumps(dict(arguments), ensure_ascii=False)[:_MOST_SHOWN]
+        target, place = f"{_NAMES[self._kind]} {shown}", f"mcp:{server.name}"
+        return (Action(kind="run", target=target, place=place, is_outward=not server.is_local),)
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Ask the server. Raises `ToolArgumentError`."""
+        server = self._connection.server
+        wanted = str(arguments.get("uri") or arguments.get("name") or "")
+        if arguments and not wanted:
+            raise ToolArgumentError("`name` is missing")
+        given = arguments.get("arguments")
+        values = {str(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
+        try:
+            outcome = await self._connection.get(
+                self._kind, wanted, values, make_hooks(server, context, self._asker)
+            )
+        except McpUnavailable as error:
+            return fail(f"The server {server.name} {error}.")
+        return ToolResult(
+            text=bound(self._mask.hide(outcome.text)),
+            is_error=outcome.is_error,
+            sources=(make_source("mcp", server.name),),
+        )
+
+
+def name_command(server: str, prompt: str) -> str:
+    """Return the command of a prompt; on chat apps, no dashes may be in it."""
+    return f"{server}__{prompt}".replace("-", "_").lower()
+
+
+def list_offers(connection: McpConnection, asker: FormAsker | None) -> list[OfferTool]:
+    """Return the tools for what a connected server offers, unless it has such tools itself."""
+    taken = {name_tool(connection.server.name, tool.name) for tool in connection.listing.tools}
+    kinds: tuple[Kind, ...] = ("resource", "prompt")
+    found = [
+        OfferTool(connection, kind, asker) for kind in kinds if kind in connection.listing.offers
+    ]
+    return [tool for tool in found if tool.spec.name not in taken]

@@ -1,0 +1,60 @@
+"""Resources and prompts of a server, which the model gets through tools."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from agent_core.tools.contract import Tool
+from tests.agent_core.tools.mcp.conftest import python_server
+from tests.agent_core.tools.mcp.test_hub import Open, Stage, make_context, stage
+
+__all__ = ["stage"]
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+async def find(on: Stage, name: str) -> Tool:
+    tools = {tool.spec.name: tool for tool in await on.servers.list_tools(on.owner)}
+    return tools[name]
+
+
+async def use(on: Stage, tool: str, /, **arguments: object) -> str:
+    result = await (await find(on, tool)).run(arguments, make_context(on.owner))
+    assert result.is_error or result.sources
+    return result.text
+
+
+async def test_resources_are_listed_and_read(stage: Open) -> None:
+    async with stage(python_server()) as on:
+        await on.ready("python")
+        assert await on.names(on.owner) == []
+        assert await on.accept("python")
+        listed = await use(on, "python__read_resource")
+        assert "note://plan: The plan" in listed
+        assert "note://{name}" in listed
+        assert await use(on, "python__read_resource", uri="note://plan") == "buy milk"
+        assert await use(on, "python__read_resource", uri="note://42") == "the note 42"
+        assert "unknown" in (await use(on, "python__read_resource", uri="no://such")).lower()
+
+
+async def test_what_is_asked_for_leaves_this_machine(stage: Open) -> None:
+    async with stage(replace(python_server(), is_local=False)) as on:
+        await on.ready("python")
+        assert await on.accept("python")
+        tool = await find(on, "python__read_resource")
+        context = make_context(on.owner)
+        assert tool.list_actions({}, context) == ()  # type: ignore[attr-defined]
+        (action,) = tool.list_actions({"uri": "note://x"}, context)  # type: ignore[attr-defined]
+        assert (action.place, action.is_outward) == ("mcp:python", True)
+        assert json.dumps({"uri": "note://x"}) in action.target
+
+
+async def test_prompts_are_listed_and_filled_in(stage: Open) -> None:
+    async with stage(python_server()) as on:
+        await on.ready("python")
+        assert await on.accept("python")
+        assert "review(code): Review some code." in await use(on, "python__get_prompt")
+        given = {"name": "review", "arguments": {"code": "x = 1"}}
+        assert await use(on, "python__get_prompt", **given) == "user: Review this: x = 1"
+        assert on.servers.find_prompt("python__review") == ("python", "review")
+        assert on.servers.find_prompt("python__nothing") is None
