@@ -10,7 +10,7 @@ from agent_core.tools.untrusted_text import flatten
 
 Value = str | int | float | bool
 FieldKind = Literal["text", "number", "integer", "choice"]
-MOST_FIELDS = 8
+MOST_FIELDS = 16
 _MOST_OPTIONS = 6
 _MESSAGE, _LABEL = 1000, 60
 _LONGEST_URL = 1000
@@ -87,11 +87,12 @@ def read_form(server: str, message: str, schema: Mapping[str, object]) -> Form:
     if len(properties) > MOST_FIELDS:
         raise FormRefused(f"The server asked for more than {MOST_FIELDS} values.")
     needed = required if isinstance(required, Sequence) else ()
-    fields = tuple(
+    found = [
         _read_field(str(name), prop, is_required=name in needed)
         for name, prop in properties.items()
         if isinstance(prop, Mapping)
-    )
+    ]
+    fields = tuple(one for one in found if one)
     said = flatten(message, _MESSAGE)
     told = (said, *(f"{one.name} {one.label}" for one in fields))
     if any(_SECRETS.search(text) for text in told):
@@ -112,7 +113,8 @@ def read_link(server: str, message: str, url: str) -> PageLink:
     return PageLink(server=server, message=flatten(message, _MESSAGE), url=url, host=host)
 
 
-def _read_field(name: str, prop: Mapping[str, object], *, is_required: bool) -> Field:
+def _read_field(name: str, prop: Mapping[str, object], *, is_required: bool) -> Field | None:
+    """Read a field; None for one that a chat can't fill in, and that may be left out."""
     title = prop.get("title") or prop.get("description") or name
     if prop.get("format") == "password":
         raise FormRefused("The server asked for a secret, and a chat is no place for one.")
@@ -127,6 +129,8 @@ def _read_field(name: str, prop: Mapping[str, object], *, is_required: bool) -> 
     elif prop.get("type") == "number":
         kind = "number"
     elif prop.get("type") != "string":
+        if not is_required:
+            return None
         raise FormRefused("The server asked for a kind of value that a chat can't give.")
     default = prop.get("default")
     return Field(

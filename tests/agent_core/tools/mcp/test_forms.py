@@ -57,6 +57,14 @@ def test_fields_are_read_by_their_kinds() -> None:
     assert [one.value for one in found["sure"].options] == [True, False]
 
 
+def test_what_a_chat_can_not_give_is_left_out_or_declined() -> None:
+    properties = {"name": TEXT, "tags": {"type": "array", "items": TEXT}}
+    form = read_form("web", "Hi", {"properties": properties, "required": ["name"]})
+    assert [one.name for one in form.fields] == ["name"]
+    with pytest.raises(FormRefused, match="a chat can't give"):
+        read_form("web", "Hi", {"properties": properties, "required": ["tags"]})
+
+
 @pytest.mark.process
 @pytest.mark.slow
 async def test_a_person_fills_in_a_form(open_server: Open) -> None:

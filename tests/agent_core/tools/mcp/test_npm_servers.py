@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution import find_bubblewrap
-from agent_core.tools.mcp import McpServer
+from agent_core.tools.mcp import (
+    CallHooks,
+    Form,
+    FormAnswer,
+    McpServer,
+    PageLink,
+    RunningCall,
+)
 from tests.agent_core.tools.mcp.conftest import Open, call
 
 FOLDER = Path(os.environ.get("MCP_TEST_NPM") or Path.home() / ".cache" / "talaria-mcp-npm")
@@ -47,6 +54,29 @@ async def test_everything(open_server: Open) -> None:
         assert "image/png" in picture.text
         wrong = await call(session, "get-sum", {"a": "one"})
         assert wrong.is_error
+
+
+async def test_everything_reports_asks_and_offers(open_server: Open) -> None:
+    notes: list[str] = []
+
+    async def ask(question: Form | PageLink, number: int) -> FormAnswer:
+        assert isinstance(question, Form)
+        assert "name" in {one.name for one in question.fields}
+        return FormAnswer(action="accept", content={"name": "Ada"})
+
+    hooks = CallHooks(note=notes.append, ask=ask)
+    async with open_server(npm_server("everything")) as session:
+        await call(session, "trigger-long-running-operation", {"duration": 0.1, "steps": 2}, hooks)
+        asked = await call(session, "trigger-elicitation-request", {}, hooks)
+        running = RunningCall(hooks, 20)
+        resources = await session.get("resource", "", {}, running)
+        uri = resources.text.split(": ")[0]
+        read = await session.get("resource", uri, {}, running)
+        prompt = await session.get("prompt", "args-prompt", {"city": "Oslo"}, running)
+    assert notes[-1] == "2/2"
+    assert "Ada" in asked.text
+    assert len(read.text) > 100
+    assert prompt.text == "user: What's weather in Oslo?"
 
 
 async def test_everything_gets_no_environment(
