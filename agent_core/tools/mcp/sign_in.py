@@ -7,7 +7,7 @@ from agent_core.tools.mcp.contract import McpUnavailable
 NEEDED = "needs an owner to sign in; `/mcp login NAME` in a chat gives a link"
 _PATIENCE = 900.0
 """Seconds between the link and the address."""
-_LINK_SECONDS = 30.0
+_LINK_SECONDS = 15.0
 
 
 class SignIn:

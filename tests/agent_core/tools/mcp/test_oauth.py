@@ -152,5 +152,31 @@ async def test_a_connection_waits_until_its_owner_has_signed_in(place: Surroundi
                 await task
 
 
+async def test_a_token_that_was_taken_back_ends_the_connection(place: Surroundings) -> None:
+    async with serve() as on:
+        async with open_session(make_server(on), place, nothing, sign_in):
+            pass
+        connection = McpConnection(
+            make_server(on),
+            place,
+            load_sessions,
+            listed=ignore,
+            timings=Timings(start=5, first_pause=60, longest_pause=60),
+        )
+        task = asyncio.create_task(connection.run())
+        try:
+            await wait_for(lambda: connection.state == "ready")
+            on.tokens.clear()
+            on.renewals.clear()
+            with pytest.raises(McpUnavailable):
+                await connection.call("whoami", {})
+            await wait_for(lambda: connection.state == "waiting")
+            assert "needs an owner to sign in" in connection.fault
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
 async def ignore(server: McpServer, listing: Listing) -> None:
     pass
