@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import httpx2
 
@@ -41,13 +42,15 @@ async def main(url: str) -> None:
     with TemporaryDirectory() as folder:
         surroundings = Surroundings(folder=Path(folder), tokens=Path(folder))
         async with open_session(server, surroundings, lambda: None, sign_in) as session:
-            await use(session)
+            await use(session, given.get("toolCalls", []))
 
 
-async def use(session: McpSession) -> None:
+async def use(session: McpSession, calls: list[dict[str, Any]]) -> None:
     for tool in (await session.list_tools()).tools:
         running = RunningCall(CallHooks(ask=accept), 30)
-        await session.call(tool.name, ARGUMENTS.get(tool.name, {}), running)
+        planned = [one["arguments"] for one in calls if one["name"] == tool.name]
+        for arguments in planned or [ARGUMENTS.get(tool.name, {})]:
+            await session.call(tool.name, arguments, running)
 
 
 async def sign_in(link: str) -> str:
