@@ -11,10 +11,12 @@ Role = Literal["user", "assistant", "tool"]
 _GAP = "\n\n"
 """Stands between the parts of a message's text."""
 
-SourceKind = Literal["file", "picture", "quote", "forward", "fetched", "command", "mcp", "earlier"]
+SourceKind = Literal[
+    "file", "picture", "quote", "forward", "fetched", "command", "mcp", "client", "earlier"
+]
 """A file or a picture that a person sent, a message of somebody else that they quoted or passed
-on, text that a tool fetched, the output of a command, the answer of an MCP server, or an earlier
-answer that rests on any of these.
+on, text that a tool fetched, the output of a command, the answer of an MCP server, a call of
+another program of the person, or an earlier answer that rests on any of these.
 """
 UntrustedSource = NewType("UntrustedSource", str)
 """The source of words that no person of the conversation wrote: kind and name, such as

@@ -21,6 +21,7 @@ from agent_core.tools.contract import (
 )
 from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
 from agent_core.tools.delegation import DelegateTool, check_answer, read_tasks, strip_fence
+from agent_core.tools.gate import PROPOSED
 from agent_core.tools.policy import (
     USE_WITHIN,
     ActionKind,
@@ -78,6 +79,7 @@ __all__ = [
     "HOME",
     "NAMES",
     "PROMPT_TOOLS",
+    "PROPOSED",
     "RARE_TOOLS",
     "ROOM_SIGN",
     "SPOKEN_ANSWERS",

@@ -22,7 +22,7 @@ from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
 from gateway.bootstrap.routing import DataServices, make_router
 from gateway.bootstrap.scheduling import SchedulingDeps, list_deliveries, make_scheduling
-from gateway.bootstrap.toolboxes import build_toolboxes, make_mcp_servers
+from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
@@ -96,13 +96,12 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     notifier, dispatcher = _make_dispatcher(group, core)
     notices = Notices(core.database, dispatcher)
     outcomes = _make_outcomes(core, notifier, notices)
-    data = _make_data_services(core, dispatcher)
     handles = TurnHandles()
-    user_prompts = _make_user_prompts(core, dispatcher, data.questions, handles)
-    toolboxes = build_toolboxes(core, data.mcp, user_prompts, dispatcher)
+    data = _make_data_services(core, dispatcher, handles)
+    toolboxes = build_toolboxes(core, data.mcp, data.user_prompts, dispatcher)
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
-    lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
+    lanes = _make_lanes(group, core, TurnRunner(turn_deps), data.user_prompts, handles)
     event_jobs = _make_event_jobs(core, dispatcher, outcomes)
     router = make_router(group, core, lanes, turn_deps, data, event_jobs)
     core.rooms.closed.connect(lambda closed: dispatcher.enqueue(closed.rows))
@@ -137,11 +136,12 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         lanes=lanes,
         dispatcher=dispatcher,
         questions=data.questions,
-        user_prompts=user_prompts,
+        user_prompts=data.user_prompts,
         exports=data.exports,
         data_requests=data.data_requests,
         scheduling=make_scheduling(scheduling),
         event_jobs=event_jobs,
+        client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
         background=[
             *_list_background(core, notices, data, toolboxes),
             *list_deliveries(core, lanes, notifier),
@@ -195,15 +195,38 @@ def _list_background(
     ]
 
 
-def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> DataServices:
+def _make_data_services(
+    core: Core, dispatcher: OutboxDispatcher, handles: TurnHandles
+) -> DataServices:
     database, memory, now = core.database, core.memory.store, core.now
     home, removed = core.settings.home, partial(core.data_removed.emit, None)
     forgetting = DataForget(database, memory, home, now=now)
     request_queue = RequestQueue()
     merging = AccountMerging(memory)
     confirmations = DataConfirmations(request_queue, home)
+    questions = Questions(
+        database=database,
+        dispatcher=dispatcher,
+        zone=core.zone,
+        now=now,
+        answerers={
+            **merging.answerers(),
+            **confirmations.answerers(),
+            **make_call_answerers(),
+            **make_proposal_answerers(),
+            **make_consent_answerers(),
+        },
+    )
+    user_prompts = UserPrompts(
+        database=database,
+        dispatcher=dispatcher,
+        questions=questions,
+        handles=handles,
+        now=now,
+        patience=core.extensions.timings.answer_patience,
+    )
     return DataServices(
-        mcp=make_mcp_servers(core, Notices(database, dispatcher)),
+        mcp=make_mcp_servers(core, Notices(database, dispatcher), user_prompts),
         exports=DataExport(database, home, adapters=core.platforms.adapters, now=now),
         forgetting=forgetting,
         data_requests=DataRequests(
@@ -215,32 +238,8 @@ def _make_data_services(core: Core, dispatcher: OutboxDispatcher) -> DataService
             now=now,
         ),
         merging=merging,
-        questions=Questions(
-            database=database,
-            dispatcher=dispatcher,
-            zone=core.zone,
-            now=now,
-            answerers={
-                **merging.answerers(),
-                **confirmations.answerers(),
-                **make_call_answerers(),
-                **make_proposal_answerers(),
-                **make_consent_answerers(),
-            },
-        ),
-    )
-
-
-def _make_user_prompts(
-    core: Core, dispatcher: OutboxDispatcher, questions: Questions, handles: TurnHandles
-) -> UserPrompts:
-    return UserPrompts(
-        database=core.database,
-        dispatcher=dispatcher,
         questions=questions,
-        handles=handles,
-        now=core.now,
-        patience=core.extensions.timings.answer_patience,
+        user_prompts=user_prompts,
     )
 
 

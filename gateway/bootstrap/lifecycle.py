@@ -18,7 +18,7 @@ from gateway.inbound import InboundRouter
 from gateway.jobs import EventJobs
 from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import LOCAL_PLATFORM, DataExport, DataRequests, Identity
-from gateway.turns import Lanes, UserPrompts
+from gateway.turns import ClientCalls, Lanes, UserPrompts
 
 _POLL = 0.02
 
@@ -42,6 +42,7 @@ class Gateway:
     data_requests: DataRequests
     scheduling: Scheduling
     event_jobs: EventJobs
+    client_calls: ClientCalls
     background: Sequence[Callable[[], Coroutine[object, object, None]]]
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None

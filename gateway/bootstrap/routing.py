@@ -21,20 +21,19 @@ from gateway.people import (
     Onboarding,
     RoomConsent,
 )
-from gateway.turns import AttachmentStage, Lanes, TurnDeps
+from gateway.turns import AttachmentStage, Lanes, TurnDeps, UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataServices:
-    """The services of a person's own data and accounts, the questions they ask, and the MCP
-    servers that owners add.
-    """
+    """The services of a person's own data and accounts, what asks people, and the MCP servers."""
 
     exports: DataExport
     forgetting: DataForget
     data_requests: DataRequests
     merging: AccountMerging
     questions: Questions
+    user_prompts: UserPrompts
     mcp: McpServers
 
 

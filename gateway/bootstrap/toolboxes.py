@@ -47,10 +47,10 @@ from gateway.bootstrap.scheduling import make_calendars, make_digest_options
 from gateway.config import MCP_CONFIG, Settings, locate_mcp_programs, read_mcp_servers
 from gateway.errors import SettingsError, StartError, suggest
 from gateway.jobs import ChatMessenger, make_rules, name_places
-from gateway.outbound import OutboxDispatcher, make_rescheduler
+from gateway.outbound import OutboxDispatcher, Questions, make_rescheduler
 from gateway.people import Notices
 from gateway.texts.tools.mcp import describe_waiting
-from gateway.turns import ServerForms, UserPrompts
+from gateway.turns import ClientCalls, ClientDeps, ServerForms, UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,6 @@ def build_toolboxes(
     core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
 ) -> Toolboxes:
     """Build the toolboxes. Raises `StartError` if a plug-in's tool has the name of another."""
-    mcp.asker = ServerForms(prompts)
     deps, sources = make_tool_deps(core, prompts, dispatcher), list_sources(core.settings, mcp)
     try:
         return make_toolboxes(deps, core.extensions.tools, sources)
@@ -90,6 +89,25 @@ def build_toolboxes(
         raise StartError(
             f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
         ) from error
+
+
+def make_client_calls(
+    core: Core, dispatcher: OutboxDispatcher, questions: Questions, toolboxes: Toolboxes
+) -> ClientCalls:
+    """Make what runs the calls of people's other programs."""
+    return ClientCalls(
+        ClientDeps(
+            database=core.database,
+            memory=core.memory,
+            toolboxes=toolboxes,
+            questions=questions,
+            dispatcher=dispatcher,
+            platforms=core.platforms.adapters.keys(),
+            is_admitted=core.identity.is_admitted,
+            load_ids=core.sessions.id_allocator,
+            now=core.now,
+        )
+    )
 
 
 def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDispatcher) -> ToolDeps:
@@ -247,7 +265,7 @@ def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
     return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
 
 
-def make_mcp_servers(core: Core, notices: Notices) -> McpServers:
+def make_mcp_servers(core: Core, notices: Notices, prompts: UserPrompts) -> McpServers:
     """Return the servers of `mcp.toml`; nothing is connected yet."""
     home, environ = core.settings.home, core.settings.environ
     seen: list[object] = []
@@ -270,4 +288,6 @@ def make_mcp_servers(core: Core, notices: Notices) -> McpServers:
         return partial(notices.dispatcher.enqueue, rows)
 
     surroundings = locate_mcp_programs(home, environ)
-    return McpServers(core.database, surroundings, read=read, notify=notify)
+    return McpServers(
+        core.database, surroundings, read=read, notify=notify, asker=ServerForms(prompts)
+    )

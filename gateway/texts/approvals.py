@@ -59,6 +59,7 @@ _NAMED = {
     "fetched": Text("text from {name}"),
     "command": Text("the output of {name}"),
     "mcp": Text("text from the server {name}"),
+    "client": Text("a call of your program {name}"),
 }
 _PICTURE = Text("a picture")
 _EARLIER = Text("an earlier answer that rests on other people's words")

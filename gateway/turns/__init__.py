@@ -2,6 +2,7 @@
 
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.call_approvals import make_call_answerers
+from gateway.turns.client_calls import READ_ONLY, Client, ClientCalls, ClientDeps
 from gateway.turns.crash_backoff import CRASH_WAIT
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import START_DELAY, TurnHandles
@@ -21,10 +22,14 @@ __all__ = [
     "ANSWER_PATIENCE",
     "CRASH_WAIT",
     "PROPOSAL_TASK",
+    "READ_ONLY",
     "SPEECH_TASK",
     "START_DELAY",
     "AcceptedProposals",
     "AttachmentStage",
+    "Client",
+    "ClientCalls",
+    "ClientDeps",
     "LaneDeps",
     "Lanes",
     "PresenterTimings",

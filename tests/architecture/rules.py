@@ -25,14 +25,14 @@ BULKHEADS = {
     "agent_core/state/engine/connection.py": "one transaction's error goes to its own caller",
 }
 """The only modules that may catch whatever comes, and why; each is told in the decisions."""
-SDK_ROOMS = {
-    "telegram": "adapters/telegram/",
-    "discord": "adapters/discord/",
-    "slack_sdk": "adapters/slack/",
-    "anthropic": "agent_core/models/anthropic/",
-    "openai": "agent_core/models/openai/",
-    "honcho": "agent_core/memory/external/honcho/",
-    "mcp": "agent_core/tools/mcp/",
+SDK_FOLDERS: dict[str, tuple[str, ...]] = {
+    "telegram": ("adapters/telegram/",),
+    "discord": ("adapters/discord/",),
+    "slack_sdk": ("adapters/slack/",),
+    "anthropic": ("agent_core/models/anthropic/",),
+    "openai": ("agent_core/models/openai/",),
+    "honcho": ("agent_core/memory/external/honcho/",),
+    "mcp": ("agent_core/tools/mcp/", "gateway/interfaces/mcp_server/"),
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -126,11 +126,12 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only four modules load by name; others may read package data or look for a package."""
+    """Only five modules load by name; others may read package data or look for a package."""
     loaders = (
         "agent_core/schedule/almanac.py",
         "agent_core/tools/mcp/loading.py",
         "gateway/bootstrap/plugins.py",
+        "gateway/interfaces/mcp_server/loading.py",
         "gateway/interfaces/subcommands.py",
     )
     if not module.is_product or module.path in loaders:
@@ -147,11 +148,11 @@ def check_importlib(module: Module) -> Iterator[str]:
 
 
 def check_sdks(module: Module) -> Iterator[str]:
-    """An SDK is spoken to in its plug's folder alone."""
+    """An SDK is imported in its own folders only."""
     for line, name in _imports(module):
-        room = SDK_ROOMS.get(name.split(".")[0])
-        if module.is_product and room and not module.path.startswith(room):
-            yield f"{module.path}:{line} imports {name}, which belongs into {room}"
+        folders = SDK_FOLDERS.get(name.split(".")[0])
+        if module.is_product and folders and not module.path.startswith(folders):
+            yield f"{module.path}:{line} imports {name}, which belongs into {' or '.join(folders)}"
 
 
 RULES: tuple[Rule, ...] = (

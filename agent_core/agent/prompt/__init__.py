@@ -1,5 +1,6 @@
 """The system prompt of a conversation, and the facts in front of each message."""
 
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import SPOKEN, FactInputs, QuotedMessage, compose_facts
 from agent_core.agent.prompt.persona import SOUL_LIMIT, ensure_soul
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
@@ -11,6 +12,7 @@ __all__ = [
     "FrozenPrompt",
     "PromptCache",
     "PromptConfig",
+    "PromptContext",
     "QuotedMessage",
     "compose_facts",
     "ensure_soul",

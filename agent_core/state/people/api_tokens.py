@@ -22,6 +22,10 @@ class ApiToken:
     created_at: int
     last_used_at: int | None
 
+    def is_use_due(self, now: int) -> bool:
+        """Return whether a use at a moment is worth a write: one in an hour is."""
+        return self.last_used_at is None or self.last_used_at < now - _PRECISION
+
 
 _COLUMNS = "id, person_id, name, scope, created_at, last_used_at"
 
@@ -60,11 +64,10 @@ def find(connection: Connection, *, secret_hash: str, scope: TokenScope) -> ApiT
 
 
 def note_use(connection: Connection, *, token: ApiToken, now: int) -> None:
-    """Note that a token was used, to the hour."""
+    """Note when a token was used; see `ApiToken.is_use_due`."""
     connection.execute(
-        "UPDATE api_tokens SET last_used_at = :now WHERE id = :id AND person_id = :person_id"
-        " AND (last_used_at IS NULL OR last_used_at < :before)",
-        {"id": token.id, "person_id": token.person_id, "now": now, "before": now - _PRECISION},
+        "UPDATE api_tokens SET last_used_at = :now WHERE id = :id AND person_id = :person_id",
+        {"id": token.id, "person_id": token.person_id, "now": now},
     )
 
 

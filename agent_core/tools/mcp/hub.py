@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
@@ -17,7 +17,6 @@ from agent_core.tools.mcp.contract import (
     Listing,
     McpServer,
     McpUnavailable,
-    OpenSession,
     Surroundings,
 )
 from agent_core.tools.mcp.loading import load_sessions
@@ -72,22 +71,21 @@ class McpServers:
         read: ReadServers,
         notify: Notify,
         timings: Timings | None = None,
-        load: Callable[[], Awaitable[OpenSession]] = load_sessions,
+        asker: FormAsker | None = None,
     ) -> None:
+        """`asker` asks people what servers want to know; without it, that is declined."""
         self._database = database
         self._surroundings = surroundings
         self._read = read
         self._notify = notify
         self._timings = timings or Timings()
-        self._load = load
         self._connections: dict[str, McpConnection] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._running: set[asyncio.Task[None]] = set()
         """The tasks of all servers, with those that are still ending."""
         self._tools: dict[tuple[McpConnection, str], McpTool] = {}
         self._shown: dict[tuple[str, str], dict[str, str]] = {}
-        self.asker: FormAsker | None = None
-        """Asks people what servers want to know; without it, their questions are declined."""
+        self._asker = asker
         self.fault = ""
         """What is wrong with the configuration; the servers stay as they were."""
 
@@ -114,12 +112,12 @@ class McpServers:
 
         found = await self._database.read(look) if open_to else []
         tools: list[Tool] = [
-            self._tools.setdefault((one, tool.digest), McpTool(one, tool, self.asker))
+            self._tools.setdefault((one, tool.digest), McpTool(one, tool, self._asker))
             for one, tool in found
         ]
         # Nothing is read from a server of which no owner has accepted anything.
         accepted = dict.fromkeys(one for one, _ in found)
-        return [*tools, *(tool for one in accepted for tool in list_offers(one, self.asker))]
+        return [*tools, *(tool for one in accepted for tool in list_offers(one, self._asker))]
 
     def find_prompt(self, command: str) -> tuple[str, str] | None:
         """Return the server and the prompt of a command such as `web__review`, if there is one."""
@@ -217,7 +215,7 @@ class McpServers:
 
     def _start(self, server: McpServer) -> None:
         connection = McpConnection(
-            server, self._surroundings, self._load, listed=self._note, timings=self._timings
+            server, self._surroundings, load_sessions, listed=self._note, timings=self._timings
         )
         self._connections[server.name] = connection
         task = self._tasks[server.name] = asyncio.create_task(connection.run())

@@ -28,6 +28,8 @@ from gateway.config import (
     remove_mcp_server,
 )
 from gateway.errors import Mistaken, StartError, suggest
+from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
+from gateway.interfaces.operations.client import NoGateway
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
 
@@ -68,6 +70,14 @@ def configure(parser: Parser) -> None:
     )
     for one in (accept, remove):
         one.add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")
+    serve = verbs.add_parser(
+        "serve",
+        help="be an MCP server on standard streams, for Claude Code, Cursor and others",
+        examples=["talaria mcp serve --person ada"],
+    )
+    serve.add_argument(
+        "--person", metavar="SLUG", required=True, help="whom the other program acts for"
+    )
     for one in (add, accept):
         one.add_argument("--yes", action="store_true", help="accept the tools without asking")
 
@@ -114,6 +124,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             return _add(settings, arguments)
         case "remove":
             return _remove(settings, arguments.name)
+        case "serve":
+            return _serve(settings, arguments.person)
         case verb:
             server = _find(settings, arguments.name)
             return _show(
@@ -134,6 +146,16 @@ def _list(settings: Settings) -> int:
     if not servers:
         print("There are no MCP servers. `talaria mcp add` adds one.")
     return _FAILED if any(server.fault for server in servers) else 0
+
+
+def _serve(settings: Settings, person: str) -> int:
+    if not is_installed():
+        raise StartError(MISSING)
+    try:
+        asyncio.run(load_stdio()(settings.home, person))
+    except NoGateway as error:
+        raise StartError(f"{error} Start one with `talaria run`.") from error
+    return 0
 
 
 def _add(settings: Settings, arguments: argparse.Namespace) -> int:

@@ -20,6 +20,8 @@ OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""
 HOOKS = "/hooks/"
 """Paths below it hold a secret of their own, and may come from any host."""
+MCP_PATH = "/mcp"
+"""It has tokens of its own, and may be reached by any name of this machine."""
 LOGOUT_PATH = "/logout"
 
 _FOREIGN = (
@@ -94,10 +96,10 @@ def make_guard(gate: Gate, logins: Logins) -> Middleware:
         headers = request.headers
         if request.path.startswith(HOOKS):
             return await handler(request)
-        is_ours = gate.knows_host(headers.getall("Host", ())) and gate.knows_origin(
-            headers.getall("Origin", ())
-        )
-        if not is_ours:
+        knows_origin = gate.knows_origin(headers.getall("Origin", ()))
+        if request.path == MCP_PATH and knows_origin:
+            return await handler(request)
+        if not (knows_origin and gate.knows_host(headers.getall("Host", ()))):
             return _refuse(HTTPStatus.FORBIDDEN, _FOREIGN)
         if request.path in OPEN_PATHS:
             return await handler(request)

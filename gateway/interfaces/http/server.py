@@ -20,9 +20,10 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.http.connections import BoundedSite
-from gateway.interfaces.http.gate import HOOKS, Gate, load_token, make_guard
+from gateway.interfaces.http.gate import HOOKS, MCP_PATH, Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.logins import Logins
+from gateway.interfaces.http.mcp_route import McpRoute, call_local, list_local
 from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.http.webhooks import GATEWAY, receive
 from gateway.interfaces.operations.contract import OperationContext, scheduling_context
@@ -203,6 +204,8 @@ async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
     application = _make_application(gateway)
     application.router.add_get("/quiet", _wait_for_quiet)
     application.router.add_post("/control/{operation}", _operate)
+    application.router.add_post("/client/tools", list_local)
+    application.router.add_post("/client/call", call_local)
     async with _running(application) as runner:
         try:
             path.unlink(missing_ok=True)  # left by a killed process; this one holds the home's lock
@@ -234,6 +237,9 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     application = _make_application(gateway, close_afterwards, make_guard(gate, logins))
     application.router.add_get("/console", bridge.join)
     application.router.add_post(f"{HOOKS}{{secret}}", receive)
+    mcp = McpRoute(gateway)
+    application.router.add_post(MCP_PATH, mcp.answer)
+    application.cleanup_ctx.append(mcp.run)
     application.on_shutdown.append(bridge.close)
     Pages().add_to(application)
     page_data.add_to(application)

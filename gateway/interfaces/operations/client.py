@@ -47,7 +47,18 @@ def ask(
     Raises `NoGateway`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError`
     if it does not answer within `timeout` seconds.
     """
-    status, answer = _request(home, "POST", f"/control/{operation}", json.dumps(asked), timeout)
+    return _post(home, f"/control/{operation}", asked, timeout)
+
+
+def ask_as_client(
+    home: Path, verb: str, asked: dict[str, Any], *, timeout: float
+) -> dict[str, Any]:
+    """Have the gateway list the tools of a client, or run its call; raises what `ask` raises."""
+    return _post(home, f"/client/{verb}", asked, timeout)
+
+
+def _post(home: Path, path: str, asked: dict[str, Any], timeout: float) -> dict[str, Any]:
+    status, answer = _request(home, "POST", path, json.dumps(asked), timeout)
     if status == http.HTTPStatus.UNPROCESSABLE_ENTITY:
         raise Mistaken(str(answer.get("error")))
     if status != http.HTTPStatus.OK:

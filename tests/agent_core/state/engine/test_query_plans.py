@@ -33,6 +33,7 @@ from agent_core.ids import (
 )
 from agent_core.state.conversations import (
     approvals,
+    client_calls,
     compactions,
     delegated_turns,
     files,
@@ -149,6 +150,7 @@ GROWING = (
 ROOMS = (
     approvals,
     archive,
+    client_calls,
     audit,
     blocks,
     dead_letters,

@@ -1,0 +1,34 @@
+"""Queries over the calls of people's other programs: each is a turn without a model."""
+
+from agent_core.ids import SessionId, TurnId
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+
+
+def record(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    conversation: Conversation,
+    session_id: SessionId,
+    place: tuple[str, str],
+    now: int,
+) -> None:
+    """Record a call as a turn that has ended: after a crash, no model may go on with it.
+
+    Questions that it raises are asked at `place`, a (platform, chat). It counts as untrusted.
+    """
+    connection.execute(
+        "INSERT INTO turns (id, conversation_id, session_id, person_id, platform,"
+        " chat, state, started_at, ended_at, is_untrusted) VALUES (:id, :conversation_id,"
+        " :session_id, :person_id, :platform, :chat, 'answered', :now, :now, 1)",
+        {
+            "id": turn_id,
+            "conversation_id": conversation.id,
+            "session_id": session_id,
+            "person_id": conversation.person_id,
+            "platform": place[0],
+            "chat": place[1],
+            "now": now,
+        },
+    )

@@ -1,0 +1,44 @@
+"""Loads the MCP SDK with the first request; it takes a second and 50 MB."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from aiohttp import web
+
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.turns import Client
+
+_PACKAGE = "gateway.interfaces.mcp_server"
+MISSING = "MCP needs the extra: install talaria[mcp]."
+
+
+class Endpoint(Protocol):
+    """Answers authenticated requests at `/mcp`."""
+
+    async def serve(self, request: web.Request, client: Client) -> web.Response:
+        """Answer one request."""
+
+
+OpenEndpoint = Callable[[Gateway], AbstractAsyncContextManager[Endpoint]]
+Serve = Callable[[Path, str], Coroutine[Any, Any, None]]
+
+
+def is_installed() -> bool:
+    """Return whether the SDK is installed."""
+    return find_spec("mcp") is not None
+
+
+async def load_endpoint() -> OpenEndpoint:
+    """Import what answers over HTTP, on a thread, so that nobody waits for it."""
+    module = await asyncio.to_thread(import_module, f"{_PACKAGE}.http")
+    return cast(OpenEndpoint, module.open_endpoint)
+
+
+def load_stdio() -> Serve:
+    """Import what serves a person's program on standard streams."""
+    return cast(Serve, import_module(f"{_PACKAGE}.stdio").serve)

@@ -1,0 +1,260 @@
+"""Calls of a person's other programs, such as Claude Code: each is a turn without a model."""
+
+import json
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.agent import IdAllocator, Toolboxes
+from agent_core.agent.prompt import PromptContext
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.memory import SharedMemory
+from agent_core.state.conversations import client_calls, sessions, turns
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Step
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Account, Person
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools import PROPOSED, QuestionPending, ToolContext, ToolResult
+from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
+from gateway.outbound import OutboxDispatcher, Questions
+from gateway.people import find_direct_chat
+
+MOST_CALLS = 120
+"""Calls of one client in a minute."""
+_MINUTE = 60_000
+_MOST_CLIENTS = 1024
+_CALL = CallId("client")
+_OFFERED: Mapping[str, str] = {
+    "recall": "recall",
+    "memory": "memory",
+    "archive": "archive",
+    "jobs": "schedule",
+    "send_message": "send_message",
+}
+"""What a client may call, by the name that it sees; Talaria's own name follows."""
+_READ_MEMORY = ToolSpec(
+    name="read_memory",
+    description="Show what Talaria remembers of this person, and the shared lists they see.",
+    schema='{"type":"object","properties":{},"additionalProperties":false}',
+)
+READ_ONLY = frozenset({"recall", _READ_MEMORY.name})
+"""The tools that change nothing."""
+_NOBODY = "The person of this token may not use Talaria any more."
+_PROPOSED = (
+    "Proposed, not done: the person decides with a button in their chat with Talaria. Don't repeat"
+    " the call, and don't say that it is done."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A program that acts for a person. `name` is that of its token."""
+
+    person_id: PersonId
+    name: str
+
+    @property
+    def source(self) -> UntrustedSource:
+        """The source of its words: a model wrote them, not the person."""
+        return make_source("client", self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientDeps:
+    """The services that calls of clients use."""
+
+    database: Database
+    memory: SharedMemory
+    toolboxes: Toolboxes
+    questions: Questions
+    dispatcher: OutboxDispatcher
+    platforms: Collection[str]
+    """The names of the enabled platforms."""
+    is_admitted: Callable[[Account], bool]
+    """Tells whether an account may talk in its own right; see `Identity`."""
+    load_ids: Callable[[], Awaitable[IdAllocator]]
+    now: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """The turn of one call."""
+
+    id: TurnId
+    person: Person
+    conversation: Conversation
+    has_chat: bool
+    """False if the person can't be asked anywhere."""
+
+
+class ClientCalls:
+    """Runs the calls of clients with the rights, the switches and the gate of their person.
+
+    A client's words count as words of others: what it wants to change or to send to others is
+    proposed to the person.
+    """
+
+    def __init__(self, deps: ClientDeps) -> None:
+        self._deps = deps
+        self._recent: OrderedDict[Client, deque[int]] = OrderedDict()
+
+    async def list_tools(self, client: Client) -> Sequence[ToolSpec]:
+        """List the tools that a client may call now. Raises `StoreError`."""
+        person = await self._deps.database.read(lambda c: self._find_person(c, client))
+        if person is None:
+            return ()
+        own = {spec.name: spec for spec in self._deps.toolboxes.private.all_specs}
+        return (
+            *(
+                replace(own[name], name=shown)
+                for shown, name in _OFFERED.items()
+                if name in own and name not in person.tools_off
+            ),
+            _READ_MEMORY,
+        )
+
+    async def call(self, client: Client, tool: str, arguments: Mapping[str, object]) -> ToolResult:
+        """Run one call. A failure is a result, too. Raises `StoreError`."""
+        if tool != _READ_MEMORY.name and tool not in _OFFERED:
+            names = ", ".join((*_OFFERED, _READ_MEMORY.name))
+            return _fail(f"There is no tool {tool!r}. There are: {names}.")
+        if not self._admit(client):
+            return _fail(f"Too many calls: at most {MOST_CALLS} a minute. Wait a minute.")
+        if tool == _READ_MEMORY.name:
+            return await self._read_memory(client)
+        turn = await self._begin(client)
+        if turn is None:
+            return _fail(_NOBODY)
+        if not turn.has_chat and tool not in READ_ONLY:
+            return _fail(
+                "Talaria has no chat with this person in which it could ask them. They write to it"
+                " once; then this works."
+            )
+        return await self._run(client, turn, _OFFERED[tool], arguments)
+
+    async def _run(
+        self, client: Client, turn: _Turn, name: str, arguments: Mapping[str, object]
+    ) -> ToolResult:
+        deps, now = self._deps, self._deps.now()
+        place = PromptContext(
+            conversation=turn.conversation, person=turn.person, room=None, platform="client"
+        )
+        toolbox = deps.toolboxes.open(place, None)
+        effect = toolbox.effect(name)
+        await deps.database.write(
+            "clients.begin",
+            lambda c: turns.begin_steps(c, turn_id=turn.id, calls=[(_CALL, name, effect)], now=now),
+        )
+        context = ToolContext(
+            person_id=turn.person.id,
+            owner_id=turn.conversation.person_id,
+            memory_owner=place.memory_owner,
+            conversation_id=turn.conversation.id,
+            scope=turn.conversation.scope,
+            turn_id=turn.id,
+            call_id=_CALL,
+            now=now,
+            evidence="",
+            sources=(client.source,),
+        )
+        call = ToolCallPart(
+            call_id=_CALL, name=name, arguments=json.dumps(arguments, ensure_ascii=False)
+        )
+        try:
+            result = await toolbox.run(call, context)
+        except QuestionPending:
+            result = _fail("Talaria is stopping. Call again when it runs.")
+        if result.text == PROPOSED:
+            result = replace(result, text=_PROPOSED)
+        await self._end(turn, name, result)
+        return result
+
+    async def _end(self, turn: _Turn, name: str, result: ToolResult) -> None:
+        """Record the result of a call, and ask the person about what it proposed."""
+        deps, now = self._deps, self._deps.now()
+        step = Step(call_id=_CALL, name=name, outcome=result.text, is_error=result.is_error)
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            turns.end_step(connection, turn_id=turn.id, step=step, now=now)
+            return deps.questions.end_of_turn(connection, turn.id, now)
+
+        deps.dispatcher.enqueue(await deps.database.write("clients.end", work))
+
+    async def _begin(self, client: Client) -> _Turn | None:
+        """Record a call as a turn; None if the person is gone."""
+        deps, now = self._deps, self._deps.now()
+        ids = await deps.load_ids()
+        turn_id, fresh = ids.next_turn(), ids.next_session()
+
+        def work(connection: Connection) -> _Turn | None:
+            person = self._find_person(connection, client)
+            if person is None:
+                return None
+            chat = find_direct_chat(connection, person, deps.platforms)
+            conversation = sessions.ensure_conversation(
+                connection,
+                key=f"client:{person.id}:{client.name}",
+                person_id=person.id,
+                is_direct=True,
+                now=now,
+            )
+            session = sessions.find_open(connection, conversation_id=conversation.id)
+            client_calls.record(
+                connection,
+                turn_id=turn_id,
+                conversation=conversation,
+                session_id=session.id
+                if session
+                else sessions.insert(
+                    connection, conversation_id=conversation.id, session_id=fresh, now=now
+                ),
+                place=chat or ("client", client.name),
+                now=now,
+            )
+            return _Turn(
+                id=turn_id, person=person, conversation=conversation, has_chat=chat is not None
+            )
+
+        return await deps.database.write("clients.turn", work)
+
+    async def _read_memory(self, client: Client) -> ToolResult:
+        deps, now = self._deps, self._deps.now()
+        person = await deps.database.read(lambda c: self._find_person(c, client))
+        if person is None:
+            return _fail(_NOBODY)
+        own = await deps.memory.store.snapshot(person.id, person.slug, now)
+        lists = [("user", own.user), ("memory", own.memory)]
+        lists += [(one.target, one.entries) for one in await deps.memory.look(person.id, now)]
+        parts = [
+            "\n".join([f"# {name}", *(f"- {entry}" for entry in entries)])
+            for name, entries in lists
+            if entries
+        ]
+        return ToolResult(text="\n\n".join(parts) or "Nothing is remembered yet.")
+
+    def _find_person(self, connection: Connection, client: Client) -> Person | None:
+        """Return a client's person, if they may still talk."""
+        accounts = people.list_accounts(connection, person_id=client.person_id)
+        if not any(map(self._deps.is_admitted, accounts)):
+            return None
+        return people.find(connection, person_id=client.person_id)
+
+    def _admit(self, client: Client) -> bool:
+        """Count a call; False if there were too many in the last minute."""
+        now = self._deps.now()
+        recent = self._recent.setdefault(client, deque())
+        self._recent.move_to_end(client)
+        if len(self._recent) > _MOST_CLIENTS:
+            self._recent.popitem(last=False)
+        while recent and recent[0] <= now - _MINUTE:
+            recent.popleft()
+        if len(recent) >= MOST_CALLS:
+            return False
+        recent.append(now)
+        return True
+
+
+def _fail(sentence: str) -> ToolResult:
+    return ToolResult(text=sentence, is_error=True)
