@@ -78,13 +78,15 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
     assert loaded_sdks(code) == ""
 
 
-def test_no_module_of_the_gateway_imports_an_sdk() -> None:
+def test_no_module_of_the_gateway_imports_an_sdk_but_those_loaded_late() -> None:
+    late = {f"gateway.interfaces.mcp_server.{name}" for name in ("http", "server", "stdio")}
     names = [
         module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for module in list_modules(("gateway",))
         if module.name != "__main__"
     ]
-    assert "gateway.bootstrap.plugins" in names
+    names = [name for name in names if name not in late]
+    assert {"gateway.bootstrap.plugins", "gateway.interfaces.mcp_server.loading"} <= set(names)
     assert loaded_sdks(f"import {', '.join(names)}") == ""
 
 
