@@ -40,11 +40,15 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryOwner:
-    """The owner of the memory that a conversation may change. `slug` names its folder."""
+    """The owner of the memory that a conversation may change. `slug` names its folder.
+
+    `blocks` are the labels of the blocks that may be changed here, None for all that they see.
+    """
 
     person_id: PersonId
     slug: str
     kind: Kind = "human"
+    blocks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,8 @@ class NamedAgent:
     """A named agent as its files describe it.
 
     `soul` is its identity. An empty `model` is the deployment's. `tools` are all that it may use,
-    None for whatever its person may; it never has those of `disabled`. Its prompt shows the
-    `blocks` of these labels, None for all that its person sees. `skills` are preloaded.
+    None for whatever its person may; it never has those of `disabled`. It sees and changes the
+    `blocks` of these labels only, None for all that its person sees. `skills` are preloaded.
     """
 
     name: str
@@ -48,7 +48,7 @@ class NamedAgent:
         return is_named and tool not in (*self.disabled, *NEVER)
 
     def may_see(self, label: str) -> bool:
-        """Return whether the agent's prompt shows a block that its person sees."""
+        """Return whether the agent sees a block that its person sees."""
         return self.blocks is None or label in self.blocks
 
 

@@ -46,11 +46,14 @@ class PromptContext:
     @property
     def memory_owner(self) -> MemoryOwner | None:
         """The owner of the memory that may be changed: the room in a room, else the person."""
+        blocks = self.agent.blocks if self.agent else None
         if self.conversation.is_private and not self.is_shared:
-            return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
+            return MemoryOwner(person_id=self.person.id, slug=self.person.slug, blocks=blocks)
         if self.room is None:
             return None
-        return MemoryOwner(person_id=self.room.person_id, slug=self.room.slug, kind="room")
+        return MemoryOwner(
+            person_id=self.room.person_id, slug=self.room.slug, kind="room", blocks=blocks
+        )
 
     @property
     def tool_owner(self) -> MemoryOwner | None:

@@ -203,7 +203,12 @@ class MemoryTool:
     async def _find_shared(self, attempt: _Attempt) -> SharedList | ToolResult:
         """Find the shared list of a call; a refusal is returned as its result."""
         wanted = attempt.wanted
-        seen = await self._shared.look(attempt.memory_owner.person_id, attempt.context.now)
+        owner = attempt.memory_owner
+        seen = [
+            one
+            for one in await self._shared.look(owner.person_id, attempt.context.now)
+            if one.block is None or owner.blocks is None or one.block.label in owner.blocks
+        ]
         shared = next((one for one in seen if one.target == wanted.target), None)
         if shared is None:
             names = ", ".join(f"`{one.target}`" for one in seen)

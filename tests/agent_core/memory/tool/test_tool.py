@@ -47,7 +47,14 @@ def tool(shared: SharedMemory, approval: Approval) -> MemoryTool:
 class Caller:
     """One turn of one person, whose calls are numbered."""
 
-    def __init__(self, tool: Tool, person: Person, evidence: str = "my words") -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        person: Person,
+        evidence: str = "my words",
+        blocks: tuple[str, ...] | None = None,
+    ) -> None:
+        self._blocks = blocks
         self._tool = tool
         self._person = person
         self._evidence = evidence
@@ -61,7 +68,10 @@ class Caller:
             person_id=self._person.id,
             owner_id=self._person.id,
             memory_owner=MemoryOwner(
-                person_id=self._person.id, slug=self._person.slug, kind=self._person.kind
+                person_id=self._person.id,
+                slug=self._person.slug,
+                kind=self._person.kind,
+                blocks=self._blocks,
             ),
             conversation_id=ConversationId(1),
             scope=f"p{self._person.id}",
@@ -356,6 +366,15 @@ async def test_a_block_is_written_in_by_who_sees_it_and_while_it_is_not_read_onl
     fixed = await call("remove", "block:list", old="milk")
     assert fixed.is_error
     assert fixed.text.startswith("`block:list` is read-only for you.")
+
+
+async def test_an_agent_changes_no_block_that_it_does_not_see(
+    tool: MemoryTool, block: Block, ann: Person
+) -> None:
+    narrow = await Caller(tool, ann, blocks=("projects",))("add", "block:list", text="milk")
+    assert narrow.text == "There is no `block:list` here. There are: `team`."
+    wide = await Caller(tool, ann, blocks=("list",))("add", "block:list", text="milk")
+    assert not wide.is_error
 
 
 async def test_the_whole_list_is_rewritten_within_its_limit(
