@@ -4,7 +4,13 @@ Its parts are the loop of a turn, the prompt, compaction, quotas and the replay 
 """
 
 from agent_core.agent.accepted_calls import AcceptedCall, AcceptedCalls
-from agent_core.agent.active_turn import ActiveTurn, AgentConfig, PreparedTurn, Toolboxes
+from agent_core.agent.active_turn import (
+    ActiveTurn,
+    AgentConfig,
+    PreparedTurn,
+    Toolboxes,
+    load_agent,
+)
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import IdAllocator, SessionCache, SessionState
 from agent_core.agent.delegation import word_task
@@ -25,6 +31,7 @@ __all__ = [
     "SessionState",
     "TitleGenerator",
     "Toolboxes",
+    "load_agent",
     "private_tools",
     "room_tools",
     "word_task",

@@ -181,15 +181,25 @@ class Toolboxes:
         room = None if conversation.is_private else context.room
         off, agent = (room or context.person).tools_off, context.agent
         earlier = ((step.name, step.outcome is not None and not step.is_error) for step in steps)
-        box = self.select(conversation, job_turn)
+        box = self.select(conversation, job_turn, agent)
         if agent:
             off = (*off, *agent.disabled)
-            usable = [name for name in box.names if agent.may_use(name)]
-            box = box.restrict_to(usable, keeps_sources=agent.tools is None)
         return box.open(_name_caller(conversation, job_turn), off, earlier)
 
-    def select(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
-        """Choose the tools of a conversation; a job may restrict them further."""
+    def select(
+        self,
+        conversation: Conversation,
+        job_turn: JobTurn | None,
+        agent: NamedAgent | None = None,
+    ) -> Toolbox:
+        """Choose the tools of a conversation; a job and a named agent may restrict them further."""
+        box = self._choose(conversation, job_turn)
+        if agent is None:
+            return box
+        usable = [name for name in box.names if agent.may_use(name)]
+        return box.restrict_to(usable, keeps_sources=agent.tools is None)
+
+    def _choose(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
         if conversation.is_helper:
             is_asked = find_agent(conversation.key) != ""
             return (self.asked if is_asked else self.helper) or self.room.restrict_to(())

@@ -105,7 +105,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         RoomCommands(deps.rooms, deps.consent),
         McpCommands(extra.mcp),
-        ToolCommands(database, extra.toolboxes),
+        ToolCommands(database, extra.toolboxes, extra.agents),
         ApprovalCommands(database),
         AgentCommands(
             database=database,

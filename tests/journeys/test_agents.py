@@ -69,6 +69,9 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         assert is_of(stage.turns[-1], "coder")
         assert names(stage.turns[-1]) == {"recall", "memory"}
         assert heard(stage.turns[-1]) == ["write a loop"]
+        listed = await harness.ask(ANNA, "/tools")
+        assert "recall" in listed
+        assert "schedule" not in listed
         assert "there is no agent codr; did you mean coder?" in (
             await harness.ask(ANNA, "/agents use codr")
         )

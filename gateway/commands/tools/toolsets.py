@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent import Toolboxes
+from agent_core.agent import Toolboxes, load_agent
+from agent_core.agent.named import AgentFolder
+from agent_core.errors import AgentBroken
 from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
@@ -14,6 +16,7 @@ from agent_core.tools import Toolbox
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.errors import find_nearest
 from gateway.outbound import stand_for
+from gateway.texts.tools import agents as agent_texts
 from gateway.texts.tools import toolsets as texts
 
 _FOREIGN = re.compile(r"[A-Za-z0-9_-]+__[A-Za-z0-9_-]+")
@@ -25,16 +28,21 @@ _MOST_NAMES = 200
 class ToolCommands:
     """Lists and switches the tools of a person, or those of a group or channel."""
 
-    def __init__(self, database: Database, toolboxes: Toolboxes) -> None:
+    def __init__(self, database: Database, toolboxes: Toolboxes, agents: AgentFolder) -> None:
         self._database = database
         self._toolboxes = toolboxes
+        self._agents = agents
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
         return {"tools": self._tools}
 
     async def _tools(self, call: Call) -> Reply:
-        box = self._toolboxes.select(call.conversation, None)
+        try:
+            agent = await load_agent(self._agents, call.conversation, None)
+        except AgentBroken as error:
+            return Reply(text=agent_texts.BROKEN(fault=str(error)))
+        box = self._toolboxes.select(call.conversation, None, agent)
         match call.argument.split():
             case []:
                 off = await self._database.read(lambda c: _read_off(c, call))
