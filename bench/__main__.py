@@ -11,6 +11,7 @@ from bench import (
     long_dialogue,
     memory,
     overhead,
+    parallel_tools,
     sandbox,
     schedule,
     schedule_population,
@@ -64,6 +65,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
         "schedule-population": partial(
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
+        "parallel-tools": parallel_tools.measure,
         "sandbox": partial(sandbox.measure, commands=30 if is_quick else 200),
         "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
