@@ -24,6 +24,9 @@ class TextReset:
     answer.
     """
 
+    is_broken: bool = False
+    """The call failed, so the text ends anywhere, even within a word."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:

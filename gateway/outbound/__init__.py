@@ -10,7 +10,7 @@ from gateway.outbound.composer import (
     stand_for,
 )
 from gateway.outbound.dispatcher import DeliveryTimings, OutboxDispatcher
-from gateway.outbound.live_message import LiveMessage, leave_out_sent
+from gateway.outbound.live_message import LiveMessage, SentTexts, cut_broken, leave_out_sent
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import (
     FOR_OWNER,
@@ -37,8 +37,10 @@ __all__ = [
     "Questions",
     "Reaction",
     "ReservedSlot",
+    "SentTexts",
     "caption_of",
     "choice_of",
+    "cut_broken",
     "drop",
     "leave_out_sent",
     "make_rescheduler",

@@ -27,6 +27,7 @@ from gateway.outbound import (
     Questions,
     ReservedSlot,
     caption_of,
+    cut_broken,
     leave_out_sent,
     make_undo_buttons,
 )
@@ -40,7 +41,7 @@ from gateway.turns.answer_notes import (
     note_interrupted,
 )
 from gateway.turns.handle import START_DELAY
-from gateway.turns.presenter import PresenterTimings, Shown
+from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import NotifyOwners, enqueue_speech
 
 _TITLE_AFTER = 3
@@ -94,7 +95,7 @@ class ReplyTarget:
     `buttons` stand below the end of the answer.
     """
 
-    shown: Shown = (None, None)
+    shown: tuple[OutboxRow | None, OutboxRow | None] = (None, None)
     slot: ReservedSlot | None = None
     buttons: tuple[Choice, ...] = ()
 
@@ -156,11 +157,12 @@ def end_live(
 ) -> list[OutboxRow]:
     """Make the text so far final, and remove the status line; later text goes into a new message.
 
-    `text` is empty if the text is on show nowhere. A draft has no message yet, and gets one.
+    `text` is empty if this process has shown none; an earlier process opened the live message with
+    the start of an answer then. A draft has no message yet, and gets one.
     """
     assert reply.turn_id is not None  # noqa: S101 - only turns have live messages
     live, status = outbox.find_visible(connection, turn_id=reply.turn_id)
-    parts = adapter.split(text) if text.strip() else (live.body,) if live else ()
+    parts = adapter.split(text) if text.strip() else (cut_broken(live.body),) if live else ()
     target = ReplyTarget(shown=(live, status))
     return enqueue_reply(connection, replace(reply, is_silent=True), parts, now, target)
 

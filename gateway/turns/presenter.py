@@ -11,15 +11,33 @@ from adapters.abilities import CanEdit, CanShowSteps, CanType
 from adapters.contract import ChatAdapter
 from adapters.messages import Step, StepState
 from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted
+from agent_core.ids import TurnId
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Verbosity
+from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import repair_text
-from gateway.outbound import LiveMessage, OutboxDispatcher, stand_for
+from gateway.outbound import LiveMessage, OutboxDispatcher, SentTexts, cut_broken, stand_for
 from gateway.texts import models as model_texts
 from gateway.texts.tools import steps
 
-Shown = tuple[OutboxRow | None, OutboxRow | None]
-"""The live message and the status line of a turn, if it has them."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The messages of a turn that an earlier process opened."""
+
+    live: OutboxRow | None = None
+    status: OutboxRow | None = None
+    sent: tuple[str, ...] = ()
+    """Texts of the finished ones, oldest first."""
+
+
+def find_shown(connection: Connection, turn_id: TurnId) -> Shown:
+    """Find the messages that a turn has opened so far."""
+    live, status = outbox.find_visible(connection, turn_id=turn_id)
+    sent = turns.list_bodies(connection, turn_id=turn_id)
+    return Shown(live=live, status=status, sent=tuple(sent))
 
 
 _SENTENCE_END = re.compile(r"""[.!?:…]["'”’»)\]*_`]*(?=\s|$)|[。！？]|\n""")
@@ -48,6 +66,9 @@ def is_worth_showing(text: str, least: int) -> bool:
     return is_long and (not least or _SENTENCE_END.search(text) is not None)
 
 
+_NOTHING_SHOWN = Shown()
+
+
 class Presenter:
     """Shows one turn, within the abilities of its platform. Never waits, never raises."""
 
@@ -57,19 +78,19 @@ class Presenter:
         adapter: ChatAdapter,
         outgoing: NewOutboxMessage,
         *,
-        shown: Shown = (None, None),
+        shown: Shown = _NOTHING_SHOWN,
         verbosity: Verbosity | Literal["hidden"] = "normal",
         timings: PresenterTimings,
     ) -> None:
-        """`shown` are the messages that an earlier process opened; `hidden` shows nothing."""
+        """The verbosity `hidden` shows nothing."""
         self._dispatcher = dispatcher
         self._adapter = adapter
         self._outgoing = outgoing
         self._verbosity = verbosity
         self._timings = timings
-        live, status = shown
-        self._live = LiveMessage(outgoing, live) if live else None
-        self._status = LiveMessage(_as_status(outgoing), status) if status else None
+        self._live = LiveMessage(outgoing, shown.live) if shown.live else None
+        self._status = LiveMessage(_as_status(outgoing), shown.status) if shown.status else None
+        self._sent = SentTexts(shown.sent)
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._next_words = self._started + timings.first_words
@@ -112,7 +133,9 @@ class Presenter:
             self.text += event.delta
             self._plan_words()
         elif isinstance(event, TextReset):
-            self._last_text, self.text = self.text or self._last_text, ""
+            text = cut_broken(self.text) if event.is_broken else self.text
+            self._last_text, self.text = text or self._last_text, ""
+            self._sent.begin_again()
         elif isinstance(event, ToolStarted):
             self.tools.append(event.name)
             self._note_step(event.call_id, event.name, "running")
@@ -198,13 +221,15 @@ class Presenter:
 
         Also returns whether it was shown as a draft only, which disappears.
         """
-        was_draft = self._live is not None and self._live.is_draft
-        if self._live:
-            self._live.is_over = True
-        self._live, self.is_steered = None, False
-        text = self._dispatcher.mask.hide(repair_text(self.text or self._last_text))
+        live, self._live, self.is_steered = self._live, None, False
+        shown = repair_text(self.text or self._last_text).strip()
+        text = self._sent.leave_out(self._dispatcher.mask.hide(shown))
+        if live:
+            live.is_over = True
+            sent = text or (cut_broken(live.row.body) if live.row else "")
+            self._sent.add(sent, is_behind=bool(self.text))
         self.text = self._last_text = ""
-        return text, was_draft
+        return text, live is not None and live.is_draft
 
     def has_shown(self) -> bool:
         """Return whether a live message or a draft of the answer is on show."""
@@ -233,8 +258,9 @@ class Presenter:
         self._words_timer = None
         if not isinstance(self._adapter, CanEdit):
             return
-        text = self._dispatcher.mask.hide_growing(repair_text(self.text)).strip()
-        if self._live or is_worth_showing(text, self._timings.first_length):
+        grown = self._dispatcher.mask.hide_growing(repair_text(self.text)).strip()
+        text = self._sent.leave_out(grown)
+        if is_worth_showing(text, 0 if self._live else self._timings.first_length):
             self._next_words = self._loop.time() + self._adapter.pace.edit_interval
             self._live = self._live or LiveMessage(self._outgoing)
             self._live.text = text

@@ -33,7 +33,7 @@ from gateway.turns.answer_notes import describe_refusal
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden, place_of
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, find_asked
 from gateway.turns.host import TurnHost, assume_seen
-from gateway.turns.presenter import Presenter, Shown
+from gateway.turns.presenter import Presenter, Shown, find_shown
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class TurnRunner:
             is_suspect = is_retry or any(pending.is_repeat for pending in batch)
             if is_suspect or prepared.session is None:
                 await active.journal.begin()
-            await self._run(active, (None, None), handle)
+            await self._run(active, Shown(), handle)
         except StaleTurn:
             await active.journal.write_off()
             await self._finalizer.discard_stale(newest)
@@ -226,7 +226,7 @@ class TurnRunner:
                     connection, conversation_id=turn.conversation_id, person_id=turn.person_id
                 ),
                 people.find(connection, person_id=turn.person_id),
-                outbox.find_visible(connection, turn_id=turn.id),
+                find_shown(connection, turn.id),
                 find_job_turn(connection, turn.id, self._now()),
             )
 

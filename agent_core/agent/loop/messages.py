@@ -111,7 +111,7 @@ class Display:
         if not self._has_text:
             return ()
         self._has_text, self._is_empty, self._prefix = False, True, self._kept
-        return (TextReset(),)
+        return (TextReset(is_broken=True),)
 
     def mark_interim(self) -> None:
         """Keep the text of the current call on display until the next text replaces it."""

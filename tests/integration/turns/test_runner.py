@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from agent_core.errors import ModelBusy, ModelDenied
+from agent_core.models.contract import TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
@@ -14,9 +16,11 @@ from gateway.texts import general
 from gateway.turns import PresenterTimings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.harness import Harness, running
+from tests.integration.harness import Harness, quick, running
 
 NO_PATIENCE = {"TALARIA_MODEL__PATIENCE": "0"}
+CUT_OFF = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
+"""What still runs is cut off, as a crash would."""
 SHORT_WAIT = Timings(outage_pace=0.5, display=PresenterTimings(first_outage=0.01))
 
 
@@ -37,6 +41,10 @@ async def count_open(harness: Harness) -> tuple[int, int, int]:
         )
 
     return await harness.read(look)
+
+
+async def _forever() -> None:
+    await asyncio.Event().wait()
 
 
 async def test_a_message_is_answered_and_everything_is_done(tmp_path: Path) -> None:
@@ -407,3 +415,66 @@ async def test_an_invisible_answer_counts_as_empty(tmp_path: Path) -> None:
     async with running(tmp_path, model) as harness:
         await harness.chat.says("hello")
         assert await harness.chat.sees(1) == ["There you are."]
+
+
+async def test_a_broken_answer_that_a_message_continues_is_not_divided_within_a_word(
+    tmp_path: Path,
+) -> None:
+    chat = FakeChat()
+    model = FakeModel([TextDelta(text="Tea comes from a mount"), _forever])
+    async with running(
+        tmp_path, model, chat=chat, timings=quick(first_words=0.0), **CUT_OFF
+    ) as harness:
+        await chat.says("tea?")
+        await chat.sees_text("a mount")
+        await chat.says("green, please")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+    answer = say("Tea comes from a mountain.")
+    async with running(
+        tmp_path, FakeModel(answer), chat=chat, timings=quick(first_words=0.0)
+    ) as harness:
+        await chat.sees_text("mountain.")
+        await harness.at_rest()
+    assert [shown.text for shown in chat.shown] == ["Tea comes from a", "mountain."]
+
+
+async def test_an_interrupted_stream_that_a_message_continues_is_not_divided_within_a_word(
+    tmp_path: Path,
+) -> None:
+    go = asyncio.Event()
+    model = FakeModel(
+        [TextDelta(text="Tea comes from a mount"), go.wait, ModelBusy("overloaded")],
+        say("Tea comes from a mountain."),
+    )
+    timings = replace(quick(first_words=0.0), outage_pace=0.01)
+    async with running(tmp_path, model, timings=timings) as harness:
+        await harness.chat.says("tea?")
+        await harness.chat.sees_text("a mount")
+        await harness.chat.says("green, please")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+        go.set()
+        await harness.chat.sees_text("mountain.")
+        await harness.at_rest()
+        assert [shown.text for shown in harness.chat.shown] == ["Tea comes from a", "mountain."]
+
+
+async def test_an_answer_is_shown_once_after_two_crashes_and_two_further_messages(
+    tmp_path: Path,
+) -> None:
+    chat, at_once = FakeChat(), quick(first_words=0.0)
+    model = FakeModel([TextDelta(text="One. And t"), _forever])
+    async with running(tmp_path, model, chat=chat, timings=at_once, **CUT_OFF) as harness:
+        await chat.says("one and two?")
+        await chat.sees_text("And t")
+        await chat.says("three?")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+    model = FakeModel([TextDelta(text="One. And two.\n\nThr"), _forever])
+    async with running(tmp_path, model, chat=chat, timings=at_once, **CUT_OFF) as harness:
+        await chat.sees_text("Thr")
+        await chat.says("four?")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_only(harness)) == 1)
+    model = FakeModel(say("One. And two.\n\nThree.\n\nFour."))
+    async with running(tmp_path, model, chat=chat, timings=at_once) as harness:
+        await chat.sees_text("Four.")
+        await harness.at_rest()
+    assert [shown.text for shown in chat.shown] == ["One. And", "two.", "Three.\n\nFour."]

@@ -1,0 +1,43 @@
+"""Texts of live messages: where a broken one is cut, and what a later one leaves out."""
+
+import pytest
+
+from gateway.outbound.live_message import SentTexts, cut_broken
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("One line.\nAnother li", "One line."),
+        ("A paragraph.\n\n- an it", "A paragraph."),
+        ("Tea comes from a mount", "Tea comes from a"),
+        ("Whole line.\n", "Whole"),
+        ("山上的茶", "山上的茶"),
+        ("Tea", "Tea"),
+        ("", ""),
+    ],
+)
+def test_a_broken_text_ends_at_its_last_whole_line_or_word(text: str, kept: str) -> None:
+    assert cut_broken(text) == kept
+
+
+def test_a_text_that_grows_again_leaves_out_what_earlier_messages_show() -> None:
+    sent = SentTexts(["Tea comes", "from a\nmountain."])
+    whole = "Tea comes from a\nmountain.\n\nIt is green."
+    shown = [sent.leave_out(whole[:end]) for end in range(len(whole) + 1)]
+    assert set(shown[: whole.index("It")]) <= {"", "\n"}
+    assert shown[-1] == "It is green."
+
+
+def test_a_text_that_differs_from_earlier_messages_is_shown_whole() -> None:
+    sent = SentTexts(["Tea comes"])
+    assert sent.leave_out("Tea") == ""
+    assert sent.leave_out("Tea is green") == "Tea is green"
+
+
+def test_a_text_behind_earlier_messages_may_repeat_their_words() -> None:
+    sent = SentTexts([])
+    sent.add("Yes.", is_behind=True)
+    assert sent.leave_out("Yes. And no.") == "Yes. And no."
+    sent.begin_again()
+    assert sent.leave_out("Yes.\n\nYes. And no.") == "Yes. And no."
