@@ -17,7 +17,6 @@ from agent_core.tools.contract import (
     Tool,
     ToolContext,
     ToolResult,
-    ToolSource,
 )
 from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
 from agent_core.tools.delegation import DelegateTool, check_answer, read_tasks, strip_fence
@@ -52,7 +51,7 @@ from agent_core.tools.time_zones import (
     name_zone,
     read_preferences,
 )
-from agent_core.tools.toolbox import Toolbox, ToolSetup
+from agent_core.tools.toolbox import Toolbox, ToolSetup, ToolSource
 from agent_core.tools.untrusted_text import (
     escape,
     flatten,

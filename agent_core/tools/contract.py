@@ -1,6 +1,6 @@
 """The contract of a tool: its spec, the effect of a repeat, and its run."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -138,14 +138,4 @@ class Proposable(Protocol):
 
         Return "" for a call that may run at once, because it changes nothing or asks by itself.
         Return a `ToolResult` for a call that can't succeed. Raises what `run` raises.
-        """
-
-
-class ToolSource(Protocol):
-    """Tools that come and go, such as those of MCP servers; they are never in a frozen prompt."""
-
-    async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
-        """List the tools that a person may use now; the spec of each stays as it is.
-
-        Reads the database at most, and never waits for a server. Names are unique within a source.
         """

@@ -11,7 +11,7 @@ from typing import Protocol
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
-from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult, ToolSource
+from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
 from agent_core.tools.gate import Gate, Pause
 from agent_core.tools.policy import DeclaresActions, Policy
 from agent_core.tools.results import bound, end_sentence, fail
@@ -41,6 +41,16 @@ class Overflow(Protocol):
         """Keep a text; return a clause on how to get the rest, "" if there is no place for it.
 
         Never raises for a full or lost place: the clause says so.
+        """
+
+
+class ToolSource(Protocol):
+    """Tools that come and go, such as those of MCP servers; they are never in a frozen prompt."""
+
+    async def list_tools(self, person_id: PersonId) -> Sequence[Tool]:
+        """List the tools that a person may use now; the spec of each stays as it is.
+
+        Reads the database at most, and never waits for a server. Names are unique within a source.
         """
 
 
