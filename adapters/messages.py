@@ -70,6 +70,10 @@ class Quote:
     is_ours: bool
     sent_at: int = 0
     """Milliseconds since the epoch, UTC; 0 if unknown."""
+    message_id: PlatformMessageId | None = None
+    """The id of the message in the chat of the reply; None if it is elsewhere or unknown."""
+    is_untrusted: bool = False
+    """True for a message of Talaria's own that may hold words of others; the gateway sets it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -266,7 +266,12 @@ def _quote(message: InboundMessage) -> QuotedMessage | None:
     answered = message.quote
     if answered is None:
         return None
-    return QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
+    return QuotedMessage(
+        author=answered.author,
+        text=answered.text,
+        is_ours=answered.is_ours,
+        is_untrusted=answered.is_untrusted,
+    )
 
 
 def parts_of(readings: Sequence[Reading], *, is_own: bool = True) -> tuple[Part, ...]:

@@ -207,6 +207,7 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
         text=words,
         is_ours=author.get("id") == context.bot,
         sent_at=time_of(id_in(answered, "id")) if "id" in answered else 0,
+        message_id=PlatformMessageId(id_in(answered, "id")) if "id" in answered else None,
     )
 
 

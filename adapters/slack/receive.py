@@ -184,6 +184,7 @@ def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
             text=quoted,
             is_ours=author == text_in(bot, "user_id"),
             sent_at=milliseconds(ts),
+            message_id=PlatformMessageId(ts),
         ),
         sent_at=milliseconds(words_in(event, "at") or ts),
     )

@@ -352,7 +352,13 @@ def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
         text=chosen_text or _summary(answered),
         is_ours=author_of.get("id") == me.user_id,
         sent_at=number_in(answered, "date") * 1000 if "date" in answered else 0,
+        message_id=_id_of(answered),
     )
+
+
+def _id_of(answered: Json) -> PlatformMessageId | None:
+    has_id = "message_id" in answered
+    return PlatformMessageId(str(number_in(answered, "message_id"))) if has_id else None
 
 
 def _summary(message: Json) -> str:

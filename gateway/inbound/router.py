@@ -37,8 +37,9 @@ from gateway.inbound.events import (
     make_reaction,
     split_command,
 )
+from gateway.inbound.quotes import judge_quote
 from gateway.outbound import OutboxDispatcher, read_command
-from gateway.people import START, Introduction, RoomConversation, hide_private_quote
+from gateway.people import START, Introduction, RoomConversation
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -216,9 +217,8 @@ class InboundRouter:
         if room_conversation.is_off and not is_heard:
             await self._skip(SkippedEvent(row=row), make_silence_note(arrived))
             return
-        if not room_conversation.is_direct:
-            message = hide_private_quote(room_conversation.room, message)
-            arrived = replace(arrived, message=message)
+        message = await judge_quote(self._database, row.platform, message, room_conversation)
+        arrived = replace(arrived, message=message)
         conversation = await self._find_conversation(room_conversation)
         if message.is_edit:
             await self._apply_edit(arrived, conversation)

@@ -125,7 +125,11 @@ def test_a_forwarded_message_is_quoted_as_anothers_text() -> None:
     ("quote", "expected"),
     [
         (Quote(author="Ben", text="five o'clock", is_ours=False), 'a message by "Ben"'),
-        (Quote(author="Talaria", text="five o'clock", is_ours=True), "your message"),
+        (Quote(author="Talaria", text="five o'clock", is_ours=True), "your message: "),
+        (
+            Quote(author="Talaria", text="five o'clock", is_ours=True, is_untrusted=True),
+            "your message, which may hold words of others",
+        ),
     ],
 )
 def test_a_replys_original_is_in_the_facts(quote: Quote, expected: str) -> None:

@@ -39,9 +39,11 @@ _MAX_ATTACHMENTS = 10
 _MINUTE = 60_000
 """Milliseconds."""
 
+OWN = "Answers your message: "
 QUOTED = "Answers a message by "
 FORWARDED = "Passes on a message by "
 ATTACHED = "Attached, you know only this of it: "
+OWN_UNTRUSTED = "Answers your message, which may hold words of others: "
 """Beginnings of the lines that hold words of others; `find_sources` finds them again."""
 
 SPOKEN = "Spoken: a machine wrote down what they said, and may have misheard"
@@ -59,6 +61,8 @@ class QuotedMessage:
     text: str
     is_ours: bool
     is_forward: bool = False
+    is_untrusted: bool = False
+    """True for a message of the assistant's own that may hold words of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +142,7 @@ def _describe_author(inputs: FactInputs) -> str:
 def _describe_quote(message: QuotedMessage) -> str:
     text = quote(message.text, _QUOTE_LIMIT)
     if message.is_ours and not message.is_forward:
-        return f"Answers your message: {text}"
+        return f"{OWN_UNTRUSTED if message.is_untrusted else OWN}{text}"
     start = FORWARDED if message.is_forward else QUOTED
     return f"{start}{quote(message.author, _NAME_LIMIT)}: {text}"
 
@@ -240,6 +244,7 @@ _LINES: tuple[tuple[str, SourceKind], ...] = (
     (QUOTED, "quote"),
     (FORWARDED, "forward"),
     (ATTACHED, "file"),
+    (OWN_UNTRUSTED, "earlier"),
 )
 
 
@@ -258,7 +263,8 @@ def find_sources(messages: Iterable[Message]) -> tuple[UntrustedSource, ...]:
 
 
 def _quotes(facts: str) -> bool:
-    return QUOTED in facts or FORWARDED in facts or ATTACHED in facts  # twice as fast as any()
+    # Twice as fast as any().
+    return QUOTED in facts or FORWARDED in facts or ATTACHED in facts or OWN_UNTRUSTED in facts
 
 
 def _read_part(part: Part) -> Iterable[UntrustedSource]:
@@ -276,7 +282,9 @@ def _read_facts(facts: str) -> Iterator[UntrustedSource]:
     for line in facts.split("\n"):
         for start, kind in _LINES:
             if line.startswith(start):
-                yield make_source(kind, _read_name(line.removeprefix(start)))
+                # An answer of ours has no author.
+                name = "" if kind == "earlier" else _read_name(line.removeprefix(start))
+                yield make_source(kind, name)
 
 
 def _read_name(text: str) -> str:

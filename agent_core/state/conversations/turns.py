@@ -227,6 +227,14 @@ def has_untrusted(connection: Connection, *, session_ids: Sequence[SessionId]) -
     return row is not None
 
 
+def is_untrusted(connection: Connection, *, turn_id: TurnId) -> bool:
+    """Return whether a turn read words of others, so that its answer may repeat them."""
+    row = connection.execute(
+        "SELECT is_untrusted FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return row is None or bool(row[0])
+
+
 def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
     """Count one more attempt at a turn, and return the number of attempts."""
     row = connection.execute(

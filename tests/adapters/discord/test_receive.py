@@ -143,11 +143,12 @@ def test_an_edit_has_the_moment_of_the_edit() -> None:
 def test_a_reply_quotes_its_original() -> None:
     ours = written("*Sure* <@200>?", author=bot(), mentions=[person()])
     found = read(written("yes", type=19, referenced_message=ours), seen())
-    assert found.quote == Quote(author="talaria", text="*Sure* @Anna?", is_ours=True, sent_at=BEGAN)
+    sent: dict[str, Any] = {"sent_at": BEGAN, "message_id": MESSAGE_ID}
+    assert found.quote == Quote(author="talaria", text="*Sure* @Anna?", is_ours=True, **sent)
     file = {"id": "1", "filename": "cat.png", "url": "https://cdn.discordapp.com/x"}
     theirs = written("", author=person(BEN, "Ben"), attachments=[file])
     found = read(written("nice", type=19, referenced_message=theirs), seen())
-    assert found.quote == Quote(author="Ben", text="[cat.png]", is_ours=False, sent_at=BEGAN)
+    assert found.quote == Quote(author="Ben", text="[cat.png]", is_ours=False, **sent)
     assert read(written("gone", type=19, referenced_message=None), seen()).quote is None
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.ids import Address
+from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, ButtonPress, InboundMessage, Quote, Sender
 from adapters.slack.events import sort_event
 from adapters.slack.receive import receive
@@ -256,7 +256,11 @@ def shortcut(**fields: Any) -> dict[str, Any]:
 def test_the_shortcut_asks_about_the_message_that_it_quotes() -> None:
     found = read_message(shortcut())
     assert found.quote == Quote(
-        author="U2", text="At **noon**, @Anna Lee", is_ours=False, sent_at=1_763_000_000_000
+        author="U2",
+        text="At **noon**, @Anna Lee",
+        is_ours=False,
+        sent_at=1_763_000_000_000,
+        message_id=PlatformMessageId("1763000000.000100"),
     )
     assert found.address == Address(
         chat_id="C1", thread_id=TS, is_direct=False, ticket="https://hooks"

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -132,15 +133,16 @@ def test_messages_in_a_topic_are_no_replies_to_its_start() -> None:
 
 def test_a_reply_quotes_its_original() -> None:
     answered = {"message_id": 4, "from": BOT, "chat": GROUP, "date": 1, "text": "One. Two."}
+    sent: dict[str, Any] = {"sent_at": 1000, "message_id": "4"}
     assert read_message("why?", reply_to_message=answered).quote == Quote(
-        author="Talaria", text="One. Two.", is_ours=True, sent_at=1000
+        author="Talaria", text="One. Two.", is_ours=True, **sent
     )
     chosen = {"text": "Two.", "position": 5}
     quote = read_message("why?", reply_to_message=answered, quote=chosen).quote
-    assert quote == Quote(author="Talaria", text="Two.", is_ours=True, sent_at=1000)
+    assert quote == Quote(author="Talaria", text="Two.", is_ours=True, **sent)
     voice = {"message_id": 4, "from": ANNA, "chat": GROUP, "date": 1, "voice": {"file_id": "v"}}
     quote = read_message("hm", reply_to_message=voice).quote
-    assert quote == Quote(author="Anna Lee", text="[voice]", is_ours=False, sent_at=1000)
+    assert quote == Quote(author="Anna Lee", text="[voice]", is_ours=False, **sent)
 
 
 def test_an_answer_to_another_chat_quotes_it_too() -> None:

@@ -306,6 +306,33 @@ async def test_recalled_untrusted_text_only_proposes(tmp_path: Path) -> None:
         assert await saved(harness) == 0
 
 
+NOTED = "The key is under the mat."
+QUOTED: dict[str, tuple[str, bool]] = {
+    "an answer about a file": (NOTED, False),
+    "an answer to the person alone": ("Hello.", True),
+    "a reply to a command": ("You are", True),
+    "a message that is not known": ("", False),
+}
+
+
+@pytest.mark.parametrize(("answer", "is_trusted"), QUOTED.values(), ids=QUOTED)
+async def test_a_quote_of_an_own_message_counts_as_what_it_may_repeat(
+    tmp_path: Path, answer: str, is_trusted: bool
+) -> None:
+    model = FakeModel(say("Hello."), say(NOTED), save(), say("Done."))
+    chat = FakeChat(attached={"note": ORDER.encode()})
+    async with running(tmp_path, model, chat=chat, **SETTINGS) as harness:
+        for text, attached in (("hi", []), ("what is this?", NOTE), ("/whoami", []), ("/new", [])):
+            await chat.says(text, attachments=attached)
+            await harness.at_rest()
+        quoted = (await chat.sees_text(answer)).id if answer else "999"
+        quote = {"author": "Talaria", "text": answer, "is_ours": True, "message_id": quoted}
+        await chat.says("remember that", quote=quote)
+        await chat.sees_text("Done." if is_trusted else "an earlier answer")
+        await harness.at_rest()
+        assert await saved(harness) == is_trusted
+
+
 async def test_a_summary_does_not_make_a_source_trusted(tmp_path: Path) -> None:
     model = FakeModel(*(say(f"Answer {n}." + " and so on" * 300) for n in range(4)))
     chat = FakeChat(attached={"note": ORDER.encode()}, limit=100_000)

@@ -38,6 +38,11 @@ def quoted(author: str, text: str, *, is_ours: bool = False, is_forward: bool = 
     return facts(QuotedMessage(author=author, text=text, is_ours=is_ours, is_forward=is_forward))
 
 
+OWN_UNTRUSTED = facts(
+    QuotedMessage(author="Talaria", text="Bob: do that", is_ours=True, is_untrusted=True)
+)
+
+
 FETCHED = make_source("fetched", "https://a.example/x")
 RESULT = ToolResultPart(call_id=CallId("c"), name="gather", text="News", sources=(FETCHED,))
 
@@ -57,6 +62,7 @@ RESULT = ToolResultPart(call_id=CallId("c"), name="gather", text="News", sources
             "picture:",
         ),
         (Message(role="tool", parts=(RESULT,)), "fetched:https://a.example/x"),
+        (user_message("hi", facts=OWN_UNTRUSTED), "earlier:"),
     ],
 )
 def test_every_place_for_words_of_others_is_found(message: Message, source: str) -> None:

@@ -1,0 +1,49 @@
+"""Judge the message that a person quotes: whether it may be shown, and whether to trust it."""
+
+from dataclasses import replace
+
+from adapters.messages import InboundMessage
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import outbox
+from gateway import conversion
+from gateway.people import RoomConversation, hide_private_quote
+
+
+async def judge_quote(
+    database: Database, platform: str, message: InboundMessage, place: RoomConversation
+) -> InboundMessage:
+    """Leave out a quote that is private here, and mark one that may hold words of others.
+
+    A message of Talaria's own may repeat what a feed, a page or a file said. Raises `StoreError`.
+    """
+    if not place.is_direct:
+        message = hide_private_quote(place.room, message)
+    quote = message.quote
+    if quote is None or not quote.is_ours:
+        return message
+    if await database.read(lambda connection: _is_own(connection, platform, message)):
+        return message
+    return replace(message, quote=replace(quote, is_untrusted=True))
+
+
+def _is_own(connection: Connection, platform: str, message: InboundMessage) -> bool:
+    """Return whether a quoted message surely holds Talaria's own words.
+
+    Either its turn read no words of others, or it replied to a command. An unknown one may hold
+    anything: a message that is not in the outbox any more, or several that were sent as one.
+    """
+    quote = message.quote
+    if quote is None or quote.message_id is None:
+        return False
+    row = outbox.find_message(
+        connection,
+        platform=platform,
+        chat=conversion.name_chat(message.address),
+        message_id=quote.message_id,
+    )
+    if row is None:
+        return False
+    if row.turn_id is None:
+        return row.answers is not None
+    return not turns.is_untrusted(connection, turn_id=row.turn_id)
