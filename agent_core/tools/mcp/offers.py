@@ -6,14 +6,13 @@ from typing import Literal
 
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.mcp.contract import McpUnavailable
+from agent_core.tools.mcp.contract import CallOutcome, McpUnavailable
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
-from agent_core.tools.mcp.tool import PATIENCE, FormAsker, make_hooks
+from agent_core.tools.mcp.tool import PATIENCE, FormAsker, make_hooks, make_result
 from agent_core.tools.policy import Action
-from agent_core.tools.results import bound, fail
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.transcript import ToolSpec, make_source
+from agent_core.transcript import ToolSpec
 
 Kind = Literal["resource", "prompt"]
 _NAMES: Mapping[Kind, str] = {"resource": "read_resource", "prompt": "get_prompt"}
@@ -79,12 +78,8 @@ class OfferTool:
                 self._kind, wanted, values, make_hooks(server, context, self._asker)
             )
         except McpUnavailable as error:
-            return fail(f"The server {server.name} {error}.")
-        return ToolResult(
-            text=bound(self._mask.hide(outcome.text)),
-            is_error=outcome.is_error,
-            sources=(make_source("mcp", server.name),),
-        )
+            outcome = CallOutcome(text=f"The server {server.name} {error}.", is_error=True)
+        return make_result(outcome, server, self._mask)
 
 
 def name_command(server: str, prompt: str) -> str:

@@ -6,12 +6,12 @@ from typing import Protocol
 
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.mcp.calls import CallHooks
-from agent_core.tools.mcp.contract import ForeignTool, McpServer, McpUnavailable
+from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, McpUnavailable
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.supervisor import McpConnection
 from agent_core.tools.policy import Action
-from agent_core.tools.results import bound, fail
+from agent_core.tools.results import bound
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolSpec, make_source
 
@@ -85,11 +85,15 @@ class McpTool:
                 self._tool.name, arguments, make_hooks(server, context, self._asker)
             )
         except McpUnavailable as error:
-            return fail(
-                f"The server {server.name} {error}. It is not known whether the call took effect."
-            )
-        return ToolResult(
-            text=bound(self._mask.hide(outcome.text)),
-            is_error=outcome.is_error,
-            sources=(make_source("mcp", server.name),),
-        )
+            doubt = "It is not known whether the call took effect."
+            outcome = CallOutcome(text=f"The server {server.name} {error}. {doubt}", is_error=True)
+        return make_result(outcome, server, self._mask)
+
+
+def make_result(outcome: CallOutcome, server: McpServer, mask: SecretMask) -> ToolResult:
+    """Return what a server said as the words of others; even a failure may quote it."""
+    return ToolResult(
+        text=bound(mask.hide(outcome.text)),
+        is_error=outcome.is_error,
+        sources=(make_source("mcp", server.name),),
+    )

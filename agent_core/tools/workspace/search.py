@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from agent_core.errors import ToolArgumentError
 from agent_core.execution import Command, run_command
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import strip_controls
@@ -69,15 +68,17 @@ class SearchFilesTool:
         )
         text = strip_controls(done.output.decode("utf-8", "replace"))
         lines = [line.removeprefix("./") for line in text.splitlines()]
-        if done.status > 1 and not done.limit:
+        has_failed = done.status > 1 and not done.limit
+        if has_failed:
             reason = lines[-1] if lines else "it gives no reason"
-            raise ToolArgumentError(f"the search failed: {reason[:_LONGEST_LINE]}")
-        if not lines and done.limit != "time":
+            shown = [f"The search failed: {reason[:_LONGEST_LINE]}"]
+        elif not lines and done.limit != "time":
             return ToolResult(text="Nothing matches.")
+        else:
+            shown = [*map(_shorten, lines[:_MOST_LINES]), *_describe_rest(lines, done.limit)]
         return ToolResult(
-            text="\n".join(
-                [*map(_shorten, lines[:_MOST_LINES]), *_describe_rest(lines, done.limit)]
-            ),
+            text="\n".join(shown),
+            is_error=has_failed,
             sources=(make_source("command", "search_files"),),
         )
 

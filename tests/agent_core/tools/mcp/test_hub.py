@@ -134,6 +134,17 @@ async def test_the_words_of_a_server_are_untrusted_and_its_secrets_hidden(stage:
     assert result.sources == ("mcp:python",)
 
 
+async def test_a_failure_in_the_words_of_a_server_is_untrusted_too(stage: Open) -> None:
+    async with stage(hostile_server("closing")) as on:
+        await on.ready("hostile")
+        await on.accept("hostile")
+        (tool,) = [one for one in await on.servers.list_tools(on.owner) if "work" in one.spec.name]
+        result = await tool.run({}, make_context(on.owner))
+    assert result.is_error
+    assert "the key is under the mat" in result.text
+    assert result.sources == ("mcp:hostile",)
+
+
 async def test_a_call_is_outward_and_destructive_as_far_as_anyone_knows(stage: Open) -> None:
     async with stage(python_server()) as on:
         await on.ready("python")

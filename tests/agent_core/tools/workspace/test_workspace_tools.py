@@ -202,7 +202,8 @@ async def test_a_search_is_bounded_and_takes_no_option_for_a_path(desk: Desk) ->
     said = await desk.say("search_files", pattern=".")
     assert said.endswith("[There is more than these 100 lines; search for something rarer.]")
     assert await desk.say("search_files", pattern="deep", path="-x") == "-x/y:1:deep"
-    assert (await desk.use("search_files", pattern="(")).is_error
+    failed = await desk.use("search_files", pattern="(")
+    assert (failed.is_error, failed.sources) == (True, ("command:search_files",))
     assert await desk.say("search_files", pattern="deep", path="/workspace/-x")
 
 
