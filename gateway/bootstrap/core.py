@@ -28,7 +28,7 @@ from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
-from gateway.config import Settings, list_hidden
+from gateway.config import Settings
 from gateway.conversion import make_zone_finder
 from gateway.people import Access, Identity, Rooms
 
@@ -139,7 +139,7 @@ def make_core(
         agent_mail=AgentMail(database, extra.now),
         zone=zone,
         zone_of=make_zone_finder(zone),
-        secret_mask=SecretMask(list_hidden(settings.secrets, settings.named_secrets)),
+        secret_mask=SecretMask(settings.hidden),
         now=extra.now,
         wakeup=asyncio.Event(),
         tasks_due=asyncio.Event(),

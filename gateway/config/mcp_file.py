@@ -75,6 +75,26 @@ def read_mcp_servers(home: Path, environ: Mapping[str, str]) -> list[McpServer]:
     ]
 
 
+def list_mcp_variables(home: Path) -> set[str]:
+    """Return the variables that servers get as credentials or in their environment.
+
+    None if the file has a mistake, which the reading of its servers reports.
+    """
+    try:
+        tables = _read_tables(home).values()
+    except SettingsError:
+        return set()
+    texts = [
+        str(text)
+        for table in tables
+        for given in (table.get("headers"), table.get("env"), {"": table.get("client_secret", "")})
+        if isinstance(given, dict)
+        for text in given.values()
+    ]
+    found = {found[1] or found[2] for text in texts for found in _VARIABLE.finditer(text)}
+    return found - {None, *_INHERITED}
+
+
 def locate_mcp_programs(home: Path, environ: Mapping[str, str]) -> Surroundings:
     """Return what the programs of servers get: folders of their own, and a small environment.
 

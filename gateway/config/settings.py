@@ -2,7 +2,8 @@
 
 import ctypes
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pydantic import Field
@@ -17,11 +18,14 @@ from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.credentials import Secrets
+from gateway.config.logging import list_hidden
+from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
 from gateway.config.paths import MODEL_TABLE
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
-from gateway.config.secrets import read_named_secrets
+from gateway.config.redaction import looks_secret
+from gateway.config.secrets import list_secret_variables, read_named_secrets
 from gateway.config.tables import (
     AccessSettings,
     ContextSettings,
@@ -44,6 +48,8 @@ from gateway.errors import SettingsError, suggest
 CONSOLE_PORT = 8765
 """Port of the console page where no platform is configured and no port is set."""
 
+_CREDENTIAL = re.compile(r"(?i)token|key|secret|pass|pwd|auth|cred|cookie|bearer|_pat$")
+"""The names of variables that hold credentials; others may hold a word that answers need."""
 _MODEL_NAMES = {
     "anthropic": ("claude-sonnet-5-5", "claude-haiku-5-5"),
     "openai": ("gpt-5-mini", ""),
@@ -66,6 +72,8 @@ class Settings(BaseSettings):
     secrets: Secrets = Secrets()
     named_secrets: tuple[NamedSecret, ...] = Field((), exclude=True, repr=False)
     """The secrets of `secrets.toml`, which tools use by name."""
+    named_values: tuple[str, ...] = Field((), exclude=True, repr=False)
+    """Credentials in variables that `mcp.toml` and the options of plug-ins name."""
     model: ModelSettings = ModelSettings()
     access: AccessSettings = AccessSettings()
     turns: TurnSettings = TurnSettings()
@@ -95,6 +103,11 @@ class Settings(BaseSettings):
             own=dict(parse_price(text) for text in self.cost.prices),
             table=load_table(self.home / MODEL_TABLE),
         )
+
+    @property
+    def hidden(self) -> list[str]:
+        """The texts that appear in no log, no message and no stored answer."""
+        return [*list_hidden(self.secrets, self.named_secrets), *self.named_values]
 
     @property
     def dollar_limits(self) -> tuple[str, ...]:
@@ -152,8 +165,9 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     secrets = sources.read_secrets(environ)
     named = read_named_secrets(place, environ)
     settings = Settings(home=place, environ=dict(environ), secrets=secrets, named_secrets=named)
+    variables = list_secret_variables(place) | _list_named_variables(settings)
     if environ is os.environ:
-        _wipe_credentials()
+        _wipe_variables((*sources.SECRET_VARIABLES, *variables))
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
     _check_search(settings.tools, secrets)
@@ -163,19 +177,32 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
             "model": _resolve_model(settings, secrets),
             "prompt": _resolve_prompt(settings, user_home),
             "http": _resolve_http(settings.http, secrets),
+            "named_values": tuple(
+                settings.environ[name]
+                for name in sorted(variables & settings.environ.keys())
+                if _CREDENTIAL.search(name) or looks_secret(settings.environ[name])
+            ),
         }
     )
 
 
-def _wipe_credentials() -> None:
-    """Remove the credentials from the process's environment, and from its memory.
+def _list_named_variables(settings: Settings) -> set[str]:
+    """Return the variables that `mcp.toml` and the options of plug-ins name."""
+    values = (option.partition("=")[2].strip() for option in settings.plugins.options)
+    return {value[1:] for value in values if value.startswith("$")} | list_mcp_variables(
+        settings.home
+    )
+
+
+def _wipe_variables(names: Iterable[str]) -> None:
+    """Remove variables from the process's environment, and from its memory.
 
     `/proc/PID/environ` shows the memory in which a process received its variables. Removing a
     variable leaves its value there, so it is overwritten.
     """
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_void_p
-    for name in sources.SECRET_VARIABLES:
+    for name in names:
         if name in os.environ:
             place = libc.getenv(name.encode())
             ctypes.memset(place, 0, len(os.environb[name.encode()]))

@@ -34,6 +34,13 @@ def read_named_secrets(home: Path, environ: Mapping[str, str]) -> tuple[NamedSec
     return tuple(_read_one(path, name, row, environ) for name, row in sorted(tree.items()))
 
 
+def list_secret_variables(home: Path) -> set[str]:
+    """Return the variables that hold named secrets. Raises `SettingsError`."""
+    rows = parse_file(home / SECRETS_CONFIG).values()
+    found = (row.get("variable") for row in rows if isinstance(row, dict))
+    return {name for name in found if isinstance(name, str)}
+
+
 def _check_mode(path: Path) -> None:
     """Refuse a file that other users can read. Raises `SettingsError`."""
     try:

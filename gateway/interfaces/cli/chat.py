@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from gateway.commands import COMMANDS
-from gateway.config import Settings, list_hidden, load, logging_to, make_home
+from gateway.config import Settings, load, logging_to, make_home
 from gateway.errors import StartError
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     found = load(environ)
     make_home(found.home)
     folder = _make_folder(arguments.save_files)
-    hidden = list_hidden(found.secrets, found.named_secrets)
+    hidden = found.hidden
     with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):
         return asyncio.run(chat_with_gateway(found, partial(_chat, found, folder)))
 

@@ -19,7 +19,6 @@ from gateway.bootstrap import app
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import (
     Settings,
-    list_hidden,
     list_unknown_variables,
     load,
     logging_to,
@@ -104,7 +103,7 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         logging_to(
             found.log,
             found.home,
-            hidden=list_hidden(found.secrets, found.named_secrets),
+            hidden=found.hidden,
             to_stderr=True,
         ),
         asyncio.Runner(loop_factory=make_loop) as runner,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import SECRETS_CONFIG, list_hidden, load
+from gateway.config import SECRETS_CONFIG, load
 from gateway.errors import SettingsError
 from gateway.interfaces.cli import secrets
 from gateway.interfaces.parser import Parser
@@ -27,7 +27,7 @@ def test_secrets_are_read_masked_in_the_log_and_listed_without_values(
     environ = write(tmp_path, GOOD + more)
     settings = load(environ)
     assert [one.value for one in settings.named_secrets] == ["from-the-environment", VALUE]
-    assert VALUE in list_hidden(settings.secrets, settings.named_secrets)
+    assert VALUE in settings.hidden
     assert VALUE not in repr(settings) + str(settings.model_dump())
     parser = Parser(prog="talaria secrets")
     secrets.configure(parser)
