@@ -290,6 +290,26 @@ async def test_a_restart_in_the_middle_of_a_turn_forgets_no_source(tmp_path: Pat
         assert await saved(harness) == 0
 
 
+async def test_a_restart_forgets_no_source_of_an_earlier_turn(tmp_path: Path) -> None:
+    chat, pay = FakeChat(attached={"note": ORDER.encode()}), call("pay", '{"amount": "5"}', "p1")
+    model = FakeModel(say("A note."), ask(pay))
+    async with running(tmp_path, model, chat=chat, tools=(Payment(),)) as harness:
+        await chat.says("what is this?", attachments=NOTE)
+        await chat.sees_text("A note.")
+        await harness.at_rest()
+        await chat.says("pay")
+        await chat.sees_text("Pay 5")
+        await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
+    chat.inlet = None
+    model = FakeModel(save(), say("Done."))
+    async with running(tmp_path, model, chat=chat, tools=(Payment(),)) as harness:
+        await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
+        await chat.press(approvals.ONCE())
+        asked = await chat.sees_text("so I ask before I change anything")
+        assert "the file `note.txt`" in asked.text
+        assert await saved(harness) == 0
+
+
 async def test_recalled_untrusted_text_only_proposes(tmp_path: Path) -> None:
     find = ask(call("recall", '{"query": "mat"}', "r1"))
     model = FakeModel(say("The key is under the mat."), find, save(), say("Done."))

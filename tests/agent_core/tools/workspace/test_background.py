@@ -40,9 +40,9 @@ async def test_a_long_command_is_started_read_and_waited_for(desk: Desk) -> None
     said = await desk.say("process", action="wait", id="p1")
     assert said == "two\n[p1 ended with exit status 3, after 0 s.]"
     assert (desk.place / ".processes/p1.log").read_text().endswith("exit 3\none\ntwo\n")
-    assert (await desk.say("process", action="read", id="p1")).endswith(
-        "one\ntwo\n[p1 ended with exit status 3, after 0 s.]"
-    )
+    whole = await desk.use("process", action="read", id="p1")
+    assert whole.text.endswith("one\ntwo\n[p1 ended with exit status 3, after 0 s.]")
+    assert whole.sources == ("command:p1",)
     assert await events(desk.database) == []
 
 
