@@ -139,11 +139,10 @@ def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
 def _check_limits(settings: Settings) -> None:
     """Refuse limits in dollars that are set explicitly, where a model has no known price.
 
-    Fallback models and the cheap one answer unasked, so the limits are for them, too.
+    Fallback models and the cheap one answer unasked, and the others can be chosen by people, jobs
+    and named agents, so the limits are for all of them.
     """
-    names = settings.model
-    chain = (names.name, *names.fallbacks, names.cheap)
-    unknown = (name for name in chain if name and not settings.prices.find(name))
+    unknown = (one for one in settings.model.named if one and not settings.prices.find(one))
     model = next(unknown, None)
     if settings.dollar_limits and model:
         raise StartError(

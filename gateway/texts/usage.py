@@ -124,6 +124,7 @@ _USAGE_LINE = Plural(
     "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written, {cost}",
 )
 _PRICE_UNKNOWN = Text("price unknown")
+_UNPRICED = Text("price unknown, {tokens}")
 _OF = Text("{used} of {limit}")
 _WITHOUT_PRICE = Text("{money} and {tokens} without a price")
 _TOKENS = Text("{count:,} tokens")
@@ -309,6 +310,8 @@ def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
     if not used:
         return money
     tokens = _TOKENS_OF(count=used, limit=limit.tokens) if limit.tokens else _TOKENS(count=used)
+    if not spent.micro_dollars:
+        return _UNPRICED(tokens=tokens)
     return _WITHOUT_PRICE(money=money, tokens=tokens)
 
 

@@ -71,10 +71,8 @@ def test_a_daily_limit_in_dollars_without_a_price_is_refused(tmp_path: Path, nam
     assert f"cost.{name.lower()} is set, but the price of qwen3:8b is unknown" in done.err
 
 
-@pytest.mark.parametrize("setting", ["FALLBACKS", "CHEAP"])
-def test_a_limit_in_dollars_is_for_models_that_answer_unasked_too(
-    tmp_path: Path, setting: str
-) -> None:
+@pytest.mark.parametrize("setting", ["FALLBACKS", "CHEAP", "CHOICES"])
+def test_a_limit_in_dollars_is_for_every_configured_model(tmp_path: Path, setting: str) -> None:
     chain = {"OPENAI_API_KEY": "key", f"TALARIA_MODEL__{setting}": "openai:my-own"}
     done = talaria(tmp_path, "run", **chain, TALARIA_TURNS__MAX_COST_USD="1")
     assert done.code == 2

@@ -48,6 +48,15 @@ async def test_an_answer_shows_no_secret_or_its_start(tmp_path: Path) -> None:
     assert FOREIGN[:12] not in all_texts(chat)
 
 
+async def test_a_reply_that_no_model_wrote_shows_no_secret(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hi.")), **SECRETS) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees_text("Hi.")
+        await harness.chat.says(f"/title keys {OWN} {FOREIGN}")
+        await harness.chat.sees_text("keys [hidden] [hidden]")
+        assert not {OWN, FOREIGN} & set(all_texts(harness.chat).split())
+
+
 async def look(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
     return ToolResult(text=f"env: {OWN} {FOREIGN}")
 
