@@ -128,15 +128,19 @@ async def test_an_unreadable_signed_request_is_parked(
 async def test_an_event_of_another_workspace_is_dropped(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
-    event = {"type": "message", "user": "U1", "text": "x", "ts": "1763000000.000100"}
-    callback = event_callback(slack.world.app, event | {"channel": "D1"}, "Ev1")
+    event = {"type": "message", "user": "U1", "text": "x", "channel": "D1"}
+    theirs, ours = (
+        event_callback(slack.world.app, event | {"ts": f"1763000000.00010{n}"}, f"Ev{n}")
+        for n in range(2)
+    )
     other = {"team_id": "T2", "context_team_id": "T2", "authorizations": [{"team_id": "T2"}]}
     async with running(slack, inlet, **http(slack)) as adapter:
-        for found in (callback | other, callback):
+        for found in (theirs | other, ours):
             body = json.dumps(found).encode()
             headers = sign(slack, body) | {"Content-Type": "application/json"}
             assert await post(adapter, body, headers) == 200
-        assert len(inlet.taken) == 1
+        (taken,) = inlet.taken.values()
+        assert taken.event_id.endswith("1763000000.000101")
 
 
 @pytest.mark.slow
