@@ -5,7 +5,7 @@ first detects repeated events, the second finds the message on its platform.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -101,25 +101,41 @@ def sweep_inbox(connection: Connection, *, span: Span) -> int:
 
 def sweep_outbox(connection: Connection, *, span: Span) -> int:
     """Clear the content of sent messages, except those that ask an open question."""
-    cursor = connection.execute(
-        "UPDATE outbox SET body = '', checksum = :checksum, buttons = '', file_key = NULL,"
-        f" file_name = NULL, shown = NULL, reason = '' WHERE {_IN_SPAN} AND created_at < :before"
-        " AND state = 'sent' AND is_live = 0 AND (body <> '' OR file_key IS NOT NULL)"
+    empty = dict.fromkeys(("body", "buttons", "reason"), "")
+    return _rewrite_outbox(
+        connection,
+        "state = 'sent' AND is_live = 0 AND (body <> '' OR file_key IS NOT NULL)"
         " AND NOT EXISTS (SELECT 1 FROM questions WHERE questions.id = outbox.question_id"
         " AND questions.state = 'open')",
-        {"checksum": checksum(""), **span.values},
+        span,
+        {**empty, **dict.fromkeys(("file_key", "file_name", "shown"))},
     )
-    return cursor.rowcount
 
 
 def sweep_copies(connection: Connection, *, span: Span) -> int:
     """Clear the text of sent answers that the transcript has, too."""
-    cursor = connection.execute(
-        f"UPDATE outbox SET body = '', checksum = :checksum, shown = NULL WHERE {_IN_SPAN}"
-        f" AND created_at < :before AND {_IS_COPY}",
-        {"checksum": checksum(""), **span.values},
+    return _rewrite_outbox(connection, _IS_COPY, span, {"body": "", "shown": None})
+
+
+def _rewrite_outbox(
+    connection: Connection, condition: str, span: Span, changes: Mapping[str, object]
+) -> int:
+    """Write rows anew without their text.
+
+    SQLite merges pages when rows are deleted, and never when they are updated: an UPDATE would
+    leave nearly empty pages, whose space no later row can take.
+    """
+    found = connection.execute(
+        f"DELETE FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND {condition} RETURNING *",
+        span.values,
     )
-    return cursor.rowcount
+    names = [column[0] for column in found.description]
+    given = {**changes, "checksum": checksum("")}
+    rows = [{**dict(zip(names, row, strict=True)), **given} for row in found.fetchall()]
+    connection.executemany(
+        f"INSERT INTO outbox ({', '.join(names)}) VALUES (:{', :'.join(names)})", rows
+    )
+    return len(rows)
 
 
 def sweep_exports(connection: Connection, *, span: Span) -> list[str]:

@@ -140,6 +140,28 @@ async def test_an_answer_that_is_in_the_transcript_is_kept_twice_for_a_day(old: 
     assert await old.sweep() == {}
 
 
+async def test_the_space_of_cleared_answers_is_free_for_others(old: Old) -> None:
+    long = "word " * 400
+
+    def work(connection: Connection) -> None:
+        for number in range(100):
+            turn_id = add_turn(connection, old.dialogue)
+            message = NewOutboxMessage(platform="p", chat="c", body=long, turn_id=turn_id)
+            row = outbox.enqueue(connection, message, now=OLD)
+            outbox.mark_sent(
+                connection, outbox_id=row.id, message_id=str(number), body=long, now=OLD
+            )
+
+    await old.do(work)
+    before = await old.value("PRAGMA freelist_count")
+    assert (await old.sweep())["copies"] == 100
+    assert await old.value("SELECT COUNT(*) || MAX(message_id) FROM outbox") == "10099"
+    freed = await old.value("PRAGMA freelist_count")
+    assert isinstance(before, int)
+    assert isinstance(freed, int)
+    assert (freed - before) * 4096 > 0.8 * 100 * len(long)
+
+
 async def test_unreferenced_files_are_deleted_until_sent_again(
     old: Old,
 ) -> None:
