@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import Unsure
+from agent_core.errors import ModelRejected
 from agent_core.state.engine.database import Connection
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
+from tests.integration.shared_harness import shared_harness
 
 
 def write(*names: str) -> FakeModel:
@@ -174,3 +176,20 @@ async def test_a_stopped_turn_still_sends_its_files(tmp_path: Path) -> None:
         await harness.at_rest()
         assert harness.chat.shown[0].text == general.describe_stop("", ["send_file"])
         assert seen(harness.chat)[1] == ("", "in a.txt")
+
+
+@pytest.mark.parametrize(
+    ("who", "room", "is_told"), [("ann", "", True), ("ann", "den", False), ("bob", "", False)]
+)
+async def test_the_words_of_a_provider_are_for_an_owner_in_private(
+    tmp_path: Path, who: str, room: str, is_told: bool
+) -> None:
+    model = FakeModel(*[say("Hi.")] * 2)
+    async with shared_harness(tmp_path, model) as here:
+        for name in ("ann", "bob"):
+            await here.says(name, "hello")
+        await here.make_owner("ann")
+        model.plays = [[ModelRejected("account 4711 may not")]]
+        told = await here.says(who, "and now?", room=room)
+        assert ("account 4711" in told) == is_told
+        assert "/retry" in told
