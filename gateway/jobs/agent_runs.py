@@ -12,7 +12,7 @@ from agent_core.errors import AgentBroken, SkillBroken, SkillMissing, StoreDamag
 from agent_core.ids import TurnId
 from agent_core.schedule import JobTurn, find_zone, show_moment
 from agent_core.skills import SkillCatalog, note_loaded
-from agent_core.state.conversations import sessions
+from agent_core.state.conversations import sessions, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -90,7 +90,7 @@ def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTu
     limit, left = job.options.day_micro_dollars, None
     if limit and job.person_id is not None:
         since = day_of(now, job.zone).start
-        left = limit - job_runs.spent_since(
+        left = limit - usage.sum_of_job(
             connection, job_id=job.id, person_id=job.person_id, since=since
         )
         if left <= 0:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, fields
 
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import JobId, PersonId, TurnId
+from agent_core.state.conversations.sessions import HELPERS
 from agent_core.state.engine.database import Connection
 
 
@@ -194,3 +195,24 @@ def _total(connection: Connection, condition: str, values: dict[str, int]) -> To
         output_tokens=row[3],
         micro_dollars=row[4],
     )
+
+
+def sum_of_job(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
+    """Sum the cost of a job's runs since a moment, in millionths of a dollar.
+
+    The helpers of a run, and theirs, belong to its cost: they are turns of their own.
+    """
+    row = connection.execute(
+        "WITH RECURSIVE work (turn_id) AS (SELECT turns.id FROM job_runs"
+        " JOIN turns ON turns.run_id = job_runs.id WHERE job_runs.job_id = :job_id"
+        " AND (turns.ended_at IS NULL OR turns.ended_at >= :since)"
+        " UNION SELECT turns.id FROM work JOIN conversations"
+        " ON conversations.key >= :helpers || work.turn_id || ':'"
+        " AND conversations.key < :helpers || work.turn_id || ';'"
+        " JOIN turns ON turns.conversation_id = conversations.id)"
+        " SELECT COALESCE(SUM(usage.micro_dollars), 0) FROM work"
+        " JOIN usage ON usage.turn_id = work.turn_id"
+        " WHERE usage.person_id = :person_id AND usage.created_at >= :since",
+        {"job_id": job_id, "person_id": person_id, "since": since, "helpers": HELPERS},
+    ).fetchone()
+    return int(row[0])

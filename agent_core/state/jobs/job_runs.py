@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from agent_core.ids import InboxId, JobId, PersonId, RunId, TurnId
+from agent_core.ids import InboxId, JobId, RunId, TurnId
 from agent_core.state.engine.database import Connection
 
 RunState = Literal["waiting", "running", "done", "failed", "skipped"]
@@ -342,18 +342,6 @@ def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
         "SELECT run_id FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     ).fetchone()
     return RunId(row[0]) if row and row[0] is not None else None
-
-
-def spent_since(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
-    """Sum the cost of a job's runs since a moment, in millionths of a dollar."""
-    row = connection.execute(
-        "SELECT COALESCE(SUM(usage.micro_dollars), 0) FROM job_runs"
-        " JOIN turns ON turns.run_id = job_runs.id JOIN usage ON usage.turn_id = turns.id"
-        " WHERE job_runs.job_id = :job_id AND usage.person_id = :person_id"
-        " AND usage.created_at >= :since",
-        {"job_id": job_id, "person_id": person_id, "since": since},
-    ).fetchone()
-    return int(row[0])
 
 
 _NAMES = tuple(_COLUMNS.split(", "))

@@ -23,6 +23,7 @@ from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration import processes
+from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted, over
@@ -155,6 +156,7 @@ async def test_the_agent_can_ask_it_about_its_person(
         ((who, question),) = server.questions
         assert question == "Tea or coffee?"
         assert f"of {who}: Tea or coffee?" in last_request(harness)
+        assert await count(harness, "turns", "is_untrusted = 1") == 1
 
 
 def edit_by_hand(home: Path, text: str) -> None:

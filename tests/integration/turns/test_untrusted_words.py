@@ -148,6 +148,8 @@ async def test_a_change_is_proposed_and_made_once_when_accepted(
         await here.harness.chat.sees_text(approvals.ACCEPTED())
         await here.is_applied()
         assert await here.changes() == 1
+        is_in_ledger = tool in ("memory", "archive", "block")
+        assert await count(here.harness, "ledger", "sources LIKE '%:%'") == is_in_ledger
         await here.harness.chat.press_key(key, asked.id, chat=asked.chat_id)
         await here.harness.at_rest()
         await here.is_applied()

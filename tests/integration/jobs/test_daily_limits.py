@@ -1,0 +1,34 @@
+"""A job's daily limit in dollars ends its runs of that day, and nothing else."""
+
+from pathlib import Path
+
+from agent_core.models.contract import Usage
+from agent_core.state.jobs.jobs import Options
+from tests.fakes.model import say
+from tests.integration.clock import Clock
+from tests.integration.harness import running
+from tests.integration.jobs_support import find, give_job, greet, greeted, over
+
+SETTINGS = {
+    "TALARIA_MODEL__NAME": "fake-1",
+    "TALARIA_COST__PRICES": "fake-1 in=1 out=1 date=2026-11-01",
+}
+LIMIT = Options(day_micro_dollars=50_000)
+THIRTY_CENTS = Usage(input_tokens=30_000, output_tokens=0)
+
+
+async def test_runs_of_a_day_share_the_limit_and_the_next_day_has_its_own(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 22, 12)
+    model = greeted(*(say("Rain.", usage=THIRTY_CENTS) for _ in range(3)))
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
+        await greet(harness)
+        job = await give_job(harness, "weather", "0 * * * *", kind="prompt", options=LIMIT)
+        for hours in range(1, 4):
+            clock.move(harness, minutes=60)
+            runs = await over(harness, job, hours)
+        assert [run.state for run in runs] == ["done", "done", "skipped"]
+        assert "its runs have cost $0.05 today" in runs[-1].reason
+        assert (await find(harness, job)).state == "active"
+        clock.move(harness, minutes=12 * 60)
+        runs = await over(harness, job, 4)
+        assert runs[-1].state == "done"
