@@ -21,7 +21,9 @@ needs_seccomp = pytest.mark.skipif(not FOUND.seccomp, reason="this kernel has no
 CONFINED = """
 import socket, subprocess, sys, os, ctypes
 from agent_core.execution.subprocesses.confinement import ReaderLimits, confine_reader
-limits = ReaderLimits(memory=10**9, cpu_seconds=20, file={file}, has_network={has_network})
+limits = ReaderLimits(
+    memory=10**9, cpu_seconds={seconds}, file={file}, has_network={has_network}
+)
 found = confine_reader(limits, {folder!r})
 try:
     {attack}
@@ -49,10 +51,17 @@ async def run(*argv: str) -> str:
 
 
 def confined(
-    attack: str, *, folder: Path | None = None, file: int = 0, has_network: bool = False
+    attack: str,
+    *,
+    folder: Path | None = None,
+    file: int = 0,
+    has_network: bool = False,
+    seconds: int = 20,
 ) -> str:
     place = str(folder) if folder else None
-    return CONFINED.format(attack=attack, folder=place, file=file, has_network=has_network)
+    return CONFINED.format(
+        attack=attack, folder=place, file=file, has_network=has_network, seconds=seconds
+    )
 
 
 @needs_landlock
@@ -134,6 +143,19 @@ async def test_a_reader_may_use_its_libraries_and_one_folder(tmp_path: Path) -> 
     said = await run("-c", confined(f"{write}; {read}", folder=tmp_path, file=100))
     assert said == f"done True {FOUND.seccomp}\n"
     assert (tmp_path / "cache").read_text() == "x"
+
+
+async def test_a_reader_takes_only_so_much_memory_and_writes_no_large_file(tmp_path: Path) -> None:
+    assert "MemoryError" in await run("-c", confined("bytearray(2 * 10**9)"))
+    write = f"os.write(os.open({str(tmp_path / 'big')!r}, os.O_CREAT | os.O_WRONLY), b'x' * 1000)"
+    said = await run("-c", confined(f"{write}; {write}", folder=tmp_path, file=100))
+    assert (tmp_path / "big").stat().st_size <= 100, said
+
+
+@pytest.mark.slow
+async def test_a_reader_takes_only_so_much_of_the_processor() -> None:
+    endless = "exec('while True: pass')"
+    assert await run("-c", confined(endless, seconds=1)) == ""
 
 
 @needs_seccomp
