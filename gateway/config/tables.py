@@ -252,7 +252,7 @@ class ContextSettings(Table, title="Length of a conversation"):
         " conversation is summarised in any case.",
     )
     compact_tokens: int = Field(
-        24_000,
+        26_000,
         ge=0,
         le=MOST_CAP,
         description="Input tokens of a message's first call, above which older messages are"
