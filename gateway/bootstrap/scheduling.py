@@ -129,6 +129,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         digest=make_digest_options(settings, deps.zone),
         catalog=skills.catalog,
         agents=deps.agents,
+        is_priced=lambda model: settings.prices.find(model) is not None,
         system_tasks={
             BACKUP: backups.make,
             RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
@@ -147,9 +148,8 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
         triggers=make_triggers(deps.zone),
         now=now,
     )
-    wanted = set(runner_deps.system_tasks) - {CALENDARS}  # the first calendar creates this one
-    if deps.external_memory is None:
-        wanted.discard(MEMORY_SYNC)
+    absent = {CALENDARS, *(() if deps.external_memory else (MEMORY_SYNC,))}
+    wanted = set(runner_deps.system_tasks) - absent  # the first calendar creates its own
 
     async def prepare() -> None:
         await sync_at_start(skills, now())

@@ -1,7 +1,7 @@
 """Builds the agent turn of a job run: its person, conversation, chat and limits."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from adapters.ids import PlatformMessageId, PlatformUserId
@@ -48,6 +48,8 @@ class AgentRunDeps:
     notifier: Notifier
     catalog: SkillCatalog
     agents: AgentFolder
+    is_priced: Callable[[str], bool]
+    """Whether the price of a model is known."""
 
 
 def start_run(
@@ -186,12 +188,23 @@ def _compose(
 
 
 def _check_agent(job: Job, deps: AgentRunDeps) -> None:
-    """Raise `RunRefused` if the named agent that does a job can't be used."""
+    """Raise `RunRefused` if the named agent that does a job can't be used.
+
+    Its files may change at any time, so its model is looked up at each run.
+    """
+    options = job.options
+    if not options.agent:
+        return
     try:
-        if job.options.agent:
-            deps.agents.find(job.options.agent)
+        agent = deps.agents.find(options.agent)
     except AgentBroken as error:
         raise RunRefused(f"{error}.") from error
+    model = options.model or agent.model
+    if options.day_micro_dollars and model and not deps.is_priced(model):
+        raise RunRefused(
+            f"the price of {model}, the model of {options.agent}, is unknown, so its daily limit"
+            " in dollars can't be kept."
+        )
 
 
 def _describe_skills(

@@ -68,6 +68,8 @@ class RunnerDeps:
     """The skills that jobs name."""
     agents: AgentFolder
     """The named agents that jobs name."""
+    is_priced: Callable[[str], bool]
+    """Whether the price of a model is known."""
     at_once: int
     """Largest number of runs at once. People have turn slots of their own, so jobs can't starve
     them.
@@ -90,7 +92,12 @@ class JobRunner:
             now=deps.now,
         )
         self._outcomes = outcomes
-        self._run_deps = AgentRunDeps(notifier=notifier, catalog=deps.catalog, agents=deps.agents)
+        self._run_deps = AgentRunDeps(
+            notifier=notifier,
+            catalog=deps.catalog,
+            agents=deps.agents,
+            is_priced=deps.is_priced,
+        )
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._conversations: dict[RunId, ConversationId] = {}
         """Conversations of the turns that this process has started."""

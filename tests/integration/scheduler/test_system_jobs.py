@@ -225,6 +225,7 @@ async def alone(
             ),
             catalog=harness.gateway.scheduling.skills.catalog,
             agents=AgentFolder(home),
+            is_priced=lambda model: True,
             at_once=1,
         )
         outcomes = Outcomes(
