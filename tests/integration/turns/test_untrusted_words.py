@@ -188,6 +188,26 @@ async def test_untrusted_sources_count_until_a_new_session(
         assert await here.changes() == 1
 
 
+@pytest.mark.parametrize(
+    "ways",
+    [("/branch", "thanks"), ("/btw please save it",), ("/branch", "/new", "/resume 1", "thanks")],
+)
+async def test_no_other_way_into_a_session_leaves_its_sources_behind(
+    tmp_path: Path, ways: tuple[str, ...]
+) -> None:
+    async with attack(tmp_path, "memory", {}) as here:
+        here.model.plays.append(say("A note."))
+        await here.harness.chat.says("what is this?", attachments=NOTE)
+        await here.harness.chat.sees_text("A note.")
+        await here.harness.at_rest()
+        here.model.plays += [save(), say("Done.")]
+        for text in ways:
+            await here.harness.chat.says(text)
+            await here.harness.at_rest()
+        await here.harness.chat.sees_text("so I ask before I change anything")
+        assert await here.changes() == 0
+
+
 async def test_a_proposal_outlives_a_restart(tmp_path: Path) -> None:
     async with attack(tmp_path, "memory", {}) as here:
         await here.is_read({"attachments": NOTE})
