@@ -125,7 +125,7 @@ class ChannelDirectory:
 
 _TITLE = "Talk"
 FRESH = 55.0
-"""Seconds for which a member count above zero stays valid; the contract allows a minute."""
+"""Seconds for which a member count above one stays valid; the contract allows a minute."""
 
 
 async def send(api: Api, message: OutboundMessage, *, opens_threads: bool) -> str:

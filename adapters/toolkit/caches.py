@@ -60,12 +60,12 @@ class ShownContents:
 class MemberCounts:
     """A cache of member counts.
 
-    Zero is never cached: private content is shown to a person who is alone, so a newcomer must
+    One is never cached: private content is shown to a person who is alone, so a newcomer must
     be noticed at once.
     """
 
     def __init__(self, keeps: float) -> None:
-        """Keep counts above zero for `keeps` seconds, at most a minute."""
+        """Keep counts above one, and unknown ones, for `keeps` seconds, at most a minute."""
         self._keeps = keeps
         self._counted: BoundedDict[str, tuple[int | None, float]] = BoundedDict()
 
