@@ -10,6 +10,7 @@ from adapters.toolkit.http import (
     read_at_most,
     read_wait,
 )
+from adapters.toolkit.listener import listen
 from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
@@ -74,6 +75,7 @@ __all__ = [
     "is_plain",
     "join_around_name",
     "kind_of",
+    "listen",
     "make_connector",
     "make_unreadable",
     "name_mishap",

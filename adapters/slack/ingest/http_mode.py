@@ -14,6 +14,7 @@ from aiohttp import web
 
 from adapters.errors import AdapterStopped
 from adapters.slack.ingest.requests import RequestReceiver
+from adapters.toolkit import listen
 
 PATH = "/slack/events"
 """The request URL in the app's settings for events, commands and presses."""
@@ -37,7 +38,19 @@ class Webhook:
         self._note_alive = note_alive
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Answer a request: 200 once it is durable, 401 if Slack did not sign it, 503 otherwise."""
+        """Answer a request: 200 once it is durable, 401 if Slack did not sign it, 503 otherwise.
+
+        The connection ends with it, see `listen`.
+        """
+        try:
+            response = await self._answer(request)
+        except web.HTTPException as error:
+            error.force_close()
+            raise
+        response.force_close()
+        return response
+
+    async def _answer(self, request: web.Request) -> web.Response:
         try:
             async with asyncio.timeout(_BODY_PATIENCE):
                 raw = await request.read()
@@ -90,14 +103,17 @@ async def serving(webhook: Webhook, *, host: str, port: int) -> AsyncIterator[in
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=_GRACE)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, port)
+        assert runner.server is not None  # noqa: S101 - the runner was set up
         try:
-            await site.start()
+            listener = await listen(runner.server, host, port)
         except OSError as error:
             raise AdapterStopped(
                 f"Slack's HTTP mode can't listen on {host}:{port} ({error.strerror or error}). "
                 "Set another http_bind or http_port and start again."
             ) from error
-        yield int(runner.addresses[0][1])
+        try:
+            yield int(listener.sockets[0].getsockname()[1])
+        finally:
+            listener.close()
     finally:
         await runner.cleanup()

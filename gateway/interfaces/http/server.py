@@ -12,6 +12,7 @@ from pathlib import Path
 from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.typedefs import Handler, Middleware
 
+from adapters.toolkit import listen
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox, outbox
@@ -19,7 +20,6 @@ from gateway.bootstrap.factories import make_prompt_cache
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import Declined, Mistaken, StartError
-from gateway.interfaces.http.connections import BoundedSite
 from gateway.interfaces.http.gate import HOOKS, MCP_PATH, Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
 from gateway.interfaces.http.logins import Logins
@@ -178,7 +178,7 @@ async def harden(_: web.Request, response: web.StreamResponse) -> None:
 
 @web.middleware
 async def close_afterwards(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Serve one request per connection, so that `BoundedSite` sees each of them begin."""
+    """Serve one request per connection, so that `listen` sees each of them begin."""
     try:
         response = await handler(request)
     except web.HTTPException as error:
@@ -244,14 +244,18 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
     Pages().add_to(application)
     page_data.add_to(application)
     async with _running(application) as runner:
+        assert runner.server is not None  # noqa: S101 - the runner was set up
         try:
-            await BoundedSite(runner, http.bind, http.port).start()
+            listener = await listen(runner.server, http.bind, http.port)
         except OSError as error:
             raise StartError(
                 f"The console page can't listen on {http.bind} port {http.port}:"
                 f" {_name_fault(error)}. Set TALARIA_HTTP__PORT to a free one."
             ) from error
-        yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
+        try:
+            yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
+        finally:
+            listener.close()
 
 
 def _make_application(gateway: Gateway, *middlewares: Middleware) -> web.Application:

@@ -10,22 +10,19 @@ import subprocess
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from adapters.contract import Health
-from gateway.interfaces.http.connections import MOST_CONNECTIONS, BoundedSite
 from gateway.interfaces.http.gate import Gate, load_token
 from tests.architecture.source import ROOT
 from tests.fakes.chat import FakeChat
 from tests.integration.clock import Clock
-from tests.integration.processes import free_port, talaria_beside
+from tests.integration.processes import talaria_beside
 from tests.integration.served import Served, served
 
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
@@ -190,67 +187,6 @@ async def test_ending_all_logins_closes_the_open_pages(
                 pass
     assert await status(browser, harness, "/") == 401
     assert (await talaria_beside(home, "logins", "list")).out == "No browser is logged in.\n"
-
-
-@asynccontextmanager
-async def listening(head_seconds: float) -> AsyncIterator[int]:
-    """An application behind a bounded port, and its number."""
-
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response(text="here")
-
-    application = web.Application()
-    application.router.add_get("/", answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    port = free_port()
-    await BoundedSite(runner, "127.0.0.1", port, head_seconds=head_seconds).start()
-    try:
-        yield port
-    finally:
-        await runner.cleanup()
-
-
-@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HT"])
-async def test_a_request_whose_head_does_not_end_is_closed(begun: bytes) -> None:
-    async with listening(head_seconds=0.2) as port, asyncio.timeout(45):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(begun)
-        with suppress(ConnectionResetError):
-            assert await reader.read() == b""
-        writer.close()
-
-
-async def test_a_head_in_pieces_is_answered() -> None:
-    async with listening(head_seconds=45) as port, asyncio.timeout(45):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for piece in (b"GET / HTTP/1.1\r\nHost: x\r", b"\n\r", b"\n"):
-            writer.write(piece)
-            await writer.drain()
-            await asyncio.sleep(0)
-        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
-        writer.close()
-
-
-async def test_idle_connections_make_room_for_one_that_asks() -> None:
-    async with listening(head_seconds=45) as port, asyncio.timeout(45):
-        idle = [
-            await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 20)
-        ]
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        assert (await reader.read()).endswith(b"here")
-        closed = [await _is_closed(reader) for reader, _ in idle[:20]]
-        assert all(closed)
-        for _, waiting in [*idle, (reader, writer)]:
-            waiting.close()
-
-
-async def _is_closed(reader: asyncio.StreamReader) -> bool:
-    try:
-        return await reader.read() == b""
-    except ConnectionResetError:
-        return True
 
 
 async def test_the_page_may_load_only_its_own_parts(

@@ -13,6 +13,7 @@ from adapters.errors import AdapterStopped
 from adapters.messages import Button
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.ingest.http_mode import PATH
+from adapters.toolkit.listener import MOST_CONNECTIONS
 from tests.adapters.slack.rig import (
     ANNA,
     called,
@@ -141,6 +142,24 @@ async def test_an_event_of_another_workspace_is_dropped(
             assert await post(adapter, body, headers) == 200
         (taken,) = inlet.taken.values()
         assert taken.event_id.endswith("1763000000.000101")
+
+
+async def test_connections_that_ask_nothing_make_room_for_slack(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    event = {"type": "message", "user": "U1", "text": "x", "channel": "D1"}
+    callback = event_callback(slack.world.app, event | {"ts": "1763000000.000100"}, "Ev1")
+    body = json.dumps(callback).encode()
+    async with running(slack, inlet, **http(slack)) as adapter:
+        idle = [
+            await asyncio.open_connection("127.0.0.1", adapter.http_port)
+            for _ in range(MOST_CONNECTIONS + 1)
+        ]
+        headers = sign(slack, body) | {"Content-Type": "application/json"}
+        assert await post(adapter, body, headers) == 200
+        assert await asyncio.wait_for(idle[0][0].read(), 45) == b""
+        for _, writer in idle:
+            writer.close()
 
 
 @pytest.mark.slow

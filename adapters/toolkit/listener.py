@@ -1,9 +1,8 @@
 """A listening port with a limited number of connections, each with limited time for its request."""
 
 import asyncio
+from collections.abc import Callable
 from typing import cast
-
-from aiohttp import web
 
 MOST_CONNECTIONS = 100
 """Connections at one time; a page opens six, and then keeps one."""
@@ -12,38 +11,25 @@ HEAD_SECONDS = 10.0
 _END_OF_HEAD = b"\r\n\r\n"
 
 
-class BoundedSite(web.BaseSite):
-    """A port of an aiohttp application.
+async def listen(
+    make_protocol: Callable[[], asyncio.Protocol],
+    host: str,
+    port: int,
+    *,
+    head_seconds: float = HEAD_SECONDS,
+) -> asyncio.Server:
+    """Listen on a port for an HTTP server, which the caller closes. Raises `OSError`.
 
     aiohttp itself waits forever for the first request of a connection. When all places are taken,
-    the oldest connection without a request makes room, or else the new one is refused.
+    the oldest connection without a request makes room, or else the new one is refused. The server
+    has to close each connection after one request, so that each request is seen to begin.
     """
+    opened: dict[_Connection, None] = {}
 
-    def __init__(
-        self, runner: web.AppRunner, host: str, port: int, *, head_seconds: float = HEAD_SECONDS
-    ) -> None:
-        super().__init__(runner)
-        self._host = host
-        self._port = port
-        self._head_seconds = head_seconds
-        self._open: dict[_Connection, None] = {}
+    def accept() -> _Connection:
+        return _Connection(make_protocol(), opened, head_seconds)
 
-    @property
-    def name(self) -> str:
-        """The address in aiohttp's lists."""
-        return f"http://{self._host}:{self._port}"
-
-    async def start(self) -> None:
-        """Listen. Raises `OSError`."""
-        await super().start()
-        handlers = self._runner.server
-        assert handlers is not None  # noqa: S101 - the runner was set up
-
-        def accept() -> _Connection:
-            return _Connection(handlers(), self._open, self._head_seconds)
-
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(accept, self._host, self._port)
+    return await asyncio.get_running_loop().create_server(accept, host, port)
 
 
 class _Connection(asyncio.Protocol):
