@@ -15,8 +15,16 @@ from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import escape, quote
-from agent_core.transcript import DocumentPart, ImagePart, Message, Part, TextPart, user_message
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    escape,
+    quote,
+    user_message,
+)
 from gateway.attachments import Picture, Reading, Unreadable, Words
 
 _MOST_CHATS = 4096

@@ -6,8 +6,7 @@ from agent_core.ids import PersonId, SessionId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import quote
-from agent_core.transcript import user_message
+from agent_core.transcript import quote, user_message
 
 _SYSTEM = (
     "Name the conversation that you are shown: at most six words, in its own language, no"

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest
-from agent_core.tools import flatten, quote
 from agent_core.tools.network import show_link
 from agent_core.tools.web import Fetcher, FetchFailed, FetchRequest, SourceFailed
+from agent_core.transcript import flatten, quote
 
 MOST_PAGES = 4
 _PAGE = 50

@@ -20,7 +20,8 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.search import passages
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import ToolContext, local_time, quote
+from agent_core.tools import ToolContext, local_time
+from agent_core.transcript import quote
 
 _MOST_TIMES = 5
 """The number of times listed per job; a more frequent job is marked as continuing."""

@@ -14,7 +14,7 @@ from typing import cast
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
-from agent_core.tools import flatten, local_time, quote
+from agent_core.tools import local_time
 from agent_core.tools.network import show_link
 from agent_core.tools.web import (
     MOST_BYTES,
@@ -26,6 +26,7 @@ from agent_core.tools.web import (
     ReaderPool,
     SourceFailed,
 )
+from agent_core.transcript import flatten, quote
 
 _CALENDAR_READER = "agent_core.digest.readers.calendar_reader"
 _FEED_READER = "agent_core.digest.readers.feed_reader"

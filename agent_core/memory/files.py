@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.tools import is_bidi, is_hidden
+from agent_core.transcript import is_bidi, is_hidden
 
 _ITEM = re.compile(r"^(?P<indent> *)[-*+•](?: +(?P<text>.*))?$")
 _SEPARATOR = re.compile(r"^(?:-{3,}|={3,}|\*{3,}|_{3,}|§)$")

@@ -28,13 +28,13 @@ _ASK_TO_DO = Text("{timing}, shall I do this?\n\n{body}\n\nNext: {moments}\nSent
 _IN_ZONE = Text("{timing} ({zone})")
 _REMIND_ANYWAY = Text("Remind you anyway?\n\n{body}\n\nDue: {moments}")
 _ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Hold until {moment}"), Text("No reminder")
-_THEN_TOO = Text("Shall it come then, too?")
+_THEN_TOO = Text("Should I send it then, too?")
 _DO_THEN_TOO, _DO_LATER = Text("Yes, then too"), Text("Yes, but held until after")
 _MOVE_ALONG = Plural(
-    "{n} job of yours follows the clock of {zone}. Shall it move with you?",
-    "{n} jobs of yours follow the clock of {zone}. Shall they move with you?",
+    "{n} of your jobs uses the time zone {zone}. Move it to your new time zone?",
+    "{n} of your jobs use the time zone {zone}. Move them to your new time zone?",
 )
-_FOLLOWS = Text("Job {number} “{title}” comes after it, and won't start without it.")
+_FOLLOWS = Text("Job {number} “{title}” runs after it, and won't start without it.")
 MOVE, KEEP = Text("Yes, move"), Text("No, keep")
 
 

@@ -38,13 +38,13 @@ _AFTER = {
     "ended": Text("After job {number} ends"),
 }
 _ANY_MESSAGE, _MESSAGE = (
-    Text("Whenever a message comes"),
+    Text("Whenever a message arrives"),
     Text("Whenever a message contains “{words}”"),
 )
 _WEBHOOK = Text("Whenever its web address is called")
 _FEED = Text("Whenever {address} has something new")
 _FILE = Text("Whenever a file {pattern} arrives")
-_WHEN_CALLED = Text("when its web address is called; `/jobs webhook NUMBER` gives it")
+_WHEN_CALLED = Text("when its web address is called; `/jobs webhook NUMBER` shows it")
 _WHEN_IT_HAPPENS = Text("when it happens")
 _UNITS = (
     (Plural("Every day", "Every {n} days"), 86_400),
@@ -134,9 +134,9 @@ _NOT_COUNTED = Text("public holidays ({region}) do not count")
 _NEVER = Text("never again")
 _MOMENTS = Text("{moments} ({zone})")
 _LATE: dict[Late, Text] = {
-    "catch_up": Text("If it misses runs, I make up for the newest"),
+    "catch_up": Text("If it misses runs, I run only the newest one late"),
     "skip": Text("If it misses runs, I skip them and tell you"),
-    "all": Text("If it misses runs, I make up for all of them"),
+    "all": Text("If it misses runs, I run all of them late"),
 }
 _URGENT = Text("It runs in quiet hours and on days off, too")
 _AWARE = Text("It sees its earlier runs")

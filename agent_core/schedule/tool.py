@@ -40,9 +40,8 @@ from agent_core.tools import (
     UserPrompt,
     UserPrompter,
     describe_no_answer,
-    quote,
 )
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, quote
 
 _SHOWN_BODY = 300
 _SOON = 1000

@@ -52,14 +52,6 @@ from agent_core.tools.time_zones import (
     read_preferences,
 )
 from agent_core.tools.toolbox import Toolbox, ToolSetup, ToolSource
-from agent_core.tools.untrusted_text import (
-    escape,
-    flatten,
-    is_bidi,
-    is_hidden,
-    quote,
-    strip_controls,
-)
 from agent_core.tools.user_questions import (
     WORDS,
     Answer,
@@ -127,24 +119,18 @@ __all__ = [
     "describe_hours",
     "describe_no_answer",
     "describe_shape",
-    "escape",
     "find_secret",
     "find_zone",
-    "flatten",
     "guess_zone",
-    "is_bidi",
-    "is_hidden",
     "list_reach",
     "list_settings",
     "local_time",
     "make_workspace_tools",
     "name_city",
     "name_zone",
-    "quote",
     "read_days",
     "read_preferences",
     "read_tasks",
-    "strip_controls",
     "strip_fence",
     "unwrap",
 ]

@@ -9,8 +9,7 @@ import fastjsonschema
 from fastjsonschema import JsonSchemaDefinitionException, JsonSchemaValueException
 
 from agent_core.errors import ToolArgumentError
-from agent_core.tools.untrusted_text import flatten
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, flatten
 
 Validate = Callable[[object], object]
 

@@ -9,8 +9,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.tools.arguments import compile_schema, read_arguments
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import HelperReport, HelperTask
-from agent_core.tools.untrusted_text import flatten
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, flatten
 
 MOST_TASKS = 8
 _MOST_AT_ONCE = 4

@@ -21,9 +21,8 @@ from agent_core.tools.policy import (
     show_call,
 )
 from agent_core.tools.results import bound, fail
-from agent_core.tools.untrusted_text import flatten, quote
 from agent_core.tools.user_questions import NeedsApproval, Proposal, UserPrompter
-from agent_core.transcript import ToolCallPart
+from agent_core.transcript import ToolCallPart, flatten, quote
 
 PROPOSED = (
     "Proposed, not done: words of others are in this conversation, so the person decides with a"

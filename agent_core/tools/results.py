@@ -1,7 +1,7 @@
 """Bound what a tool returns, and word the failures of a call."""
 
 from agent_core.tools.contract import RESULT_LIMIT, ToolResult
-from agent_core.tools.untrusted_text import escape
+from agent_core.transcript import escape
 
 _MOST_TAIL = 5_000
 """Characters kept for the end, where a command reports its outcome; at most half of a result."""

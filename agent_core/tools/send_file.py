@@ -9,9 +9,8 @@ from agent_core.execution import Backend
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import is_hidden
 from agent_core.tools.workspace import find_slug
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, is_hidden
 
 MOST_BYTES = 1_000_000
 """Per file: a model writes far less in one call, and every platform accepts it."""

@@ -25,9 +25,8 @@ from agent_core.tools.selection.catalog import (
     order_for_prompt,
     suggest,
 )
-from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.user_questions import NeedsApproval, UserPrompter
-from agent_core.transcript import ToolCallPart, ToolSpec, make_source
+from agent_core.transcript import ToolCallPart, ToolSpec, flatten, make_source
 
 _NAME_LIMIT = 64
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_core.execution.subprocesses.program import make_command
-from agent_core.tools import is_hidden
+from agent_core.transcript import is_hidden
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
 from gateway.texts.attachments import FAULTS, Fault, describe_extent

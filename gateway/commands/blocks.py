@@ -14,7 +14,8 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import find_secret, flatten
+from agent_core.tools import find_secret
+from agent_core.transcript import flatten
 from gateway.commands.block_arguments import (
     LONGEST_DESCRIPTION,
     find_fault,

@@ -17,7 +17,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         name="steer", summary="Add something to the answer I'm working on", is_transient=True
     ),
     CommandSpec(
-        name="btw", summary="Ask aside; the conversation doesn't notice", is_transient=True
+        name="btw", summary="Ask a side question outside the conversation", is_transient=True
     ),
     CommandSpec(name="queue", summary="Hold a message until I finish answering", is_transient=True),
     CommandSpec(
@@ -30,12 +30,17 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="status", summary="Show what I'm doing and what it cost", is_private=True),
     CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
     CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
-    CommandSpec(name="tools", summary="List my tools here, switch them on or off"),
-    CommandSpec(name="agents", summary="List named agents, choose who answers here"),
+    CommandSpec(name="tools", summary="List my tools here or turn them on or off"),
+    CommandSpec(name="agents", summary="List named agents or choose who answers here"),
     CommandSpec(
-        name="mcp", summary="Show MCP servers, accept their tools", owner_only=True, is_private=True
+        name="mcp",
+        summary="Show MCP servers or accept their tools",
+        owner_only=True,
+        is_private=True,
     ),
-    CommandSpec(name="approvals", summary="Show or revoke what I may do unasked", is_private=True),
+    CommandSpec(
+        name="approvals", summary="Show or revoke what I may do without asking", is_private=True
+    ),
     CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
     CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
     CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),

@@ -217,8 +217,9 @@ class InboundRouter:
         if room_conversation.is_off and not is_heard:
             await self._skip(SkippedEvent(row=row), make_silence_note(arrived))
             return
-        message = await judge_quote(self._database, row.platform, message, room_conversation)
-        arrived = replace(arrived, message=message)
+        if message.quote:
+            message = await judge_quote(self._database, row.platform, message, room_conversation)
+            arrived = replace(arrived, message=message)
         conversation = await self._find_conversation(room_conversation)
         if message.is_edit:
             await self._apply_edit(arrived, conversation)

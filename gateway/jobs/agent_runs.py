@@ -22,7 +22,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
-from agent_core.tools import escape
+from agent_core.transcript import escape
 from gateway import conversion
 from gateway.conversion import QueuedMessage
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation

@@ -14,7 +14,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import flatten
+from agent_core.transcript import flatten
 from gateway.conversion import QueuedMessage
 from gateway.texts import job_results
 

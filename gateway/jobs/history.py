@@ -14,8 +14,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
-from agent_core.tools import strip_controls
-from agent_core.transcript import Message, TextPart, repair_text
+from agent_core.transcript import Message, TextPart, repair_text, strip_controls
 from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
 from gateway.texts.job_results import describe_left_out

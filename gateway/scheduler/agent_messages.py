@@ -22,7 +22,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox
 from agent_core.state.queues.agent_messages import AGENT_EVENTS, AgentMessage
 from agent_core.state.queues.inbox import InboxRow
-from agent_core.tools import HelperTask, check_answer, escape, quote, read_tasks, unwrap
+from agent_core.tools import HelperTask, check_answer, read_tasks, unwrap
+from agent_core.transcript import escape, quote
 from gateway import conversion
 from gateway.attachments import Words
 from gateway.conversion import QueuedMessage

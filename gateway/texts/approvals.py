@@ -19,24 +19,27 @@ _READ_BEFORE = Text("{body}\n\nBefore this, I had read {sources}.")
 ONCE, SESSION = Text("Once"), Text("For this session")
 ALWAYS = Text("Always for this shape")
 NO, NO_AND_WHY = Text("No"), Text("No, and say why")
-TELL_WHY = Text("I won't run it. Tell me why, in your next message.")
-NOTED = Text("I'll go on with that.")
+TELL_WHY = Text("I won't run it. Tell me why in your next message.")
+NOTED = Text("I'll continue with that.")
 _REVOKED = Text("I'll ask again before I run `{shape}`.")
 REVOKE_UNKNOWN = Text("There's no approval with that number. /approvals lists them.")
 REVOKE_NUMBER = Text("Revoke {number}")
-NOTHING_ALLOWED = Text("Nothing is allowed in advance: I ask each time.")
-_ALLOWED = Text("You've allowed this in advance. A button takes it back.")
+NOTHING_ALLOWED = Text("You haven't allowed anything in advance, so I ask each time.")
+_ALLOWED = Text("You've allowed these in advance. Press a button to revoke one.")
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
 _SCOPES = {"session": Text("for this session"), "always": Text("always")}
 _CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nAs {name}, it can:\n\n{reach}")
 _UNJUDGED = Text("do what the tool does")
-_UNTRUSTED = Text("I ask because I've read {sources}: those words must not send or change a thing.")
+_UNTRUSTED = Text(
+    "I'm asking because I've read {sources}. Text from others can't send or change"
+    " anything without your approval."
+)
 _SHAPE = Text("“{always}” and “{session}” cover:\n\n{shapes}")
 _PLACES = {
     "workspace": Text("in the workspace"),
     "outside": Text("outside the workspace"),
     "system": Text("in the system"),
-    "anywhere": Text("to anybody"),
+    "anywhere": Text("to anyone"),
 }
 _REACHED: Mapping[ActionKind, Text] = {
     "read": Text("read {target} ({place})"),

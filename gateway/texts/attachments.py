@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from adapters.messages import Attachment, AttachmentKind
 from agent_core.localization import Text, format_size
-from agent_core.tools import flatten
+from agent_core.transcript import flatten
 
 Fault = Literal[
     "archive",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent_core.localization import Text, join_list
 from agent_core.memory import SharedList, fence, show_difference
 from agent_core.state.memory.ledger import Change
-from agent_core.tools import flatten
+from agent_core.transcript import flatten
 from gateway.texts.people import quote_name
 
 USAGE = Text(

@@ -62,8 +62,8 @@ _LOST = Plural(
     "I lost {n} messages that I was keeping for you, because my storage is damaged.",
 )
 _DEFERRED = Plural(
-    "**During your quiet time, {n} message came:**",
-    "**During your quiet time, {n} messages came:**",
+    "**During your quiet time, {n} message arrived:**",
+    "**During your quiet time, {n} messages arrived:**",
 )
 _CHART_MISSING = Text(
     "This comes without a chart, because charts need the extra `talaria[charts]`. The owner can"

@@ -34,7 +34,7 @@ DROP = Text("Yes, delete it")
 KEEP = Text("No")
 RESUME_NUMBER, PAUSE_NUMBER = Text("Resume {number}"), Text("Pause {number}")
 RUN_NUMBER, DROP_NUMBER = Text("Run {number} now"), Text("Drop {number}")
-NONE_TO_MOVE = Text("No job of yours follows that clock. /jobs lists your jobs.")
+NONE_TO_MOVE = Text("None of your jobs use that time zone. /jobs lists your jobs.")
 _MOVED = Plural("I've moved {n} job to {zone}.", "I've moved {n} jobs to {zone}.")
 HOME_HERE = Text(
     "I'll send reminders and digests here unless a job names another chat. /sethome off undoes"
@@ -80,12 +80,12 @@ _KINDS: dict[JobKind, Text] = {
     "prompt": Text("I do this:"),
     "message": Text("I send this:"),
     "script": Text("I run this command:"),
-    "system": Text("I do this to maintain myself:"),
+    "system": Text("I do this as maintenance:"),
 }
 _TARGETS = Text("Sent to: {targets}")
 _LAST_RUNS = Text("Last runs:")
 _SAMPLE = Text("The first line of the answer is the notification. It answers this:")
-_SAMPLE_OUTPUT = Text("What this command writes comes here:")
+_SAMPLE_OUTPUT = Text("The output of this command appears here:")
 _NEVER_RAN = Text("It hasn't run yet.")
 _RUN = Text("{due}: {state}")
 _RUN_ASKED = Text("{due}, on request: {state}")
@@ -100,7 +100,9 @@ _RUN_AGAIN = Text("failed; next try {moment}")
 _RUN_REASON = Text("{run} ({reason})")
 _RUN_MISSED = Text("{run}; missed before it: {count}")
 _RUNS_MISSED = Plural("{due}: missed", "{due} to {due_next}: missed {n} times")
-_RUNS_MERGED = Plural("{due}: left to the next run", "{due} to {due_next}: left to the next run")
+_RUNS_MERGED = Plural(
+    "{due}: merged into the next run", "{due} to {due_next}: merged into the next run"
+)
 _PAUSED = Text("{job} is paused. /jobs resume {job_id} restarts it.")
 _RESUMED = Text("{job} is active again. {state}")
 _BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
@@ -108,15 +110,15 @@ _BUSY = Text("{job} is already running.")
 _ASK_DROP = Text("Delete {job} permanently?")
 _DROPPED = Text("I've deleted {job}.")
 ADDRESS_IN_DIRECT = Text(
-    "Whoever knows the address can start the job, so I show it in a direct message only."
+    "Anyone who knows the address can start the job, so I only show it in a direct message."
 )
 NO_ADDRESSES = Text(
     "Web addresses need the HTTP server, which is off. An owner can set `http.port`, and"
-    " `http.public_url` if a proxy passes requests on."
+    " `http.public_url` if a proxy forwards requests."
 )
 _ADDRESS = Text(
-    "A POST request to this address starts {job}:\n\n`{address}`\n\nKeep it secret. I don't show it"
-    " again; the same command makes a new one, and this one ends then."
+    "A POST request to this address starts {job}:\n\n`{address}`\n\nKeep it secret. I"
+    " won't show it again. The same command creates a new address and disables this one."
 )
 _NOT_CHANGED = Text("I didn't change anything: {reason}.")
 _STATE_PAUSED = Text("Paused.")

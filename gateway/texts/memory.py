@@ -17,7 +17,8 @@ from agent_core.memory import (
 )
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.ledger import Change, LedgerEntry
-from agent_core.tools import flatten, local_time
+from agent_core.tools import local_time
+from agent_core.transcript import flatten
 from gateway.texts.approvals import name_sources
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
@@ -89,7 +90,7 @@ _CHANGES = Text("Changes:")
 _EARLIER = Plural("{n:,} earlier change", "{n:,} earlier changes")
 _HIDDEN = Plural("{n:,} message that I don't show here", "{n:,} messages that I don't show here")
 _EVIDENCE = Text("the words I based it on: {quote}")
-_READ = Text("words of others that I had read: {sources}")
+_READ = Text("text from others that I had read: {sources}")
 _NO_SOURCE = Text("no message; {change}")
 _SAYING = Text("{name}, {date} {time}, {platform}: {quote}")
 _YOU, _SOMEONE = Text("you"), Text("someone")

@@ -11,12 +11,12 @@ from agent_core.tools import local_time
 DEFAULT = Text("Default")
 UNKNOWN = Text("I don't know that model. /model lists the ones you can choose.")
 JOB_UNKNOWN = Text("You have no such job. /jobs lists yours.")
-JOB_NO_MODEL = Text("That job calls no model.")
+JOB_NO_MODEL = Text("That job doesn't use a model.")
 
 _OWN = Text("**Your model**: {model}")
 _OF_JOB = Text("**Model of {title}**: {model}")
 _AS_DEFAULT = Text("{model} (default)")
-_PRICE = Text("${input:,.2f} in, ${output:,.2f} out for a million tokens")
+_PRICE = Text("${input:,.2f} in, ${output:,.2f} out per million tokens")
 _PRICE_UNKNOWN = Text("price unknown")
 _LINE = Text("- {model}: {price}; {sees}")
 _SEES = {
@@ -27,7 +27,7 @@ _SEES = {
     (None, True): Text("may see pictures; hears voice notes, reads files"),
     (None, False): Text("may see pictures; reads files"),
 }
-_PRIVATE = Text("It answers in our private conversations; groups and jobs keep theirs.")
+_PRIVATE = Text("It answers in our private conversations. Groups and jobs keep their own models.")
 _JOBS = Text("/model job NUMBER chooses the model of a job.")
 
 STOP = Text("Stop")
@@ -51,8 +51,8 @@ _FAULTS = {
     ),
 }
 _RESUMES = Text(
-    "Check the key in .env and [model] in config.toml. Messages that wait for it are answered once"
-    " it works."
+    "Check the key in .env and [model] in config.toml. I'll answer the waiting messages"
+    " once it works."
 )
 
 

@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from agent_core.localization import LANGUAGES, Plural, Text, format_date
 from agent_core.state.people.people import Account
-from agent_core.tools import flatten
 from agent_core.tools import name_city as find_city
+from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
 
 LINK_IN_GROUP = Text(
-    "I link accounts in direct messages only, because others can read along here. I've cancelled"
-    " any code you wrote; /link in a direct message makes a new one."
+    "I only link accounts in direct messages, because others can read this chat. I've"
+    " cancelled any code you sent. /link in a direct message creates a new one."
 )
 LINK_SAME = Text(
     "You made that code with this account. Send it to me from the account you want to add."
@@ -40,7 +40,9 @@ MERGE_LEFT = Text(
     " account restores them.)"
 )
 MERGE_NOTHING = Text("No notes were set aside.")
-ACCOUNTS_IN_GROUP = Text("I show accounts in direct messages only: others can read along here.")
+ACCOUNTS_IN_GROUP = Text(
+    "I only show accounts in direct messages, because others can read this chat."
+)
 UNLINK_LOCAL = Text("The console always belongs to an owner, so you can't unlink it.")
 UNLINK_LAST = Text("That's your only account, so there's nothing to unlink it from.")
 UNLINK_SEVERAL = Text("Several of your accounts match that. Send /unlink with a number:")
@@ -62,8 +64,8 @@ NOTICES_UNSEEN = Text(
     " in a chat app to get them there."
 )
 ASK_FOR_CITY = Text(
-    "Which city's time do you use? Press it or write it, such as “Lisbon”, “UTC+2” or “Vienna,"
-    " quiet 22-7”."
+    "Which time zone are you in? Press a city or write one, such as “Lisbon”, “UTC+2” or"
+    " “Vienna, quiet 22-7”."
 )
 _HELLO = Text("Hi {name}! {purpose} Try one of these:")
 _HELLO_OWNER = Text("Hi {name}, you're now the owner. {purpose} Try one of these:")
@@ -81,9 +83,9 @@ _CITIES = {
     "America/Mexico_City": Text("Mexico City"),
 }
 _CODE = Text(
-    "Your code is {code}\nSend me /link {code} from your other account within ten minutes; I'll"
-    " ask you here before linking. Give the code to nobody: a linked account sees and does"
-    " everything you can. /link cancel cancels it."
+    "Your code is {code}\nSend me /link {code} from your other account within ten"
+    " minutes. I'll ask you here before I link it. Don't share the code: a linked account"
+    " can see and do everything you can. /link cancel cancels it."
 )
 _WAY_ADDRESS = Text("On {platform}, open {address} and press Start.")
 _WAY_OPEN = Text("On {platform}, open {address} and write me `{command}`.")

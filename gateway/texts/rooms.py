@@ -27,20 +27,20 @@ FULL_ENDED = Text(
     " me alone stays out of my answers in this group."
 )
 FULL_UNSURE = Text(
-    "I can't tell who reads along here, so our direct conversation no longer continues here. Send"
-    " /room full to open it again."
+    "I can't tell who can read this group, so our direct conversation no longer continues"
+    " here. Send /room full to open it again."
 )
 FULL_IMPOSSIBLE = Text(
     "Other people have been here, so I keep our direct conversation out of this group for good."
 )
 FULL_UNKNOWN = Text(
-    "I can't tell who reads along here, so I keep our direct conversation out of this group."
+    "I can't tell who can read this group, so I keep our direct conversation out of it."
 )
 FULL_REPLACED = Text("I asked again below.")
 ONLY_OWNER_OR_CREATOR = Text(
     "Only an owner, or whoever created this group, can continue a direct conversation here."
 )
-ANSWERED_IN_DIRECT = Text("I've answered in our direct chat, because others can read along here.")
+ANSWERED_IN_DIRECT = Text("I've answered in our direct chat, because others can read this one.")
 ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current setting.")
 MODE_UNKNOWN = Text("Choose one of /room person, /room full, /room room and /room off.")
 NUMBER_MISSING = Text(

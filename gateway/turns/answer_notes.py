@@ -10,8 +10,8 @@ from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
-from agent_core.tools import flatten, unwrap
-from agent_core.transcript import ToolCallPart
+from agent_core.tools import unwrap
+from agent_core.transcript import ToolCallPart, flatten
 from gateway.texts import general, usage
 from gateway.texts.tools import agents
 from gateway.texts.tools.interrupted import describe_interrupted

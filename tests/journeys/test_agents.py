@@ -64,7 +64,7 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         listed = await harness.ask(ANNA, "/agents")
         assert "coder: Writes code" in listed
         assert "agent.toml has an unknown key modle; did you mean model?" in listed
-        assert "coder answers here from now on" in await harness.ask(ANNA, "/agents use coder")
+        assert "coder now answers here" in await harness.ask(ANNA, "/agents use coder")
         await harness.ask(ANNA, "write a loop")
         assert is_of(stage.turns[-1], "coder")
         assert names(stage.turns[-1]) == {"recall", "memory"}
@@ -80,7 +80,7 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         await harness.ask(ANNA, "and another")
         assert is_of(stage.turns[-1], "coder")
         assert heard(stage.turns[-1]) == ["write a loop", "and another"]
-        assert "I answer here again" in await harness.ask(ANNA, "/agents use default")
+        assert "we're in our earlier conversation" in await harness.ask(ANNA, "/agents use default")
         await harness.ask(ANNA, "what is my cat called?")
         assert not is_of(stage.turns[-1], "coder")
         assert heard(stage.turns[-1]) == ["my cat is Tom", "what is my cat called?"]
@@ -106,7 +106,9 @@ async def test_an_agent_answers_in_a_group_once_an_owner_binds_it(stage: Stage) 
         told = await harness.ask(BEN, "/agents use coder", chat=SUPERGROUP)
         assert "Only an owner" in told
         await make_owner(harness, "Ben")
-        assert "coder answers here" in await harness.ask(BEN, "/agents use coder", chat=SUPERGROUP)
+        assert "coder now answers here" in await harness.ask(
+            BEN, "/agents use coder", chat=SUPERGROUP
+        )
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
         assert is_of(stage.turns[-1], "coder")
         await harness.ask(ANNA, "hello")

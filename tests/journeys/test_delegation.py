@@ -45,7 +45,7 @@ async def test_helpers_work_in_the_workspace_and_the_chat_shows_their_progress(
         stage.plan(BOTH, count, count, "Counted.", "Counted.", "Both have counted.")
         released = hold_helpers(stage, messages=1)
         await harness.notes(stage.telegram.says(ANNA, "let two helpers count"))
-        await harness.sees(ANNA, "Helpers are at work: 0 of 2 done")
+        await harness.sees(ANNA, "Helpers are working: 0 of 2 done")
         released.set()
         await harness.at_rest()
     assert (stage.home / "workspaces" / "anna" / "counted").read_text() == "one\none\n"

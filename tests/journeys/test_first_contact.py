@@ -48,7 +48,7 @@ async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
         ("Vienna", "(Vienna time)"),
         ("I live in New York", "(New York time)"),
         ("UTC+2", "(UTC+2 time)"),
-        ("10pm-7am", "Which city"),
+        ("10pm-7am", "Which time zone"),
         ("Vienna, 22-7", "(Vienna time), quiet 22:00-07:00"),
     ],
 )
@@ -57,7 +57,7 @@ async def test_plain_text_after_the_greeting_is_understood(
 ) -> None:
     async with stage.open() as harness:
         greeting = await harness.ask(ANNA, "/start")
-        assert "Which city" in greeting
+        assert "Which time zone" in greeting
         assert said in await harness.ask(ANNA, words)
         assert stage.turns == []
         stage.plan("Which city shall I look up?", "It rains in Paris.")

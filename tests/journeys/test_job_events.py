@@ -85,7 +85,7 @@ async def test_a_job_runs_after_another_and_reads_its_result(
         read = str(harness.stage.turns[-1]["messages"])
         assert "Three letters came." in read
         told = await harness.hears(anna, f"/jobs pause {found[1]}")
-        assert "comes after it, and won't start without it" in told
+        assert "runs after it, and won't start without it" in told
 
 
 async def test_without_the_http_server_a_job_gets_no_web_address(stage: Stage) -> None:

@@ -119,11 +119,13 @@ async def test_a_code_in_a_room_is_refused_and_revoked(deployment: Stage) -> Non
     guild = deployment.discord.channel(deployment.discord.guild("House", [ANNA, BEN, CLEO]))
     async with deployment.open() as harness:
         code = await make_code(harness, telegram)
-        assert "direct messages only" in await harness.hears(
+        assert "only link accounts in direct messages" in await harness.hears(
             discord, f"/link {code}", room=str(guild)
         )
         assert "invalid" in await harness.hears(discord, f"/link {code}")
-        assert "direct messages only" in await harness.hears(slack, "/link", room=channel)
+        assert "only link accounts in direct messages" in await harness.hears(
+            slack, "/link", room=channel
+        )
         assert not [one for one in telegram.seen() if one.labels]
         assert discord.user_id not in await harness.hears(telegram, "/accounts")
 

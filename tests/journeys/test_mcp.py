@@ -41,13 +41,13 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
             "readable": [str(path) for path in (*PREFIXES, HERE)],
         }
         add_mcp_server(stage.home, "python", table, {})
-        await harness.sees(ANNA, "python, an MCP server, offers tools that wait for your yes")
-        assert "new tools wait for your yes" in await harness.ask(ANNA, "/mcp")
+        await harness.sees(ANNA, "The MCP server python offers tools that need your approval")
+        assert "new tools need your approval" in await harness.ask(ANNA, "/mcp")
         shown = await harness.ask(ANNA, "/mcp python")
         assert "Add two numbers." in shown
         assert "Accept them only if you trust it." in shown
         await harness.press(stage.account("telegram", ANNA), "Accept")
-        await harness.sees(ANNA, "Accepted. I can use the tools of python now.")
+        await harness.sees(ANNA, "Accepted. I can now use the tools of python.")
         assert "tools in use" in await harness.ask(ANNA, "/mcp")
     listed = await run(stage.home, "list")
     assert "Tools accepted: add, " in listed.out
@@ -97,7 +97,7 @@ async def test_a_server_asks_the_person_who_uses_it(stage: Stage) -> None:
         await harness.asks(anna, "Once")
         await harness.notes(anna.holds("Once")())
         await harness.asks(anna, "Answer")
-        shown = await harness.sees(ANNA, "python, an MCP server, asks: Where to?")
+        shown = await harness.sees(ANNA, "The MCP server python asks: Where to?")
         assert "It wants to know: City, Nights, and A quiet room?" in shown.text
         await harness.notes(anna.holds("Answer")())
         await harness.sees(ANNA, "python asks for: City")
@@ -119,7 +119,9 @@ async def test_an_owner_signs_in_by_a_link(stage: Stage) -> None:
         add_mcp_server(stage.home, "web", table, {})
         while "needs an owner to sign in" not in await harness.ask(ANNA, "/mcp"):
             await asyncio.sleep(0.1)
-        assert "No link waits" in await harness.ask(ANNA, "/mcp login web http://x/?code=1")
+        assert "I'm not expecting that address" in await harness.ask(
+            ANNA, "/mcp login web http://x/?code=1"
+        )
         anna = stage.account("telegram", ANNA)
         await harness.ask(ANNA, "/mcp web")
         await harness.notes(anna.holds("Sign in")())
@@ -128,7 +130,7 @@ async def test_an_owner_signs_in_by_a_link(stage: Stage) -> None:
         async with httpx2.AsyncClient() as browser:
             address = (await browser.get(link)).headers["location"]
         assert "I'm signing in" in await harness.ask(ANNA, f"/mcp login web {address}")
-        await harness.sees(ANNA, "web, an MCP server, offers tools that wait for your yes")
+        await harness.sees(ANNA, "The MCP server web offers tools that need your approval")
         assert "web: connected" in await harness.ask(ANNA, "/mcp")
 
 

@@ -86,7 +86,7 @@ async def test_a_repeated_job_asks_once_for_its_quiet_times(stage: Stage) -> Non
         stage.plan(remind(cron="0 8 * * *"), "Every day at 8.")
         await harness.notes(anna.says("remind me every day at 8 to call Ada"))
         await harness.asks(anna, "Yes, but held until after")
-        assert "You have Sundays off. Shall it come then, too?" in texts(anna)[-1]
+        assert "You have Sundays off. Should I send it then, too?" in texts(anna)[-1]
         await harness.press(anna, "Yes, then too")
         assert "in quiet hours and on days off, too" in results(stage.turns[-1])[0]
 

@@ -17,7 +17,7 @@ async def test_a_tool_that_is_switched_off_is_refused_and_leaves_the_next_prompt
         await harness.ask(ANNA, "hello")
         assert "recall" in names(stage.turns[-1])
         told = await harness.ask(ANNA, "/tools off recall")
-        assert "I no longer use `recall` here." in told or "I no longer use recall here." in told
+        assert "I've turned off `recall` here." in told or "I've turned off recall here." in told
         stage.plan(calls(call("recall", query="boiler")), "I can't look.")
         assert "I can't look." in await harness.ask(ANNA, "what did I say about the boiler?")
         assert "recall" in names(stage.turns[-1]), "the prompt of the session stays as it is"
@@ -44,5 +44,5 @@ async def test_a_group_has_its_own_tools(stage: Stage) -> None:
 async def test_a_wrong_name_is_answered_with_the_nearest_one(stage: Stage) -> None:
     async with stage.open() as harness:
         told = await harness.ask(ANNA, "/tools off recal")
-        assert "There is no tool recal here. Did you mean recall?" in told
-        assert "Write /tools" in await harness.ask(ANNA, "/tools please")
+        assert "There's no tool called recal here. Did you mean recall?" in told
+        assert "/tools off NAME" in await harness.ask(ANNA, "/tools please")

@@ -8,7 +8,7 @@ from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Harness, Stage, call, calls
 
 FRIDAY = (2026, 11, 20, 12)
-QUESTION = "1 job of yours follows the clock of Europe/Vienna. Shall it move with you?"
+QUESTION = "1 of your jobs uses the time zone Europe/Vienna. Move it to your new time zone?"
 
 everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
 

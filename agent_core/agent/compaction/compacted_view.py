@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
-from agent_core.tools import escape
-from agent_core.transcript import Message, Part, TextPart, ToolResultPart
+from agent_core.transcript import Message, Part, TextPart, ToolResultPart, escape
 
 LONGEST_OUTPUT = 1600
 """Characters up to which a tool's output is shown whole. Changing this or the two values below

@@ -10,7 +10,6 @@ from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
 from agent_core.models import Model, ModelAnswer, ModelRequest, bill, estimate_messages
 from agent_core.state.conversations.usage import ModelCall
-from agent_core.tools import quote
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -19,6 +18,7 @@ from agent_core.transcript import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    quote,
     repair_text,
     user_message,
 )

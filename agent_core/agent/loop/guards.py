@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import CallId
-from agent_core.tools import ToolResult, flatten
-from agent_core.transcript import ToolCallPart, ToolResultPart
+from agent_core.tools import ToolResult
+from agent_core.transcript import ToolCallPart, ToolResultPart, flatten
 
 Exhausted = Literal["", "steps", "tokens", "money", "time"]
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent_core.agent.prompt.context_files import ContextFile
 from agent_core.memory import SharedList, Snapshot, fit
-from agent_core.tools import escape, flatten
+from agent_core.transcript import escape, flatten
 
 _HINTS = {
     "telegram": (

@@ -18,7 +18,7 @@ from agent_core.memory import (
     SharedList,
     VisibleMessages,
 )
-from agent_core.tools import escape, flatten, local_time, quote
+from agent_core.tools import local_time
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -28,7 +28,10 @@ from agent_core.transcript import (
     TextPart,
     ToolResultPart,
     UntrustedSource,
+    escape,
+    flatten,
     make_source,
+    quote,
 )
 
 _NAME_LIMIT = 80

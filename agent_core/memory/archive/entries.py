@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId
 from agent_core.memory.files import find_flaw
-from agent_core.tools import find_secret, flatten
+from agent_core.tools import find_secret
+from agent_core.transcript import flatten
 
 LONGEST = 8000
 """Characters of one entry, about as much as a model writes in one call."""

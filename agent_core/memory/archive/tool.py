@@ -27,16 +27,8 @@ from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import people
-from agent_core.tools import (
-    Declaration,
-    Effect,
-    ToolContext,
-    ToolResult,
-    flatten,
-    local_time,
-    quote,
-)
-from agent_core.transcript import ToolSpec
+from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time
+from agent_core.transcript import ToolSpec, flatten, quote
 
 PAGE = 8
 """Entries per page."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from agent_core.errors import ExternalMemoryError, ExternalMemoryUnavailable
 from agent_core.ids import PersonId
 from agent_core.memory.external.contact import ProviderConnection
-from agent_core.tools import quote
-from agent_core.transcript import Message, TextPart
+from agent_core.transcript import Message, TextPart, quote
 
 PATIENCE = 1.5
 """Seconds that a turn waits for a person without a cached recall."""

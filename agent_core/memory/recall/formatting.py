@@ -14,7 +14,8 @@ from agent_core.memory.recall.ranking import Ranked
 from agent_core.memory.recall.search import Found
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import list_runs, normalize
-from agent_core.tools import flatten, local_time, quote
+from agent_core.tools import local_time
+from agent_core.transcript import flatten, quote
 
 SNIPPET_LIMIT = 300
 WHOLE_LIMIT = 1200

@@ -16,7 +16,8 @@ from agent_core.state.tokenizer import (
     list_runs,
     normalize,
 )
-from agent_core.tools import is_hidden, local_time
+from agent_core.tools import local_time
+from agent_core.transcript import is_hidden
 
 _TIME = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2})?)?)?)?")
 

@@ -16,8 +16,7 @@ from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy.contract import Action
-from agent_core.tools.untrusted_text import flatten
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, flatten
 
 MOST_MESSAGES = 5
 """Per turn."""

@@ -10,8 +10,7 @@ from agent_core.state.conversations import plans
 from agent_core.state.conversations.plans import Plan, PlanItem, PlanState
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import flatten
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import ToolSpec, flatten
 
 MOST_STEPS = 20
 LONGEST_STEP = 200

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 _MOST_QUESTIONS = 10
 _LOOK = 0.5

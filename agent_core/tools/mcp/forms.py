@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 Value = str | int | float | bool
 FieldKind = Literal["text", "number", "integer", "choice"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.tools.mcp.contract import MOST_TOOLS, ForeignTool, Listing, McpServer
 from agent_core.tools.mcp.schema import reduce_schema
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 _NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _MOST_NAME = 64

@@ -7,7 +7,7 @@ from contextlib import suppress
 from mcp import Client, MCPError, types
 
 from agent_core.tools.mcp.contract import CallOutcome
-from agent_core.tools.untrusted_text import flatten, strip_controls
+from agent_core.transcript import flatten, strip_controls
 
 _MOST = 400_000
 """Characters of a result that are looked at; the toolbox keeps fewer of them."""

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 _DEEPEST = 10
 _MOST_NODES = 600

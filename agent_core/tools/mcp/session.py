@@ -39,7 +39,7 @@ from agent_core.tools.mcp.transports.http import open_http
 from agent_core.tools.mcp.transports.oauth import ServerAuth
 from agent_core.tools.mcp.transports.stdio import open_stdio
 from agent_core.tools.mcp.transports.streams import Link
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 _ANSWER_SECONDS = 20.0
 """Seconds for an answer to anything but a call."""

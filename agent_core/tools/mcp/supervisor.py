@@ -20,7 +20,7 @@ from agent_core.tools.mcp.contract import (
     Surroundings,
 )
 from agent_core.tools.mcp.sign_in import NEEDED, SignIn
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 _MOST_CALLS = 16
 """Calls of one server at the same time."""

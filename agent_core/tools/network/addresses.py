@@ -3,7 +3,7 @@
 import ipaddress
 from urllib.parse import SplitResult, urlsplit
 
-from agent_core.tools.untrusted_text import is_hidden
+from agent_core.transcript import is_hidden
 
 _LONGEST = 2000
 """Characters of a URL; browsers and servers accept no more either."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from agent_core.errors import ToolArgumentError
 from agent_core.state.tokenizer import cut
 from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
-from agent_core.tools.untrusted_text import flatten
-from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
+from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
 MOST_IN_PROMPT = 15
 PROMPT_TOOLS = (

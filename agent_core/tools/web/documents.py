@@ -4,11 +4,11 @@ import json
 import re
 from dataclasses import dataclass
 
-from agent_core.tools.untrusted_text import strip_controls
 from agent_core.tools.web.faults import SourceFailed
 from agent_core.tools.web.fetching import Page
 from agent_core.tools.web.reader_process import ReaderCommand, ReaderPool
 from agent_core.tools.web.readers.decoding import decode
+from agent_core.transcript import strip_controls
 
 _MARKDOWN_READER = "agent_core.tools.web.readers.markdown_reader"
 _PDF_READER = "agent_core.tools.web.readers.pdf_reader"

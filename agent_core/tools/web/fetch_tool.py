@@ -8,12 +8,11 @@ from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.network import ForbiddenAddress, check_url, show_link
 from agent_core.tools.policy import Action
-from agent_core.tools.untrusted_text import quote
 from agent_core.tools.web.documents import Extract, read_document
 from agent_core.tools.web.faults import SourceFailed
 from agent_core.tools.web.fetching import Fetcher, FetchRequest
 from agent_core.tools.web.reader_process import ReaderPool
-from agent_core.transcript import ToolSpec, make_source
+from agent_core.transcript import ToolSpec, make_source, quote
 
 PIECE = 16_000
 """Characters of one result; see `tools.results.RESULT_LIMIT`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.policy import Action
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 SECRET_PROPERTY: Mapping[str, object] = {
     "type": "array",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.tools.untrusted_text import strip_controls
+from agent_core.transcript import strip_controls
 
 HEAD, TAIL = 4_000, 6_000
 """Characters of a long output that the model sees; the end reports the outcome."""

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from agent_core.agent.named import AgentEntry, NamedAgent
 from agent_core.localization import Text
 
-_NONE = Text("There are no named agents yet. Each one is a folder in `agents` of the home.")
+_NONE = Text(
+    "There are no named agents yet. To create one, add a folder to `agents` in the home directory."
+)
 _LIST = Text("These agents can answer you:\n\n{lines}")
 _LINE = Text("- `{name}`: {description}")
 _LINE_USED = Text("- `{name}` (answers here): {description}")
@@ -13,20 +15,26 @@ _FAULTY = Text("- `{name}`: {fault}")
 _UNDESCRIBED = Text("no description")
 _WITH_MODEL = Text("{description} (model {model})")
 _WITH_TAGS = Text("{description} [{tags}]")
-_HOW = Text("`/agents use` and a name lets one answer here, `/agents use default` ends that.")
+_HOW = Text(
+    "To let an agent answer here, send `/agents use NAME`. To switch back, send `/agents"
+    " use default`."
+)
 USAGE = Text(
-    "Write /agents, `/agents use` with a name or default, or `/agents job` with number and name."
+    "Send `/agents`, `/agents use NAME`, `/agents use default` or `/agents job NUMBER NAME`."
 )
 ONLY_OWNER = Text("Only an owner can choose who answers in a group or channel.")
-BUSY = Text("I'm still answering here. Wait for the answer or write /stop, then switch.")
-USED = Text("{name} answers here from now on. `/agents use default` brings me back.")
-DEFAULT_USED = Text("I answer here again, in the conversation that we had before.")
-JOB_UNKNOWN = Text("You have no job of that number. /jobs lists them.")
-JOB_NO_AGENT = Text("That job doesn't think, so no agent can do it.")
-JOB_USED = Text("{name} does the job {title} from now on.")
-JOB_DEFAULT = Text("I do the job {title} again.")
+BUSY = Text("I'm still answering here. Wait until I'm done or send /stop, then try again.")
+USED = Text("{name} now answers here. To switch back, send `/agents use default`.")
+DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
+JOB_UNKNOWN = Text("You have no job with that number. /jobs lists your jobs.")
+JOB_NO_AGENT = Text("That job doesn't use a model, so no agent can run it.")
+JOB_USED = Text("{name} now runs the job {title}.")
+JOB_DEFAULT = Text("I now run the job {title} again.")
 BROKEN = Text("I can't do that: {fault}.")
-_BROKEN_TURN = Text("Your message got no answer: {fault}. `/agents use default` brings me back.")
+_BROKEN_TURN = Text(
+    "I couldn't answer your message: {fault}. To switch back to the assistant, send"
+    " `/agents use default`."
+)
 FROM = Text("From {name}:")
 USE, USE_DEFAULT = Text("Use {name}"), Text("Use the assistant")
 

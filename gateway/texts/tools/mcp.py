@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.tools import flatten
 from agent_core.tools.mcp import (
     Field,
     Form,
@@ -14,36 +13,40 @@ from agent_core.tools.mcp import (
     ServerReport,
     name_command,
 )
+from agent_core.transcript import flatten
 
 ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")
 NO_SERVERS = Text("No MCP server is configured. `talaria mcp add` adds one.")
-UNKNOWN_SERVER = Text("There is no MCP server {name}. /mcp lists all of them.")
-ACCEPTED = Text("Accepted. I can use the tools of {name} now.")
-OUTDATED = Text("The tools of {name} have changed since. Look at them again.")
-RETRYING = Text("I'm connecting to {name} again.")
-USAGE = Text("Write /mcp, or /mcp with the name of a server.")
-ONLY_DIRECT = Text("Prompts of MCP servers work in our direct conversation only.")
+UNKNOWN_SERVER = Text("There's no MCP server called {name}. /mcp lists them.")
+ACCEPTED = Text("Accepted. I can now use the tools of {name}.")
+OUTDATED = Text("The tools of {name} have changed in the meantime. Please review them again.")
+RETRYING = Text("I'm reconnecting to {name}.")
+USAGE = Text("Send `/mcp` or `/mcp NAME`.")
+ONLY_DIRECT = Text("Prompts from MCP servers only work in our direct conversation.")
 FOLLOW_PROMPT = Text(
     "Follow the prompt {prompt} of the MCP server {name}: get it with `{name}__get_prompt`, and"
     " give it these words: {words}"
 )
 _PROMPTS = Text("  Prompts: {names}")
 SIGN_IN = Text("Sign in")
-SIGNING_IN = Text("Thank you, I'm signing in at {name}. /mcp shows whether it worked.")
-NO_LINK = Text("No link waits for that address. /mcp login {name} gives a new one.")
-NO_SIGN_IN = Text("Nobody can sign in at {name} now. It {reason}.")
+SIGNING_IN = Text("Thanks, I'm signing in to {name}. /mcp shows whether it worked.")
+NO_LINK = Text(
+    "I'm not expecting that address, or its link has expired. /mcp login {name} creates a new link."
+)
+NO_SIGN_IN = Text("Signing in to {name} isn't possible right now. The reason: it {reason}.")
 _LINK_TO_SIGN_IN = Text(
-    "Open this page of {host} and sign in:\n\n{url}\n\nAt the end, your browser shows a page that"
-    " does not load. Send me its address within 15 minutes, as `/mcp login {name} ADDRESS`."
+    "Open this page on {host} and sign in:\n\n{url}\n\nAt the end, your browser shows a"
+    " page that doesn't load. Send me its address within 15 minutes: `/mcp login {name}"
+    " ADDRESS`."
 )
 _STATES = {
     "ready": Text("{name}: connected"),
     "starting": Text("{name}: connecting"),
-    "waiting": Text("{name}: not connected. It {reason}."),
+    "waiting": Text("{name}: not connected. The reason: it {reason}."),
 }
 _FAULT = Text("The file can't be read, so nothing has changed: {reason}")
 _TOOLS = Plural("{n:,} tool in use", "{n:,} tools in use")
-_FRESH = Plural("{n:,} new tool waits for your yes", "{n:,} new tools wait for your yes")
+_FRESH = Plural("{n:,} new tool needs your approval", "{n:,} new tools need your approval")
 _CHANGED = Plural("{n:,} changed tool is off", "{n:,} changed tools are off")
 _FAULTY = Plural("{n:,} tool can't be used", "{n:,} tools can't be used")
 _LEFT_OUT = Plural("{n:,} more left out", "{n:,} more left out")
@@ -54,18 +57,21 @@ _TOOL_STATES = {
     "faulty": Text("- {name} (can't be used): {reason}"),
 }
 _UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust it.")
-_NOTICE = Text("{name}, an MCP server, offers tools that wait for your yes: {tools}. See /mcp.")
+_NOTICE = Text(
+    "The MCP server {name} offers tools that need your approval: {tools}. /mcp shows them."
+)
 _NOTICE_CHANGED = Text(
-    "{name}, an MCP server, has changed these tools, so they are off: {tools}. See /mcp."
+    "The MCP server {name} has changed these tools, so I've turned them off: {tools}."
+    " /mcp shows them."
 )
 OPEN, GIVE_ANSWER, DECLINE = Text("I'll open it"), Text("Answer"), Text("Don't answer")
 YES, NO = Text("Yes"), Text("No")
-_FORM = Text("{name}, an MCP server, asks: {message}\n\nIt wants to know: {fields}")
-_YES_OR_NO = Text("{name}, an MCP server, asks: {message}")
-_FORM_CARE = Text("What you answer goes to {name}. Never give it a password.")
+_FORM = Text("The MCP server {name} asks: {message}\n\nIt wants to know: {fields}")
+_YES_OR_NO = Text("The MCP server {name} asks: {message}")
+_FORM_CARE = Text("Your answers go to {name}. Never send it a password.")
 _LINK = Text(
-    "{name}, an MCP server, asks you to open a page of {host}: {message}\n\n{url}\n\n"
-    "Open it only if you expect it."
+    "The MCP server {name} asks you to open a page on {host}: {message}\n\n{url}\n\nOpen"
+    " it only if you expected this."
 )
 _FIELD = Text("{name} asks for: {label}")
 _WRITE = {

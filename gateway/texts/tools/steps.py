@@ -7,7 +7,7 @@ from agent_core.localization import Text
 
 _TOOLS = {
     "ask": Text("Waiting for an answer"),
-    "delegate_task": Text("Helpers are at work"),
+    "delegate_task": Text("Helpers are working"),
     "execute_code": Text("Running code"),
     "memory": Text("Updating memory"),
     "patch": Text("Changing a file"),
@@ -23,7 +23,7 @@ _TOOLS = {
     "write_file": Text("Writing a file"),
 }
 _OTHER_TOOL = Text("Using {name}")
-_HELPERS = Text("Helpers are at work: {done} of {total} done")
+_HELPERS = Text("Helpers are working: {done} of {total} done")
 _STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _STEP = Text("{sign} {title}… ({seconds} s)")
 _PLAN = Text("{number} of {total}: {title}")

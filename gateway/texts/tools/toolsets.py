@@ -5,38 +5,38 @@ from collections.abc import Collection, Sequence
 from agent_core.localization import Text
 from agent_core.transcript import ToolSpec
 
-_LIST = Text("Here I can use these tools:\n\n{lines}")
+_LIST = Text("I can use these tools here:\n\n{lines}")
 _LINE = Text("- `{name}` {purpose}")
 _LINE_OFF = Text("- `{name}` (off) {purpose}")
-_SERVERS = Text("For a tool of an MCP server, write `/tools off` and its name.")
-UNKNOWN = Text("There is no tool {name} here. /tools lists all of them.")
-NEAREST = Text("There is no tool {name} here. Did you mean {nearest}?")
-USAGE = Text("Write /tools, or `/tools off` or `/tools on` with the name of a tool.")
-ONLY_OWNER = Text("Only an owner can switch tools on or off in a group or channel.")
-SWITCHED_OFF = Text("I no longer use `{name}` here.")
-TOO_MANY = Text("Too many tools are off here. Switch some on first; /tools lists them.")
-SWITCHED_ON = Text("I can use `{name}` here again.")
+_SERVERS = Text("To turn off a tool of an MCP server, send `/tools off NAME`.")
+UNKNOWN = Text("There's no tool called {name} here. /tools lists them.")
+NEAREST = Text("There's no tool called {name} here. Did you mean {nearest}?")
+USAGE = Text("Send `/tools`, `/tools off NAME` or `/tools on NAME`.")
+ONLY_OWNER = Text("Only an owner can turn tools on or off in a group or channel.")
+SWITCHED_OFF = Text("I've turned off `{name}` here.")
+TOO_MANY = Text("Too many tools are off here. Turn some on first; /tools lists them.")
+SWITCHED_ON = Text("I've turned `{name}` back on here.")
 _PURPOSES = {
-    "archive": Text("keeps longer notes, and finds them again"),
-    "ask": Text("asks you to choose, with buttons"),
+    "archive": Text("stores and searches longer notes"),
+    "ask": Text("asks you a question with buttons"),
     "ask_memory": Text("asks the external memory about you"),
-    "delegate_task": Text("lets helpers work on parts of a task"),
-    "execute_code": Text("runs Python code that uses other tools"),
+    "delegate_task": Text("delegates parts of a task to helpers"),
+    "execute_code": Text("runs Python code that calls other tools"),
     "memory": Text("changes what I remember"),
-    "message_agent": Text("writes to named agents, and asks them"),
-    "patch": Text("changes a part of a file in your workspace"),
-    "process": Text("handles commands that run in the background"),
-    "propose_identity": Text("proposes a change of who I am to an owner"),
+    "message_agent": Text("sends messages and questions to named agents"),
+    "patch": Text("edits a file in your workspace"),
+    "process": Text("manages background commands"),
+    "propose_identity": Text("proposes a change to my character to an owner"),
     "read_file": Text("reads a file in your workspace"),
     "recall": Text("searches earlier conversations"),
-    "schedule": Text("makes and changes reminders and jobs"),
-    "search_files": Text("searches the files in your workspace"),
+    "schedule": Text("creates and changes reminders and jobs"),
+    "search_files": Text("searches files in your workspace"),
     "send_file": Text("sends a file with an answer"),
-    "send_message": Text("writes to another chat of yours"),
+    "send_message": Text("sends a message to another of your chats"),
     "settings": Text("changes your settings"),
     "terminal": Text("runs commands in your workspace, in a sandbox"),
-    "todo": Text("keeps a plan of long work"),
-    "web_fetch": Text("reads a page of the web"),
+    "todo": Text("keeps a plan for longer tasks"),
+    "web_fetch": Text("reads a web page"),
     "web_search": Text("searches the web"),
     "write_file": Text("creates or replaces a file in your workspace"),
 }

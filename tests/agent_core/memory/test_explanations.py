@@ -24,8 +24,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.evidence import Evidence
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people.people import Person
-from agent_core.tools.untrusted_text import escape
-from agent_core.transcript import Message, user_message
+from agent_core.transcript import Message, escape, user_message
 from tests.agent_core.memory.conftest import Desk
 from tests.agent_core.state.rows import add_dialogue, add_turn
 

@@ -44,7 +44,7 @@ UNDERSTOOD = (
     Happening("when job 3 has run", "after job 3", "after", "3 done", "After job 3 is done"),
     Happening("if job #3 fails", "After #3 FAILED", "after", "3 failed", "After job 3 fails"),
     Happening("once 3 ends, either way", "after 3 ended", "after", "3 ended", "After job 3 ends"),
-    Happening("whenever I write", "message", "message", "", "Whenever a message comes"),
+    Happening("whenever I write", "message", "message", "", "Whenever a message arrives"),
     Happening(
         "whenever I mention a new invoice",
         "message  new  invoice",

@@ -217,7 +217,7 @@ async def test_jobs_after_a_stopped_job_are_named(home: Path, how: str) -> None:
     async with cli(home, how, add_people) as at:
         asked = {"person": "ann", "kind": "message", "text": "Next.", "on": "after 1"}
         follower = await at.ask("add", **asked)
-        said = f"Job {follower['id']} “Next.” comes after it, and won't start without it."
+        said = f"Job {follower['id']} “Next.” runs after it, and won't start without it."
         assert (await at.ask("pause", id=1))["note"] == said
         assert (await at.ask("resume", id=1))["note"] == ""
         assert (await at.ask("drop", id=1))["note"] == said
@@ -358,7 +358,7 @@ async def test_before_the_first_run_a_sample_is_shown(home: Path) -> None:
         made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
         shown = await at.ask("preview", id=made["id"])
         (message,) = shown["platforms"][1]["messages"]
-        assert "What this command writes comes here:\n\n> df" in message
+        assert "The output of this command appears here:\n\n> df" in message
         own = (await at.ask("list", system=True))["jobs"][0]["id"]
         said = await refused(at.ask("preview", id=own), is_mistake=False)
         assert said == f"Job {own} is a system job: it sends nothing."

@@ -88,7 +88,7 @@ async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
             await give_job(harness, "Then.", "on after 77")
         first = await give_job(harness, "First.", "0 8 * * *")
         second = await give_job(harness, "Then.", f"on after {first.id}")
-        said = f"Job {second.id} “Then.” comes after it, and won't start without it."
+        said = f"Job {second.id} “Then.” runs after it, and won't start without it."
         for verb, done in (("pause", "is paused"), ("drop", "I've deleted")):
             await harness.chat.says(f"/jobs {verb} {first.id}")
             shown = await harness.chat.sees_text(done)

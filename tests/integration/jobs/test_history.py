@@ -124,7 +124,7 @@ async def test_a_deferred_message_is_found_once_sent(tmp_path: Path) -> None:
             await looked(harness)
         assert await found(harness, "plants") == []
         clock.move(harness, hours=15)
-        await harness.chat.sees_text("During your quiet time, 2 messages came")
+        await harness.chat.sees_text("During your quiet time, 2 messages arrived")
         await looked(harness)
         assert sum("Water the plants." in text for text in texts(harness)) == 2
         (plants,), (cat,) = await found(harness, "plants"), await found(harness, "cat")

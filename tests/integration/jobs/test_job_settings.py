@@ -245,7 +245,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert made.code == 0, made.err
     ways = [
         "Sent to: their latest direct conversation",
-        "If it misses runs, I make up for the newest",
+        "If it misses runs, I run only the newest one late",
         "It runs in quiet hours and on days off, too",
         "It sees its earlier runs",
         "Model: quick",
@@ -263,7 +263,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     )
     assert changed.code == 0, changed.err
     assert "Month: Once, Tue 2199-01-01 08:00" in changed.out
-    assert changed.out.splitlines()[2:] == [ways[0], "If it misses runs, I make up for all of them"]
+    assert changed.out.splitlines()[2:] == [ways[0], "If it misses runs, I run all of them late"]
     assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
 
 

@@ -254,7 +254,7 @@ async def test_quiet_hours_defer_messages_and_send_them_together(tmp_path: Path)
             await asyncio.sleep(0.002)
         assert len(harness.chat.shown) == before
         clock.move(harness, minutes=31)
-        shown = await harness.chat.sees_text("During your quiet time, 2 messages came")
+        shown = await harness.chat.sees_text("During your quiet time, 2 messages arrived")
         assert "Bread is ready." in shown.text
         assert "Feed the cat." in shown.text
         assert len(harness.chat.shown) == before + 1

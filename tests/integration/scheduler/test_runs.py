@@ -215,7 +215,7 @@ async def test_a_day_off_defers_and_merges_all_but_urgent_messages(tmp_path: Pat
             await looked(harness)
         assert texts(harness)[1:] == ["The house is on fire."]
         clock.move(harness, hours=14)
-        shown = await harness.chat.sees_text("During your quiet time, 2 messages came")
+        shown = await harness.chat.sees_text("During your quiet time, 2 messages arrived")
         assert "Water the plants." in shown.text
         assert "Feed the cat." in shown.text
         await looked(harness)

@@ -258,7 +258,7 @@ async def test_why_names_the_file_that_was_read(tmp_path: Path) -> None:
         await here.is_applied()
         await here.harness.chat.says("/why 1")
         reason = await here.harness.chat.sees_text("Where it comes from")
-        assert "words of others that I had read: the file `note.txt`" in reason.text
+        assert "text from others that I had read: the file `note.txt`" in reason.text
 
 
 def save(text: str = "Key: under the mat.") -> Play:

@@ -20,7 +20,7 @@ from pydantic import AnyUrl, BaseModel
 from agent_core.tools.mcp.contract import AskOwner, McpServer, McpUnavailable
 from agent_core.tools.mcp.transports.streams import Link
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 REDIRECT = "http://127.0.0.1:33418/signed-in"
 """The page on which an owner ends. Nothing listens there: they hand over its address."""

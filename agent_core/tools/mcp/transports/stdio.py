@@ -21,7 +21,7 @@ from agent_core.execution import (
 )
 from agent_core.tools.mcp.contract import McpServer, McpUnavailable, Surroundings
 from agent_core.tools.mcp.transports.streams import MOST_BYTES, LimitedStream, Link, pace_bytes
-from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import flatten
 
 _LIMITS = SandboxLimits(
     memory=2_000_000_000, processes=128, file=1_000_000_000, workspace=5_000_000_000

@@ -13,7 +13,6 @@ from agent_core.execution import Command, Exit, Process
 from agent_core.ids import CallId
 from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy import Action, list_input_actions
-from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.workspace.code import program
 from agent_core.tools.workspace.code.frames import CodeCall, CodeEnd, CodeOutput, FrameReader
 from agent_core.tools.workspace.output import (
@@ -24,7 +23,7 @@ from agent_core.tools.workspace.output import (
     shorten,
 )
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
-from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
+from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
 EXECUTE_CODE = "execute_code"
 MOST_CALLS = 50

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.tools.untrusted_text import escape, flatten, is_hidden, quote
+from agent_core.transcript import escape, flatten, is_hidden, quote
 
 
 @pytest.mark.parametrize(
