@@ -15,7 +15,7 @@ from agent_core.agent.agent import Agent
 from agent_core.agent.caches import IdAllocator, SessionCache, SessionState
 from agent_core.agent.delegation import word_task
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
-from agent_core.agent.titles import TitleGenerator
+from agent_core.agent.titles import TitleGenerator, enqueue_title
 from agent_core.agent.toolset import private_tools, room_tools
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "SessionState",
     "TitleGenerator",
     "Toolboxes",
+    "enqueue_title",
     "load_agent",
     "private_tools",
     "room_tools",

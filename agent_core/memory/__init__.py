@@ -4,7 +4,9 @@ The ledger in the database is the source of truth; two Markdown files per person
 """
 
 from agent_core.memory.approval import Approval, fence, show_difference
+from agent_core.memory.archive.entries import Content as ArchiveContent
 from agent_core.memory.archive.entries import format_archive_id
+from agent_core.memory.archive.entries import format_entry as format_archive_entry
 from agent_core.memory.archive.history import (
     ArchiveHistory,
     ArchiveRef,
@@ -31,7 +33,7 @@ from agent_core.memory.archive.undo import (
     restore_archive,
     undo_archive_change,
 )
-from agent_core.memory.archive.writes import delete_entry
+from agent_core.memory.archive.writes import delete_entry, insert_entry
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.contract import (
     EntryDigest,
@@ -104,6 +106,7 @@ __all__ = [
     "MOST_COUNTED",
     "SOUL_TASK",
     "Approval",
+    "ArchiveContent",
     "ArchiveHistory",
     "ArchiveRef",
     "ArchiveTool",
@@ -163,8 +166,10 @@ __all__ = [
     "find_oversize",
     "fit",
     "format_archive_change",
+    "format_archive_entry",
     "format_archive_id",
     "hash_text",
+    "insert_entry",
     "list_archive_changes",
     "list_entries",
     "list_rows_up_to",

@@ -10,11 +10,11 @@ from agent_core.memory.entry_history import UNLINK, EntryHistory
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
-from agent_core.state.memory import ledger
+from agent_core.state.memory import evidence, ledger
 from agent_core.state.memory.ledger import LedgerEntry, Target
 from agent_core.state.people import people
 
-_TURN = "turn:"
+_TURN, _REVIEW = "turn:", "review:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,11 @@ def came_from(
     if actor.startswith(_TURN):
         turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
         return turn is not None and turn.account_id == unlinked.account_id
+    if actor.startswith(_REVIEW):
+        accounts = evidence.list_accounts(
+            connection, message_ids=row.origin.message_ids, person_id=person_id
+        )
+        return accounts == {unlinked.account_id}
     is_own = row.origin.source_id is None or actor == UNLINK
     if is_own and person_id == unlinked.was:
         return True

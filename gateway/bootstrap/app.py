@@ -20,13 +20,13 @@ from gateway.bootstrap.core import Core, Extensions, add_plugins, make_core, war
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.plugins import load_backend
-from gateway.bootstrap.routing import DataServices, make_router
+from gateway.bootstrap.routing import DataServices, make_event_jobs, make_router
 from gateway.bootstrap.scheduling import SchedulingDeps, list_deliveries, make_scheduling
 from gateway.bootstrap.toolboxes import build_toolboxes, make_client_calls, make_mcp_servers
 from gateway.commands import COMMANDS, HIDDEN
 from gateway.concurrency import FairSemaphore
 from gateway.config import Settings
-from gateway.jobs import EventJobs, JobHistory, Notifier, Outcomes
+from gateway.jobs import JobHistory, Notifier, Outcomes
 from gateway.outbound import CommandFormatter, Composer, OutboxDispatcher, Questions
 from gateway.people import (
     LOCAL_PLATFORM,
@@ -102,7 +102,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, notices, data.questions, outcomes)
     lanes = _make_lanes(group, core, TurnRunner(turn_deps), data.user_prompts, handles)
-    event_jobs = _make_event_jobs(core, dispatcher, outcomes)
+    event_jobs = make_event_jobs(core, dispatcher, outcomes)
     router = make_router(group, core, lanes, turn_deps, data, event_jobs)
     core.rooms.closed.connect(lambda closed: dispatcher.enqueue(closed.rows))
     core.rooms.closed.connect(lambda closed: lanes.leave(closed.room))
@@ -143,7 +143,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         event_jobs=event_jobs,
         client_calls=make_client_calls(core, dispatcher, data.questions, toolboxes),
         background=[
-            *_list_background(core, notices, data, toolboxes),
+            *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),
             factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         ],
@@ -162,18 +162,8 @@ def _make_outcomes(core: Core, notifier: Notifier, notices: Notices) -> Outcomes
     )
 
 
-def _make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcomes) -> EventJobs:
-    return EventJobs(
-        database=core.database,
-        take=outcomes.take_event,
-        enqueue=dispatcher.enqueue,
-        wake=core.wakeup.set,
-        now=core.now,
-    )
-
-
 def _list_background(
-    core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes
+    core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes, lanes: Lanes
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
     calls = AcceptedCalls(toolboxes, core.now)
     proposals = AcceptedProposals(core.database, notices.dispatcher, calls, core.now)
@@ -184,7 +174,8 @@ def _list_background(
         notices.enqueue_for_owners,
         core.now,
     )
-    runners = maintenance.make_task_runners(core, notices, proposals, spoken_answers)
+    reviews = maintenance.make_reviews(core, notices.dispatcher, data.questions, lanes)
+    runners = maintenance.make_task_runners(core, notices, proposals, spoken_answers, reviews)
     data.questions.answered.connect(lambda _: core.tasks_due.set())
     return [
         *(runner.run for runner in runners),
@@ -262,6 +253,7 @@ def _make_turn_deps(
         notify_owners=notices.enqueue_for_owners,
         mail_due=core.agent_mail.due,
         speech_due=core.speech_due if core.settings.media.speech_command else None,
+        review_rules=factories.make_review_rules(core.settings),
         start_delay=timings.start_delay,
         outage_pace=timings.outage_pace,
         display=timings.display,

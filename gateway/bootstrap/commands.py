@@ -18,6 +18,7 @@ from gateway.commands import (
     ContextCommands,
     ConversationCommands,
     JobCommands,
+    LearningCommands,
     McpCommands,
     MemoryAccess,
     MemoryCommands,
@@ -86,6 +87,7 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ),
         MemoryCommands(access, notes),
         ProvenanceCommands(access, notes),
+        LearningCommands(access, deps.questions),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.adapters.keys()),
         JobCommands(database, extra.settings.http.hooks),
         PrivacyCommands(

@@ -18,6 +18,7 @@ from agent_core.agent.loop import Limits
 from agent_core.agent.named import AgentFolder, AgentMail
 from agent_core.agent.prompt import PromptCache, PromptConfig, ensure_soul
 from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
+from agent_core.agent.review import ReviewRules
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.memory import (
     ExternalMemory,
@@ -362,3 +363,8 @@ def make_web_options(settings: Settings) -> WebOptions:
         tavily_key=settings.secrets.tavily_api_key or "",
         proxy=settings.environ.get("DDGS_PROXY", ""),
     )
+
+
+def make_review_rules(settings: Settings) -> ReviewRules:
+    """Return when a person's turns are reviewed."""
+    return ReviewRules(turns=settings.learning.turns, steps=settings.learning.steps)

@@ -6,16 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from agent_core.agent import TitleGenerator
+from agent_core.agent.review import Reviewer
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory import GROWTH_TASK, SOUL_TASK
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.queues import tasks
+from agent_core.state.queues import reviews, tasks
 from agent_core.state.queues.tasks import Task
 from gateway.bootstrap.core import Core
+from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import Notices
-from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, SpokenAnswers
+from gateway.scheduler import PersonBusy, ReviewDeps, Reviews
+from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, Lanes, SpokenAnswers
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +28,8 @@ _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
 _PAUSE = 60_000
+_SLOW = frozenset((SPEECH_TASK, reviews.KIND))
+"""Kinds of tasks whose runner runs nothing else."""
 
 Handler = Callable[[Task], Awaitable[None]]
 
@@ -43,14 +48,16 @@ class TaskRunner:
     ) -> None:
         """`handlers` has one function for each kind of task; `poll` is in seconds.
 
-        A runner with a handler of speech runs nothing else, because nothing may wait for that.
+        A runner of slow kinds runs nothing else, because nothing may wait for those.
         Whoever waits for a task sets `wakeup`, which belongs to one runner.
         """
         self._database = database
         self._handlers = handlers
         self._now = now
         self._poll = poll
-        self._queue = tasks.Queue(slow=SPEECH_TASK, is_slow=SPEECH_TASK in handlers)
+        is_slow = not _SLOW.isdisjoint(handlers)
+        kinds = tuple(handlers) if is_slow else tuple(sorted(_SLOW))
+        self._queue = tasks.Queue(kinds=kinds, is_listed=is_slow)
         self._wakeup = wakeup
 
     async def run(self) -> None:
@@ -86,6 +93,11 @@ class TaskRunner:
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._handlers[task.kind](task)
+        except PersonBusy:
+            due_at = now + round(2000 * self._poll)
+            await self._database.write(
+                "tasks.defer", lambda c: tasks.defer(c, task_id=task.id, due_at=due_at)
+            )
         except Exception as error:  # the bulkhead: one task's error harms no other
             _log.warning("task %d (%s) failed: %r", task.id, task.kind, error)
             await self._postpone(task, repr(error))
@@ -105,10 +117,38 @@ class TaskRunner:
         await self._database.write("tasks.back", work)
 
 
+def make_reviews(
+    core: Core, dispatcher: OutboxDispatcher, questions: Questions, lanes: Lanes
+) -> Reviews:
+    """Build what learns from finished turns."""
+    reviewer = Reviewer(
+        database=core.database,
+        memory=core.memory.store,
+        model=core.model,
+        name=core.settings.model.cheap,
+        quotas=core.quotas,
+        now=core.now,
+    )
+    return Reviews(
+        ReviewDeps(
+            database=core.database,
+            dispatcher=dispatcher,
+            questions=questions,
+            reviewer=reviewer,
+            is_running=lanes.is_running,
+            now=core.now,
+        )
+    )
+
+
 def make_task_runners(
-    core: Core, notices: Notices, proposals: AcceptedProposals, spoken_answers: SpokenAnswers
-) -> tuple[TaskRunner, TaskRunner]:
-    """Build the runner of most kinds of tasks, and that of speech."""
+    core: Core,
+    notices: Notices,
+    proposals: AcceptedProposals,
+    spoken_answers: SpokenAnswers,
+    learning: Reviews,
+) -> tuple[TaskRunner, TaskRunner, TaskRunner]:
+    """Build the runner of most kinds of tasks, that of speech and that of reviews."""
     database, memory, now = core.database, core.memory.store, core.now
     titles = TitleGenerator(
         database=database,
@@ -146,5 +186,12 @@ def make_task_runners(
             handlers={SPEECH_TASK: spoken_answers.apply},
             now=now,
             wakeup=core.speech_due,
+        ),
+        TaskRunner(
+            database=database,
+            handlers={reviews.KIND: learning.apply},
+            now=now,
+            wakeup=asyncio.Event(),
+            poll=core.extensions.timings.review_poll,
         ),
     )

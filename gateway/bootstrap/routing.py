@@ -9,8 +9,8 @@ from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.core import Core
 from gateway.commands import McpCommands
 from gateway.inbound import InboundRouter, RouterDeps
-from gateway.jobs import EventJobs
-from gateway.outbound import Questions
+from gateway.jobs import EventJobs, Outcomes
+from gateway.outbound import OutboxDispatcher, Questions
 from gateway.people import (
     LOCAL_PLATFORM,
     AccountMerging,
@@ -35,6 +35,17 @@ class DataServices:
     questions: Questions
     user_prompts: UserPrompts
     mcp: McpServers
+
+
+def make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcomes) -> EventJobs:
+    """Build what starts jobs when something happens."""
+    return EventJobs(
+        database=core.database,
+        take=outcomes.take_event,
+        enqueue=dispatcher.enqueue,
+        wake=core.wakeup.set,
+        now=core.now,
+    )
 
 
 def make_router(

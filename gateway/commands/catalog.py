@@ -51,6 +51,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(name="share", summary="Choose who can see a memory entry"),
     CommandSpec(name="why", summary="Show where a memory entry comes from"),
     CommandSpec(name="undo", summary="Undo a change to my memory"),
+    CommandSpec(
+        name="learned", summary="Show and control what I learn from chats", is_private=True
+    ),
     CommandSpec(name="block", summary="Manage memory that several people share"),
     CommandSpec(name="jobs", summary="Show or change scheduled jobs"),
     CommandSpec(name="sethome", summary="Send reminders and digests to this chat"),

@@ -18,6 +18,7 @@ from agent_core.models import Prices, load_table, parse_price, split_name
 from agent_core.tools.workspace import NamedSecret
 from gateway.config import sources
 from gateway.config.credentials import Secrets
+from gateway.config.learning_tables import LearningSettings
 from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
@@ -82,6 +83,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     jobs: JobSettings = JobSettings()
     skills: SkillSettings = SkillSettings()
+    learning: LearningSettings = LearningSettings()
     plugins: PluginSettings = PluginSettings()
     prompt: PromptSettings = PromptSettings()
     context: ContextSettings = ContextSettings()

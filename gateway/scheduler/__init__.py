@@ -8,6 +8,9 @@ from gateway.scheduler.command_ends import CommandEnds as CommandEnds
 from gateway.scheduler.event_sources import WATCH as WATCH
 from gateway.scheduler.event_sources import EventSources as EventSources
 from gateway.scheduler.retention import Sweeper as Sweeper
+from gateway.scheduler.reviews import PersonBusy as PersonBusy
+from gateway.scheduler.reviews import ReviewDeps as ReviewDeps
+from gateway.scheduler.reviews import Reviews as Reviews
 from gateway.scheduler.runner import JobRunner as JobRunner
 from gateway.scheduler.runner import RunnerDeps as RunnerDeps
 from gateway.scheduler.skill_curator import Curator as Curator

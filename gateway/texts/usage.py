@@ -86,6 +86,7 @@ _PURPOSES = {
     "turn": Text("Answers"),
     "title": Text("Titles"),
     "compaction": Text("Summaries"),
+    "review": Text("Learning"),
     "broken": Text("Interrupted"),
 }
 _SETTINGS = {

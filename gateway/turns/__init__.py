@@ -11,6 +11,7 @@ from gateway.turns.presenter import PresenterTimings
 from gateway.turns.proposals import (
     PROPOSAL_TASK,
     AcceptedProposals,
+    ask_about_claim,
     make_proposal_answerers,
 )
 from gateway.turns.runner import TurnRunner
@@ -39,6 +40,7 @@ __all__ = [
     "TurnHandles",
     "TurnRunner",
     "UserPrompts",
+    "ask_about_claim",
     "make_call_answerers",
     "make_proposal_answerers",
 ]

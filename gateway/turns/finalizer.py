@@ -7,18 +7,19 @@ from functools import partial
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.agent import ActiveTurn, Agent, SessionState
+from agent_core.agent import ActiveTurn, Agent, SessionState, enqueue_title
+from agent_core.agent.review import EndedTurn, ReviewRules, enqueue_due
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
 from agent_core.state.conversations.questions import Choice
-from agent_core.state.conversations.sessions import is_task
+from agent_core.state.conversations.sessions import is_task, name_direct
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.people.people import Person
-from agent_core.state.queues import agent_messages, inbox, outbox, tasks
+from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs import Made, Outcomes
@@ -44,9 +45,6 @@ from gateway.turns.handle import START_DELAY
 from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import NotifyOwners, enqueue_speech
 
-_TITLE_AFTER = 3
-"""Messages of the person after which a session is worth a title."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDeps:
@@ -65,27 +63,12 @@ class TurnDeps:
     """Set once a task in the background has ended."""
     speech_due: asyncio.Event | None = None
     """Set once answers wait to be spoken; None where no program speaks."""
+    review_rules: ReviewRules = field(default_factory=ReviewRules)
     start_delay: float = START_DELAY
     """Seconds; see `DeferredStart`."""
     outage_pace: float = 1.0
     """Factor of the pauses between two tries of a model that does not answer."""
     display: PresenterTimings = field(default_factory=PresenterTimings)
-
-
-def enqueue_title(connection: Connection, active: ActiveTurn, now: int) -> None:
-    """Enqueue a task that names the session, once it is worth a name."""
-    if not active.is_untitled:
-        return
-    said = sum(message.role == "user" for message in active.messages)
-    if said >= _TITLE_AFTER:
-        tasks.enqueue(
-            connection,
-            kind="title",
-            key=f"session:{active.session_id}",
-            person_id=active.person.id,
-            payload=str(active.session_id),
-            now=now,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +173,7 @@ class TurnFinalizer:
         self._zone_of = deps.zone_of
         self._now = deps.now
         self._speech_due = deps.speech_due
+        self._review_rules = deps.review_rules
         self._mail_due = deps.mail_due
 
     async def finalize(
@@ -265,7 +249,7 @@ class TurnFinalizer:
             rows = self._outcomes.end_turn(connection, active.job_turn, end, result, now)
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], session
-        self._enqueue_tasks(connection, active, place if is_answer else None, now)
+        self._enqueue_tasks(connection, active, (place if is_answer else None, tools), now)
         reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
         adapter = self._dispatcher.adapters.get(reply.platform)
@@ -289,10 +273,20 @@ class TurnFinalizer:
         return [*rows, *self._questions.end_of_turn(connection, active.id, now)], session
 
     def _enqueue_tasks(
-        self, connection: Connection, active: ActiveTurn, place: Place | None, now: int
+        self,
+        connection: Connection,
+        active: ActiveTurn,
+        answered: tuple[Place | None, Sequence[str]],
+        now: int,
     ) -> None:
-        """Enqueue the title of a session, and the speech of an answer to `place`."""
+        """Enqueue the title of a session, and a review and the speech of an answer to `place`."""
+        place, tools = answered
         enqueue_title(connection, active, now)
+        if place and _is_worth_a_review(active):
+            ended = EndedTurn(
+                id=active.id, person_id=active.person.id, said=active.evidence, tools=tools
+            )
+            enqueue_due(connection, self._review_rules, ended, now)
         if place and self._speech_due and active.person.spoken_answers != "off":
             enqueue_speech(connection, active, place, now)
 
@@ -393,3 +387,9 @@ def _find_place(connection: Connection, turn_id: TurnId) -> Place | None:
     """Return where a running turn answers; None if it has ended."""
     turn = turns.find(connection, turn_id=turn_id)
     return place_of(turn) if turn and turn.state == "running" else None
+
+
+def _is_worth_a_review(active: ActiveTurn) -> bool:
+    """Return whether a turn is the person's own, and they let the assistant learn from it."""
+    is_own = active.conversation.key == name_direct(active.person.id)
+    return is_own and active.person.learning != "off"

@@ -3,9 +3,11 @@
 import json
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from agent_core.agent import AcceptedCall, AcceptedCalls
-from agent_core.ids import QuestionId
+from agent_core.agent.review import HeldClaim
+from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
@@ -19,6 +21,7 @@ from agent_core.transcript import ToolCallPart
 from gateway.jobs import find_job_turn
 from gateway.outbound import Answerer, OutboxDispatcher, Outcome, make_secret
 from gateway.texts import approvals
+from gateway.texts.learning import notices
 from gateway.texts.readers import speak_to
 
 _log = logging.getLogger(__name__)
@@ -56,6 +59,33 @@ def make_question(proposal: Proposal, place: tuple[str, str], now: int) -> NewQu
             ensure_ascii=False,
         ),
     )
+
+
+def ask_about_claim(
+    task_id: TaskId, person_id: PersonId, held: HeldClaim, place: tuple[str, str], now: int
+) -> NewQuestion:
+    """Make the question about a claim that a review holds back, in the reader's language.
+
+    A yes makes the change as if the person had asked for it in the turn that it rests on.
+    """
+    claim = held.claim
+    action = "replace" if claim.replaces else "add"
+    arguments = {"action": action, "target": claim.target, "text": claim.text}
+    if claim.replaces:
+        arguments["old"] = claim.replaces
+    if claim.target == "archive":
+        arguments = {"action": "insert", "text": claim.text}
+    proposal = Proposal(
+        person_id=person_id,
+        turn_id=held.turn_id,
+        call_id=CallId(f"review:{task_id}:{held.number}"),
+        tool="archive" if claim.target == "archive" else "memory",
+        arguments=json.dumps(arguments, ensure_ascii=False),
+        shown="",
+        sources=(),
+    )
+    question = make_question(proposal, place, now)
+    return replace(question, text=notices.ask_about(claim, held.doubt))
 
 
 def make_proposal_answerers() -> Mapping[Kind, Answerer]:

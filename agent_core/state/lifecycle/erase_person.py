@@ -32,7 +32,7 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
             " time_zone = NULL, created_at = 0, language = NULL, quiet_from = NULL,"
             " quiet_until = NULL, verbosity = 'normal', asked_at = NULL, context_cap = NULL,"
             " home_platform = NULL, home_chat = NULL, days_off = '[]', model = '',"
-            " spoken_answers = 'off', tools_off = '', agent = '',"
+            " spoken_answers = 'off', tools_off = '', agent = '', learning = 'quiet',"
             # A person who points to another is listed nowhere.
             " joined_to = id WHERE id = :person_id",
             values,

@@ -1,9 +1,10 @@
 """Queries over the messages that memory entries rest on."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.ids import AccountId, MessageId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Origin
 from agent_core.transcript import Part, load_parts
@@ -42,6 +43,19 @@ def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ..
         {"turn_id": turn_id},
     ).fetchall()
     return tuple(MessageId(row[0]) for row in rows)
+
+
+def list_accounts(
+    connection: Connection, *, message_ids: Sequence[MessageId], person_id: PersonId
+) -> set[AccountId | None]:
+    """Return the accounts whose turns these messages of a person belong to."""
+    rows = connection.execute(
+        "SELECT turns.account_id FROM messages JOIN turns ON turns.id = messages.turn_id"
+        " WHERE messages.id IN (SELECT value FROM json_each(:ids))"
+        " AND messages.person_id = :person_id",
+        {"ids": json.dumps(message_ids), "person_id": person_id},
+    ).fetchall()
+    return {None if row[0] is None else AccountId(row[0]) for row in rows}
 
 
 def list_evidence(

@@ -14,6 +14,7 @@ Kind = Literal["human", "room", "team", "block"]
 Verbosity = Literal["quiet", "normal", "verbose"]
 """Detail shown of a running turn: the answer only, a line if it takes long, or every tool."""
 SpokenAnswers = Literal["off", "voice", "always"]
+Learning = Literal["off", "ask", "quiet", "tell"]
 """The answers that follow as audio, too: none, those to voice messages, or all."""
 Purpose = Literal["claim", "pairing"]
 Admission = Literal["list", "code", "local"]
@@ -50,6 +51,7 @@ class Person:
     """The tools that they have switched off."""
     agent: str = ""
     """The named agent that answers them in private, "" for the assistant itself."""
+    learning: Learning = "quiet"
 
     @property
     def is_owner(self) -> bool:
@@ -109,7 +111,7 @@ MOST_CAP = 10_000_000
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
     *("verbosity", "asked_at", "kind", "context_cap", "model"),
-    *("spoken_answers", "tools_off", "agent"),
+    *("spoken_answers", "tools_off", "agent", "learning"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"

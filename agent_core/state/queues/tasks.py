@@ -1,5 +1,6 @@
 """Queries over queued background work."""
 
+import json
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TaskId
@@ -8,19 +9,24 @@ from agent_core.state.engine.database import Connection
 _IS_OPEN = "state IN ('owed', 'running')"
 """The condition of a partial index; SQLite uses the index only if a query repeats it verbatim."""
 
-_IN_QUEUE = "(kind = :slow) = :is_slow"
+_IN_QUEUE = "(kind IN (SELECT value FROM json_each(:kinds))) = :is_listed"
 """Selects the tasks of a `Queue`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """The tasks that one runner takes: those of the kind `slow`, or all others.
+    """The tasks that one runner takes: those of the listed kinds, or all others.
 
-    Slow tasks have a runner of their own, so that no other task waits for them.
+    Slow kinds have a runner of their own, so that no other task waits for them.
     """
 
-    slow: str
-    is_slow: bool
+    kinds: tuple[str, ...]
+    is_listed: bool = True
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values that every query over a queue needs."""
+        return {"kinds": json.dumps(self.kinds), "is_listed": self.is_listed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +62,7 @@ def reopen(connection: Connection, *, queue: Queue) -> None:
     """Queue work again that an earlier process left unfinished."""
     connection.execute(
         f"UPDATE tasks SET state = 'owed' WHERE {_IS_OPEN} AND state = 'running' AND {_IN_QUEUE}",
-        {"slow": queue.slow, "is_slow": queue.is_slow},
+        queue.values,
     )
 
 
@@ -67,7 +73,7 @@ def take_due(connection: Connection, *, queue: Queue, now: int) -> Task | None:
         f" SELECT id FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now"
         f" AND {_IN_QUEUE} ORDER BY due_at, id LIMIT 1)"
         " RETURNING id, kind, person_id, payload, attempts",
-        {"now": now, "slow": queue.slow, "is_slow": queue.is_slow},
+        {"now": now, **queue.values},
     ).fetchone()
     if row is None:
         return None
@@ -85,7 +91,7 @@ def has_due(connection: Connection, *, queue: Queue, now: int) -> bool:
     row = connection.execute(
         f"SELECT 1 FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now"
         f" AND {_IN_QUEUE} LIMIT 1",
-        {"now": now, "slow": queue.slow, "is_slow": queue.is_slow},
+        {"now": now, **queue.values},
     ).fetchone()
     return row is not None
 
@@ -100,6 +106,14 @@ def postpone(connection: Connection, *, task_id: TaskId, due_at: int, reason: st
     connection.execute(
         "UPDATE tasks SET state = 'owed', due_at = :due_at, reason = :reason WHERE id = :id",
         {"id": task_id, "due_at": due_at, "reason": reason},
+    )
+
+
+def defer(connection: Connection, *, task_id: TaskId, due_at: int) -> None:
+    """Queue work again that could not begin; the attempt does not count."""
+    connection.execute(
+        "UPDATE tasks SET state = 'owed', due_at = :due_at, attempts = attempts - 1 WHERE id = :id",
+        {"id": task_id, "due_at": due_at},
     )
 
 

@@ -93,6 +93,7 @@ from agent_core.state.people import (
     audit,
     browser_logins,
     delivery_targets,
+    learning,
     owners,
     people,
     presence,
@@ -110,6 +111,7 @@ from agent_core.state.queues import (
     history,
     inbox,
     outbox,
+    reviews,
     tasks,
     unreachable_chats,
 )
@@ -159,6 +161,7 @@ ROOMS = (
     files,
     compactions,
     evidence,
+    learning,
     delegated_turns,
     deferred_messages,
     delivery_targets,
@@ -201,6 +204,7 @@ ROOMS = (
     split_person,
     agent_bindings,
     tool_switches,
+    reviews,
     tasks,
     person_data,
     turns,
@@ -303,7 +307,9 @@ VALUES: dict[str, Any] = {
     "process": NewProcess(
         conversation_id=ConversationId(1), turn_id=TurnId(1), workspace="ana", wants_note=True
     ),
-    "queue": tasks.Queue(slow="speech", is_slow=False),
+    "queue": tasks.Queue(kinds=("speech",), is_listed=False),
+    "learning": "quiet",
+    "until": TurnId(9),
     "reached": {"c": "1"},
     "preferences": Preferences(
         time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity="normal"

@@ -4,8 +4,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import tasks
 from tests.agent_core.state.rows import add_person
 
-ORDINARY = tasks.Queue(slow="speech", is_slow=False)
-SLOW = tasks.Queue(slow="speech", is_slow=True)
+ORDINARY = tasks.Queue(kinds=("speech",), is_listed=False)
+SLOW = tasks.Queue(kinds=("speech",))
 
 
 def enqueue(connection: Connection, key: str, *, kind: str = "title", now: int = 0) -> None:
@@ -98,3 +98,15 @@ def test_the_slow_kind_has_a_queue_of_its_own(connection: Connection) -> None:
     tasks.reopen(connection, queue=ORDINARY)
     assert tasks.has_due(connection, queue=ORDINARY, now=0)
     assert not tasks.has_due(connection, queue=SLOW, now=0)
+
+
+def test_deferred_work_comes_later_and_counts_no_attempt(connection: Connection) -> None:
+    add_person(connection)
+    enqueue(connection, "one")
+    first = tasks.take_due(connection, queue=ORDINARY, now=100)
+    assert first is not None
+    tasks.defer(connection, task_id=first.id, due_at=200)
+    assert tasks.take_due(connection, queue=ORDINARY, now=199) is None
+    again = tasks.take_due(connection, queue=ORDINARY, now=200)
+    assert again is not None
+    assert (again.id, again.attempts) == (first.id, 1)

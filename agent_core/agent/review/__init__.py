@@ -1,0 +1,30 @@
+"""Background review: what a person's finished turns teach, kept only if their own words prove it.
+
+It reads a copy of the conversation, and imports nothing that runs one.
+"""
+
+from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
+from agent_core.agent.review.gate import Claim, Doubt, Fault, Verdict, judge
+from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
+from agent_core.agent.review.reviewer import PURPOSE, Reviewer
+from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
+
+__all__ = [
+    "PURPOSE",
+    "Claim",
+    "Doubt",
+    "EndedTurn",
+    "Fault",
+    "HeldClaim",
+    "LearnedEntry",
+    "ReviewRecord",
+    "ReviewRules",
+    "Reviewer",
+    "Verdict",
+    "dump_record",
+    "enqueue_due",
+    "judge",
+    "list_learned",
+    "list_records",
+    "load_record",
+]

@@ -1,0 +1,73 @@
+"""What reviews have kept and held back so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.agent.review.record import ReviewRecord, load_record
+from agent_core.ids import ArchiveId, PersonId, TaskId
+from agent_core.memory import (
+    ChangeIndex,
+    ChangeName,
+    format_archive_entry,
+    load_archive_history,
+    load_change_index,
+)
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.queues import reviews
+
+_MOST_REVIEWS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedEntry:
+    """An entry that a review made and that still stands; `name` is for /why and /undo.
+
+    `at` is in milliseconds since the epoch, UTC.
+    """
+
+    name: ChangeName
+    text: str
+    at: int
+
+
+def list_records(
+    connection: Connection, *, person_id: PersonId
+) -> list[tuple[TaskId, ReviewRecord]]:
+    """List a person's newest finished reviews, newest first."""
+    found = reviews.list_finished(connection, person_id=person_id, limit=_MOST_REVIEWS)
+    return [(task_id, load_record(payload)) for task_id, payload in found]
+
+
+def list_learned(
+    connection: Connection, *, person_id: PersonId, row_ids: Sequence[int]
+) -> list[LearnedEntry]:
+    """List the entries of these ledger rows that nobody has changed or undone since."""
+    index = load_change_index(connection, person_id=person_id)
+    found = []
+    for row_id in row_ids:
+        owned = ledger.find_row(connection, entry_id=row_id)
+        if owned is None or owned[0] != person_id:
+            continue
+        entry = _find(connection, index, person_id, owned[1])
+        if entry:
+            found.append(entry)
+    return found
+
+
+def _find(
+    connection: Connection, index: ChangeIndex, person_id: PersonId, row: LedgerEntry
+) -> LearnedEntry | None:
+    if row.target == "archive":
+        history = load_archive_history(
+            connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
+        )
+        text = format_archive_entry(row.change.after)
+        if history is None or not text or history.rows[-1].id != row.id:
+            return None
+        return LearnedEntry(name=history.name(row), text=text, at=row.origin.now)
+    tracked = index.find_tracked(row)
+    if tracked.words is None or tracked.made_by is None or tracked.made_by.id != row.id:
+        return None
+    return LearnedEntry(name=index.find_number(row), text=tracked.words, at=row.origin.now)

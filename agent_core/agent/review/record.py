@@ -1,0 +1,96 @@
+"""The record of a review: what it reads, what its model answered, and what became of that."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent_core.agent.review.gate import Claim
+from agent_core.ids import CallId, MessageId, TurnId
+from agent_core.transcript import ToolCallPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldClaim:
+    """A claim that waits for the person, with its doubt and the turn it rests on."""
+
+    number: int
+    claim: Claim
+    doubt: str
+    turn_id: TurnId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRecord:
+    """The turns behind `after` up to `until`, and the result so far.
+
+    `calls` is None until the model has answered, so that no answer is paid for twice. `kept` are
+    rows of the ledger, `refused` counts faults, and `is_over` says that nothing is left to do.
+    """
+
+    after: TurnId
+    until: TurnId
+    calls: tuple[ToolCallPart, ...] | None = None
+    kept: tuple[int, ...] = ()
+    held: tuple[HeldClaim, ...] = ()
+    refused: Mapping[str, int] = field(default_factory=dict)
+    is_over: bool = False
+
+
+def dump_record(record: ReviewRecord) -> str:
+    """Encode a record as JSON text. What the model answered is dropped once the review is over."""
+    calls = None if record.is_over else record.calls
+    return json.dumps(
+        {
+            "after": record.after,
+            "until": record.until,
+            "calls": calls and [[call.name, call.arguments] for call in calls],
+            "kept": record.kept,
+            "held": [_dump_held(one) for one in record.held],
+            "refused": record.refused,
+            "is_over": record.is_over,
+        },
+        ensure_ascii=False,
+    )
+
+
+def load_record(text: str) -> ReviewRecord:
+    """Decode a record. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    found = json.loads(text)
+    calls: Sequence[tuple[str, str]] | None = found["calls"]
+    return ReviewRecord(
+        after=TurnId(found["after"]),
+        until=TurnId(found["until"]),
+        calls=None if calls is None else tuple(_load_call(*one) for one in calls),
+        kept=tuple(found["kept"]),
+        held=tuple(_load_held(one) for one in found["held"]),
+        refused=dict(found["refused"]),
+        is_over=found["is_over"],
+    )
+
+
+def _load_call(name: str, arguments: str) -> ToolCallPart:
+    return ToolCallPart(call_id=CallId(""), name=name, arguments=arguments)
+
+
+def _dump_held(held: HeldClaim) -> list[object]:
+    claim = held.claim
+    return [
+        *(held.number, held.doubt, held.turn_id, claim.target, claim.text, claim.quote),
+        *(claim.message_id, claim.replaces),
+    ]
+
+
+def _load_held(fields: list[object]) -> HeldClaim:
+    number, doubt, turn_id, target, text, quoted, message_id, replaces = fields
+    return HeldClaim(
+        number=int(str(number)),
+        doubt=str(doubt),
+        turn_id=TurnId(int(str(turn_id))),
+        claim=Claim(
+            target=target,  # type: ignore[arg-type] # written by `_dump_held`
+            text=str(text),
+            quote=str(quoted),
+            message_id=None if message_id is None else MessageId(int(str(message_id))),
+            replaces=str(replaces),
+        ),
+    )

@@ -1,0 +1,81 @@
+"""Decide when a person's turns are due for a review."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.agent.review.record import ReviewRecord, dump_record
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import reviews
+
+_CORRECTION = re.compile(
+    r"^\W*(?:no\b[,.!]|nope\b|wrong\b|actually\b|i (?:meant|said)\b|that(?:'s|’s| is) (?:not|wrong)"
+    r"|not what i\b|you (?:got|have) (?:it|that|this) wrong|nein\b|falsch\b|ich meinte\b"
+    r"|das (?:ist falsch|stimmt nicht)|nicht so\b)",
+    re.IGNORECASE,
+)
+_LONG = 8
+"""Tool calls of a turn whose success is worth a look at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRules:
+    """When reviews are due: after this many answered turns, or tool calls; 0 for never."""
+
+    turns: int = 10
+    steps: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedTurn:
+    """An answered turn of a person's own conversation, with what they said and the tools called."""
+
+    id: TurnId
+    person_id: PersonId
+    said: str
+    tools: Sequence[str] = ()
+
+
+def enqueue_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, now: int) -> bool:
+    """Queue a review if one is due after this turn; return whether it is.
+
+    Runs in the transaction that ends the turn. A correction, a long success and a failure that
+    was overcome bring the review forward.
+    """
+    after = reviews.find_newest(connection, person_id=turn.person_id)
+    if not _is_due(connection, rules, turn, after):
+        return False
+    reviews.enqueue(
+        connection,
+        person_id=turn.person_id,
+        until=turn.id,
+        payload=dump_record(ReviewRecord(after=after, until=turn.id)),
+        now=now,
+    )
+    return True
+
+
+def _is_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, after: TurnId) -> bool:
+    if not (rules.turns or rules.steps):
+        return False
+    if _CORRECTION.search(turn.said) or len(turn.tools) >= _LONG:
+        return True
+    if len(turn.tools) > len(set(turn.tools)) and _has_overcome(connection, turn):
+        return True
+    for most, count in ((rules.turns, reviews.count_turns), (rules.steps, reviews.count_steps)):
+        if most and count(connection, person_id=turn.person_id, after=after, most=most) >= most:
+            return True
+    return False
+
+
+def _has_overcome(connection: Connection, turn: EndedTurn) -> bool:
+    """Return whether a tool succeeded after it had failed."""
+    failed: set[str] = set()
+    for step in turns.list_steps(connection, turn_id=turn.id):
+        if step.is_error:
+            failed.add(step.name)
+        elif step.name in failed:
+            return True
+    return False

@@ -1,0 +1,13 @@
+"""Query for how the assistant learns from a person's turns."""
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people.people import Learning
+
+
+def set_learning(connection: Connection, *, person_id: PersonId, learning: Learning) -> None:
+    """Store it: never, only after a yes, with a silent notice, or with a sound."""
+    connection.execute(
+        "UPDATE people SET learning = :learning WHERE id = :person_id",
+        {"learning": learning, "person_id": person_id},
+    )

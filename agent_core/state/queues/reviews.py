@@ -1,0 +1,139 @@
+"""Queries for background reviews: how far they are, what they read, and what they hold back.
+
+A review is a task. Its key names the person and the newest turn that it reads, so the next one
+begins behind that. What counts towards the next review follows from the turns themselves.
+"""
+
+from dataclasses import dataclass
+
+from agent_core.ids import MessageId, PersonId, TaskId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import tasks
+
+KIND = "review"
+"""The kind of the tasks."""
+
+_DIGITS = 19
+"""Digits of a turn in a key, so that keys sort like turns."""
+_OWN = (
+    " JOIN conversations ON conversations.id = turns.conversation_id"
+    " AND conversations.person_id = :person_id AND conversations.key GLOB 'direct:*'"
+)
+"""Turns of a person's own direct conversation, which no job, helper or named agent began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message that a review reads. `created_at` is in milliseconds since the epoch, UTC."""
+
+    id: MessageId
+    turn_id: TurnId
+    is_own: bool
+    """The person said it, not the assistant."""
+    text: str
+    created_at: int
+
+
+def enqueue(
+    connection: Connection, *, person_id: PersonId, until: TurnId, payload: str, now: int
+) -> None:
+    """Queue a review of a person's turns up to `until`, once."""
+    tasks.enqueue(
+        connection,
+        kind=KIND,
+        key=_name(person_id, until),
+        person_id=person_id,
+        payload=payload,
+        now=now,
+    )
+
+
+def find_newest(connection: Connection, *, person_id: PersonId) -> TurnId:
+    """Return the newest turn that a queued or finished review of a person reads; 0 for none."""
+    row = connection.execute(
+        "SELECT key FROM tasks WHERE kind = 'review' AND key > :first AND key < :last"
+        " ORDER BY key DESC LIMIT 1",
+        {"first": f"{person_id}:", "last": f"{person_id};"},
+    ).fetchone()
+    return TurnId(int(row[0].partition(":")[2])) if row else TurnId(0)
+
+
+def count_turns(connection: Connection, *, person_id: PersonId, after: TurnId, most: int) -> int:
+    """Count a person's answered turns behind `after`, up to `most`."""
+    row = connection.execute(
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM turns{_OWN}"
+        " WHERE turns.person_id = :person_id AND turns.id > :after"
+        " AND turns.state = 'answered' AND turns.run_id IS NULL LIMIT :most)",
+        {"person_id": person_id, "after": after, "most": most},
+    ).fetchone()
+    return int(row[0])
+
+
+def count_steps(connection: Connection, *, person_id: PersonId, after: TurnId, most: int) -> int:
+    """Count the tool calls in a person's turns behind `after`, up to `most`."""
+    row = connection.execute(
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM turns{_OWN}"
+        " JOIN steps ON steps.turn_id = turns.id"
+        " WHERE turns.person_id = :person_id AND turns.id > :after"
+        " AND turns.run_id IS NULL LIMIT :most)",
+        {"person_id": person_id, "after": after, "most": most},
+    ).fetchone()
+    return int(row[0])
+
+
+def list_said(
+    connection: Connection, *, person_id: PersonId, after: TurnId, until: TurnId, limit: int
+) -> list[Said]:
+    """List the newest private messages of these turns, oldest first.
+
+    What was forgotten, what tools returned and what a job asked is left out.
+    """
+    rows = connection.execute(
+        "SELECT messages.id, messages.turn_id, messages.role, messages.text, messages.created_at"
+        f" FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
+        " AND messages.person_id = :person_id"
+        " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.id <= :until"
+        " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL"
+        " AND messages.role IN ('user', 'assistant') AND messages.text <> ''"
+        " AND messages.audience = 'private' AND messages.forgotten_at IS NULL"
+        " ORDER BY messages.id DESC LIMIT :limit",
+        {"person_id": person_id, "after": after, "until": until, "limit": limit},
+    ).fetchall()
+    return [
+        Said(
+            id=MessageId(row[0]),
+            turn_id=TurnId(row[1]),
+            is_own=row[2] == "user",
+            text=row[3],
+            created_at=row[4],
+        )
+        for row in reversed(rows)
+    ]
+
+
+def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:
+    """Replace what a review has found out so far."""
+    connection.execute(
+        "UPDATE tasks SET payload = :payload WHERE id = :id", {"payload": payload, "id": task_id}
+    )
+
+
+def list_finished(
+    connection: Connection, *, person_id: PersonId, limit: int
+) -> list[tuple[TaskId, str]]:
+    """List the payloads of a person's finished reviews, newest first."""
+    rows = connection.execute(
+        "SELECT id, payload FROM tasks WHERE kind = 'review' AND key > :first AND key < :last"
+        " AND person_id = :person_id AND state = 'done' ORDER BY key DESC LIMIT :limit",
+        {
+            "first": f"{person_id}:",
+            "last": f"{person_id};",
+            "person_id": person_id,
+            "limit": limit,
+        },
+    ).fetchall()
+    return [(TaskId(row[0]), row[1]) for row in rows]
+
+
+def _name(person_id: PersonId, until: TurnId) -> str:
+    return f"{person_id}:{until:0{_DIGITS}}"

@@ -1,0 +1,95 @@
+"""The command `learned`: the feed of learned entries, those that wait for a yes, and the mode."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from agent_core.agent.review import dump_record, list_learned, list_records
+from agent_core.localization import format_date
+from agent_core.state.engine.database import Connection
+from agent_core.state.people.learning import set_learning
+from agent_core.state.people.people import Learning
+from agent_core.state.queues import reviews
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools import local_time
+from gateway.commands.memory_scope import MemoryAccess, own_scope
+from gateway.commands.registry import Call, Handler, Reply
+from gateway.conversion import name_chat
+from gateway.outbound import Questions, stand_for
+from gateway.texts.learning import notices
+from gateway.texts.rooms import ONLY_IN_DIRECT
+from gateway.turns import ask_about_claim
+
+_MOST_SHOWN = 15
+_MOST_ASKED = 3
+"""Questions at a time; more would be a wall on a phone."""
+
+
+class LearningCommands:
+    """Shows and controls what reviews keep of a person."""
+
+    def __init__(self, access: MemoryAccess, questions: Questions) -> None:
+        self._access = access
+        self._questions = questions
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"learned": self._learned}
+
+    async def _learned(self, call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT())
+        word = call.argument.casefold()
+        if word == "review":
+            return Reply(effect=lambda connection: self._ask(connection, call))
+        mode = next((one for one in notices.MODES if one == word), None)
+        if mode:
+            return Reply(effect=partial(_save, call=call, mode=mode))
+        if word:
+            return Reply(text=notices.USAGE())
+        await self._access.open(call, own_scope(call.person))
+        text = await self._access.database.read(lambda c: _describe(c, call))
+        buttons = [
+            stand_for(
+                f"learned {learning}",
+                label(),
+                "good" if learning == call.person.learning else "plain",
+            )
+            for learning, label in notices.MODES.items()
+        ]
+        return Reply(text=text, buttons=tuple(buttons))
+
+    def _ask(self, connection: Connection, call: Call) -> tuple[str, list[OutboxRow]]:
+        """Ask about the oldest claims that wait; each is asked about once."""
+        rows: list[OutboxRow] = []
+        asked = 0
+        place = (call.platform, name_chat(call.message.address))
+        for task_id, record in reversed(list_records(connection, person_id=call.person.id)):
+            chosen = record.held[: _MOST_ASKED - asked]
+            if not chosen:
+                continue
+            for held in chosen:
+                question = ask_about_claim(task_id, call.person.id, held, place, call.now)
+                rows += self._questions.pose(connection, question, call.now)
+            left = replace(record, held=record.held[len(chosen) :])
+            reviews.save(connection, task_id=task_id, payload=dump_record(left))
+            asked += len(chosen)
+        return (notices.ASKED_BELOW() if asked else notices.NOTHING_HELD()), rows
+
+
+def _save(connection: Connection, call: Call, mode: Learning) -> tuple[str, list[OutboxRow]]:
+    set_learning(connection, person_id=call.person.id, learning=mode)
+    return notices.describe_mode(mode), []
+
+
+def _describe(connection: Connection, call: Call) -> str:
+    records = [record for _, record in list_records(connection, person_id=call.person.id)]
+    held = sum(len(record.held) for record in records)
+    row_ids = [row_id for record in records for row_id in reversed(record.kept)]
+    learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids[:_MOST_SHOWN])
+    if not learned and not held:
+        return notices.NOTHING()
+    lines = [
+        (one.name, one.text, format_date(local_time(one.at, call.zone).date())) for one in learned
+    ]
+    return notices.list_feed(lines, held)

@@ -1,0 +1,22 @@
+"""The table of `config.toml` about learning from finished turns."""
+
+from pydantic import Field
+
+from gateway.config.tables import Table
+
+
+class LearningSettings(Table, title="Learning"):
+    """When Talaria looks for what people said about themselves; each chooses with `/learned`."""
+
+    turns: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="Answers to a person after which their words are reviewed. 0 for never.",
+    )
+    steps: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="Tool calls for a person after which their words are reviewed. 0 for never.",
+    )

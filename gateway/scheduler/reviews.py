@@ -1,0 +1,106 @@
+"""Run background reviews while their person's conversation is idle, and report what they kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, list_learned
+from agent_core.ids import ConversationId, PersonId
+from agent_core.state.conversations import sessions
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues import outbox, reviews
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.state.queues.tasks import Task
+from gateway.outbound import OutboxDispatcher, Questions, stand_for
+from gateway.people import find_direct_chat
+from gateway.texts.learning import notices
+from gateway.texts.memory import offer_undo
+from gateway.texts.readers import speak_to
+from gateway.turns import ask_about_claim
+
+_MOST_UNDO = 5
+"""Undo buttons below a notice; /learned lists every entry."""
+
+
+class PersonBusy(Exception):
+    """The person's conversation has a turn under way; the review waits for its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewDeps:
+    """What reviews need. `is_running` tells whether a conversation has a turn under way."""
+
+    database: Database
+    dispatcher: OutboxDispatcher
+    questions: Questions
+    reviewer: Reviewer
+    is_running: Callable[[ConversationId], bool]
+    now: Callable[[], int]
+
+
+class Reviews:
+    """Runs the tasks of the kind `review`."""
+
+    def __init__(self, deps: ReviewDeps) -> None:
+        self._deps = deps
+
+    async def apply(self, task: Task) -> None:
+        """Run one review; a repeated task does no finished part again.
+
+        Raises `PersonBusy`, `ModelError`, `StoreError`, and `OSError` for an unreadable file.
+        """
+        deps = self._deps
+        person = await deps.database.read(lambda c: self._find_idle(c, task.person_id))
+        if person is None or person.learning == "off":
+            return
+        found = await deps.reviewer.review(task, asks_first=person.learning == "ask")
+        if found is None:
+            return
+        record = found[1]
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            asked = list(record.held) if person.learning == "ask" else []
+            left = replace(record, held=() if asked else record.held)
+            reviews.save(connection, task_id=task.id, payload=dump_record(left))
+            place = find_direct_chat(connection, person, deps.dispatcher.adapters)
+            if place is None:
+                return []
+            with speak_to(connection, person.id):
+                rows = self._report(connection, person, left, place)
+                for held in asked:
+                    question = ask_about_claim(task.id, person.id, held, place, deps.now())
+                    rows += deps.questions.pose(connection, question, deps.now())
+            return rows
+
+        deps.dispatcher.enqueue(await deps.database.write("reviews.end", work))
+
+    def _find_idle(self, connection: Connection, person_id: PersonId) -> Person | None:
+        """Find the person. Raises `PersonBusy`."""
+        person = people.find(connection, person_id=person_id)
+        key = sessions.name_direct(person_id)
+        found = sessions.find_conversation(connection, key=key, person_id=person_id)
+        if found and self._deps.is_running(found.id):
+            raise PersonBusy
+        return person
+
+    def _report(
+        self, connection: Connection, person: Person, record: ReviewRecord, place: tuple[str, str]
+    ) -> list[OutboxRow]:
+        """Enqueue the notice about new entries, with a button to undo each."""
+        shown = list_learned(connection, person_id=person.id, row_ids=record.kept)
+        if not shown and not record.held:
+            return []
+        buttons = tuple(
+            stand_for(f"undo {entry.name}", offer_undo(entry.text, None))
+            for entry in shown[:_MOST_UNDO]
+        )
+        message = NewOutboxMessage(
+            platform=place[0],
+            chat=place[1],
+            body=notices.describe_learned([entry.text for entry in shown], len(record.held)),
+            person_id=person.id,
+            is_silent=person.learning == "quiet",
+            buttons=buttons,
+        )
+        return [outbox.enqueue(connection, message, now=self._deps.now())]

@@ -1,0 +1,80 @@
+"""What was learned, what waits for a yes, and how to change that."""
+
+from collections.abc import Sequence
+
+from agent_core.agent.review import Claim
+from agent_core.localization import Plural, Text
+from agent_core.memory import ChangeName, fence
+from agent_core.state.people.people import Learning
+from gateway.texts.people import quote_name
+
+_LEARNED = Text("Learned from what you said:")
+_LINE = Text("- {entry}")
+_HELD = Plural(
+    "{n} note waits for your yes: /learned review",
+    "{n} notes wait for your yes: /learned review",
+)
+_FEED = Text("**What I learned from our conversations**")
+_FEED_LINE = Text("{number}. {entry} ({date})")
+_FEED_HINT = Text("/why 3 shows the message behind entry 3, and /undo 3 takes it back.")
+NOTHING = Text(
+    "I haven't learned anything yet. After about ten answers, I look for facts that you stated and"
+    " that will matter for weeks."
+)
+NOTHING_HELD = Text("Nothing waits for your yes.")
+ASKED_BELOW = Text("I ask about each note below.")
+_QUESTION = Text("Shall I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
+_QUESTION_UNPROVED = Text("Shall I remember this? {doubt}\n\n{entry}")
+_DOUBTS = {
+    "asked": Text("You want to decide about each note."),
+    "source": Text("I can't tell which of your messages says so."),
+    "quote": Text("I can't find these words in your message."),
+    "words": Text("It says more than your message does."),
+    "sense": Text("Your message may say the opposite."),
+    "question": Text("Your message is a question or only a possibility."),
+    "voice": Text("It speaks in your name."),
+    "hand": Text("It would replace a note that you wrote yourself."),
+}
+MODES: dict[Learning, Text] = {
+    "off": Text("Don't learn"),
+    "ask": Text("Ask first"),
+    "quiet": Text("Tell me silently"),
+    "tell": Text("Tell me with a sound"),
+}
+_MODE_SAVED: dict[Learning, Text] = {
+    "off": Text("I no longer learn from our conversations. What I remember stays."),
+    "ask": Text("I'll ask before I remember something from our conversations."),
+    "quiet": Text("I'll tell you silently what I learn from our conversations."),
+    "tell": Text("I'll notify you when I learn something from our conversations."),
+}
+USAGE = Text("Send /learned, /learned review, or /learned with off, ask, quiet or tell.")
+
+
+def describe_learned(entries: Sequence[str], held: int) -> str:
+    """Report new entries, and how many wait."""
+    lines = [_LEARNED(), *(_LINE(entry=quote_name(one)) for one in entries)]
+    shown = "\n".join(lines) if entries else ""
+    return "\n\n".join(filter(None, (shown, _HELD(held) if held else "")))
+
+
+def ask_about(claim: Claim, doubt: str) -> str:
+    """Ask whether to remember a claim, and say why it is not remembered without a yes."""
+    reason = _DOUBTS[doubt]() if doubt in _DOUBTS else ""
+    if doubt in ("source", "quote"):
+        return _QUESTION_UNPROVED(doubt=reason, entry=fence(claim.text))
+    return _QUESTION(doubt=reason, entry=fence(claim.text), quote=quote_name(claim.quote))
+
+
+def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:
+    """List learned entries as (number, entry, date)."""
+    shown = [
+        _FEED_LINE(number=number, entry=quote_name(entry), date=date)
+        for number, entry, date in lines
+    ]
+    parts = [_FEED(), "\n".join(shown), _FEED_HINT(), _HELD(held) if held else ""]
+    return "\n\n".join(filter(None, parts))
+
+
+def describe_mode(learning: Learning) -> str:
+    """Confirm a new mode."""
+    return _MODE_SAVED[learning]()

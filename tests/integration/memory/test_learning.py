@@ -1,0 +1,143 @@
+"""Background reviews in a running gateway: what they keep, ask, report, and never do."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from agent_core.models.contract import ModelRequest
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import Harness, quick, running
+
+SOON = replace(quick(), review_poll=0.02)
+SAID = "I prefer metric units"
+KEPT = "Prefers metric units"
+
+
+def remember(text: str, quote: str, message: int = 1, **more: object) -> str:
+    """Return the arguments of a call of `memory` in a review."""
+    return json.dumps({"target": "user", "text": text, "message": message, "quote": quote, **more})
+
+
+def read_profile(home: Path) -> str:
+    """Return the USER.md of the only person."""
+    return next(home.glob("memories/people/*/USER.md")).read_text()
+
+
+def list_entries(connection: Connection) -> list[str | None]:
+    """List what was written to memories."""
+    rows = ledger.list_recent(connection, limit=9)
+    return [row.change.after for _, row in rows if row.target != "soul"]
+
+
+def is_review(request: ModelRequest) -> bool:
+    return request.system.startswith("You review")
+
+
+@asynccontextmanager
+async def learning(
+    home: Path, *plays: list[object], turns: int = 1, chat: FakeChat | None = None
+) -> AsyncIterator[Harness]:
+    """Run a gateway that reviews after each answer; the plays of answers and reviews alternate."""
+    model = FakeModel(*plays)
+    environ = {"TALARIA_LEARNING__TURNS": str(turns), "TALARIA_LEARNING__STEPS": "0"}
+    async with running(home, model, timings=SOON, chat=chat, **environ) as harness:
+        yield harness
+
+
+async def reviewed(harness: Harness, count: int = 1) -> None:
+    """Return once `count` reviews are done."""
+
+    def done(connection: object) -> int:
+        execute = connection.execute  # type: ignore[attr-defined]
+        query = "SELECT COUNT(*) FROM tasks WHERE kind = 'review' AND state = 'done'"
+        return int(execute(query).fetchone()[0])
+
+    async with asyncio.timeout(45):
+        while await harness.read(done) < count:
+            await asyncio.sleep(0.01)
+    await harness.at_rest()
+
+
+async def test_a_fact_that_the_person_stated_is_kept_reported_and_undone(tmp_path: Path) -> None:
+    review = ask(call("memory", remember(KEPT, SAID)))
+    async with learning(tmp_path, say("Fine."), review) as harness:
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        notice = await harness.chat.sees_text("Learned")
+        assert KEPT in notice.text
+        assert KEPT in read_profile(tmp_path)
+        await harness.chat.says("/why 1")
+        assert SAID in (await harness.chat.sees_text("Where it comes from")).text
+        await harness.chat.says("/learned")
+        assert KEPT in (await harness.chat.sees_text("What I learned")).text
+        await harness.chat.press(notice.labels[0])
+        await harness.chat.sees_text("undone")
+        assert KEPT not in read_profile(tmp_path)
+
+
+async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) -> None:
+    review = ask(call("memory", remember("Prefers imperial units", SAID)))
+    async with learning(tmp_path, say("Fine."), review) as harness:
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        await harness.chat.sees_text("1 note waits for your yes")
+        assert await harness.read(list_entries) == []
+        await harness.chat.says("/learned review")
+        await harness.chat.sees_text("It says more than your message does.")
+        await harness.chat.press("Accept")
+        async with asyncio.timeout(45):
+            while not await harness.read(list_entries):
+                await asyncio.sleep(0.01)
+        await harness.chat.says("/learned review")
+        await harness.chat.sees_text("Nothing waits for your yes.")
+
+
+async def test_a_person_who_switched_it_off_is_never_reviewed(tmp_path: Path) -> None:
+    async with learning(tmp_path, say("Fine.")) as harness:
+        await harness.chat.says("/learned off")
+        await harness.chat.sees_text("no longer learn")
+        await harness.chat.says(SAID)
+        await harness.chat.sees_text("Fine.")
+        await harness.at_rest()
+        assert not any(is_review(request) for request in harness.model.requests)
+
+
+async def test_a_model_that_answers_nonsense_changes_nothing(tmp_path: Path) -> None:
+    review = ask(
+        call("memory", "not json", "c1"),
+        call("memory", "[]", "c2"),
+        call("rm", remember(KEPT, SAID), "c3"),
+        call("memory", json.dumps({"target": "soul", "text": KEPT, "message": 1, "quote": SAID})),
+    )
+    async with learning(tmp_path, say("Fine."), review) as harness:
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        assert await harness.read(list_entries) == []
+        assert [shown.text for shown in harness.chat.shown] == ["Fine."]
+
+
+async def test_the_next_review_begins_behind_the_last(tmp_path: Path) -> None:
+    plays = (say("One."), say("nothing"), say("Two."), say("nothing"))
+    async with learning(tmp_path, *plays) as harness:
+        await harness.chat.says("The first thing")
+        await reviewed(harness)
+        await harness.chat.says("The second thing")
+        await reviewed(harness, 2)
+        seen = [r.messages[0].text for r in harness.model.requests if is_review(r)]
+        assert "first" in seen[0]
+        assert "first" not in seen[1]
+        assert "second" in seen[1]
+
+
+async def test_learning_has_its_own_line_in_usage(tmp_path: Path) -> None:
+    async with learning(tmp_path, say("Fine."), say("nothing")) as harness:
+        await harness.chat.says(SAID)
+        await reviewed(harness)
+        await harness.chat.says("/usage")
+        await harness.chat.sees_text("Learning")
