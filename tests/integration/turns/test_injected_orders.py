@@ -173,7 +173,7 @@ async def test_untrusted_sources_count_after_a_compaction(tmp_path: Path) -> Non
         assert model.summaries, "the beginning is summarized"
         await dialogue(harness, "post it")
         assert poster.asked == []
-        assert any("I ask because" in one.text for one in chat.shown)
+        assert any("I'm asking because" in one.text for one in chat.shown)
 
 
 async def test_an_address_from_the_persons_own_message_is_fetched(tmp_path: Path) -> None:
