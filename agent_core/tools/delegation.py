@@ -39,13 +39,16 @@ class DelegateTool:
         description=(
             "Let helpers work on separate parts of a task at the same time, each with files,"
             " commands and the web, but without this conversation and without people to ask. Give"
-            " each all that it must know. Only their results return; with `background`, at once"
-            " an id for each task, and later a turn with its result."
+            " each all that it must know: one `goal` with its `context`, or several `tasks`. Only"
+            " their results return; with `background`, at once an id for each task, and later a"
+            " turn with its result."
         ),
         schema=json.dumps(
             {
                 "type": "object",
                 "properties": {
+                    "goal": _TEXT,
+                    "context": _TEXT,
                     "tasks": {
                         "type": "array",
                         "items": _TASK,
@@ -58,7 +61,6 @@ class DelegateTool:
                     },
                     "background": {"type": "boolean"},
                 },
-                "required": ["tasks"],
                 "additionalProperties": False,
             },
             separators=(",", ":"),
@@ -124,15 +126,24 @@ def read_tasks(arguments: Mapping[str, object]) -> list[HelperTask]:
     shape = json.dumps(schema, ensure_ascii=False) if isinstance(schema, dict) else ""
     if shape:
         _check_schema(shape)
-    given = arguments["tasks"]
-    assert isinstance(given, list)  # noqa: S101 - the schema says so
     tasks = [
         HelperTask(goal=str(one["goal"]), context=str(one.get("context", "")), schema=shape)
-        for one in given
+        for one in _list_given(arguments)
     ]
     if not all(task.goal.strip() for task in tasks):
         raise ToolArgumentError("a `goal` is empty")
     return tasks
+
+
+def _list_given(arguments: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the tasks as given: those of `tasks`, or the one of `goal` and `context`."""
+    given, one = arguments.get("tasks"), {"goal", "context"} & arguments.keys()
+    if given is None and "goal" in one:
+        return [{name: arguments[name] for name in one}]
+    if given is None or one:
+        raise ToolArgumentError("give either `goal`, with its `context`, or `tasks`")
+    assert isinstance(given, list)  # noqa: S101 - the schema says so
+    return given
 
 
 def _check_schema(shape: str) -> None:

@@ -303,10 +303,22 @@ async def test_recall_does_not_take_a_helpers_task_for_words_of_the_person(bench
     assert 'began "ask somebody"' in listed.text
 
 
+async def test_one_goal_with_its_context_needs_no_list(bench: Bench) -> None:
+    one = json.dumps({"goal": "bake", "context": "Ada eats no nuts."})
+    model = staff(bench, {"bake": [say("Baked.")]}, ask(call("delegate_task", one)), say("Good."))
+    await bench.ask("a cake, please")
+    assert await result_of(bench) == "## Helper 1, done: bake\nBaked."
+    assert any("Ada eats no nuts." in request.messages[0].text for request in model.requests)
+
+
 async def test_bad_tasks_are_refused_with_a_sentence(bench: Bench) -> None:
     for arguments, sentence in (
         ({"tasks": []}, "tasks"),
         ({"tasks": [{"goal": "  "}]}, "a `goal` is empty"),
+        ({"goal": " "}, "a `goal` is empty"),
+        ({}, "give either `goal`"),
+        ({"context": "alone"}, "give either `goal`"),
+        ({"goal": "x", "tasks": [{"goal": "y"}]}, "give either `goal`"),
         ({"tasks": [{"goal": "x"}], "output_schema": {"type": "array"}}, 'type "object"'),
         (
             {"tasks": [{"goal": "x"}], "output_schema": {"type": "object", "$ref": "http://x/y"}},
