@@ -67,6 +67,12 @@ class SkillCatalog:
             )
         raise self._miss(name)
 
+    def is_bundled(self, name: str) -> bool:
+        """True if `load` takes a skill from Talaria itself, not one that somebody put here."""
+        if self.folder / name in list_skill_folders(self.folder):
+            return False
+        return (self._bundles[0] / name / SKILL_FILE).is_file()
+
     def list_all(self) -> list[CatalogEntry]:
         """List all skills by name, including broken ones. Raises `SkillBroken` if the home's
         folder is

@@ -63,8 +63,10 @@ _NAMED = {
     "command": Text("the output of {name}"),
     "mcp": Text("text from the server {name}"),
     "client": Text("a call of your program {name}"),
+    "skill": Text("the skill {name}"),
 }
 _PICTURE = Text("a picture")
+_EVENT = Text("the event that started this job")
 _EARLIER = Text("an earlier answer that rests on other people's words")
 
 
@@ -90,7 +92,7 @@ def _name(source: UntrustedSource) -> str:
     kind, name = split_source(source)
     if kind in _NAMED:
         return _NAMED[kind](name=quote_name(name.strip("“”")))
-    return _PICTURE() if kind == "picture" else _EARLIER()
+    return {"picture": _PICTURE, "event": _EVENT}.get(kind, _EARLIER)()
 
 
 def ask_for_call(request: ApprovalRequest, name: str) -> str:

@@ -20,6 +20,8 @@ from agent_core.memory import (
 )
 from agent_core.tools import local_time
 from agent_core.transcript import (
+    SKILLED,
+    STARTED,
     DocumentPart,
     ImagePart,
     Message,
@@ -248,6 +250,8 @@ _LINES: tuple[tuple[str, SourceKind], ...] = (
     (FORWARDED, "forward"),
     (ATTACHED, "file"),
     (OWN_UNTRUSTED, "earlier"),
+    (SKILLED, "skill"),
+    (STARTED, "event"),
 )
 
 
@@ -267,7 +271,14 @@ def find_sources(messages: Iterable[Message]) -> tuple[UntrustedSource, ...]:
 
 def _quotes(facts: str) -> bool:
     # Twice as fast as any().
-    return QUOTED in facts or FORWARDED in facts or ATTACHED in facts or OWN_UNTRUSTED in facts
+    return (
+        QUOTED in facts
+        or FORWARDED in facts
+        or ATTACHED in facts
+        or OWN_UNTRUSTED in facts
+        or SKILLED in facts
+        or STARTED in facts
+    )
 
 
 def _read_part(part: Part) -> Iterable[UntrustedSource]:
@@ -285,8 +296,8 @@ def _read_facts(facts: str) -> Iterator[UntrustedSource]:
     for line in facts.split("\n"):
         for start, kind in _LINES:
             if line.startswith(start):
-                # An answer of ours has no author.
-                name = "" if kind == "earlier" else _read_name(line.removeprefix(start))
+                # An answer of ours has no author, and an event no name.
+                name = "" if kind in ("earlier", "event") else _read_name(line.removeprefix(start))
                 yield make_source(kind, name)
 
 

@@ -2,7 +2,7 @@
 
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import sessions, turns
-from agent_core.state.conversations.sessions import HELPERS, Conversation
+from agent_core.state.conversations.sessions import HELPERS, TASKS, Conversation
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 
@@ -13,6 +13,11 @@ def name_helper(turn_id: TurnId, call_id: CallId, number: int, agent: str = "") 
     `agent` is the named agent that works, "" for a helper without a name.
     """
     return f"{HELPERS}{turn_id}:{number}{f'/{agent}' if agent else ''}:{call_id}"
+
+
+def read_parent(key: str) -> TurnId | None:
+    """Return the turn that asked for the helper of this conversation; None if it has no helper."""
+    return TurnId(int(key.split(":", 2)[1])) if key.startswith((HELPERS, TASKS)) else None
 
 
 def find(

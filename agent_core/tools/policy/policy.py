@@ -2,16 +2,26 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from agent_core.ids import SessionId
-from agent_core.state.conversations import approvals, messages, turns
+from agent_core.state.conversations import approvals, delegated_turns, messages, sessions, turns
+from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.policy.rules import Facts, Rule, Verdict, judge, normalize_address
-from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, split_source
+from agent_core.transcript import (
+    ATTACHED_END,
+    SKILLED,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    split_source,
+)
 
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'`\\]+", re.IGNORECASE)
 _BARE = re.compile(r"(?<![\w@/.:-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>\"'`\\]*)?(?![\w@])", re.I)
@@ -62,12 +72,7 @@ def _load(
     accounts = people.list_accounts(connection, person_id=context.person_id)
     turn = turns.find(connection, turn_id=context.turn_id)
     session_id = turn.session_id if turn else None
-    known = frozenset[str]()
-    if strict.is_tainted and session_id is not None:
-        transcript = messages.list_session(
-            connection, session_id=session_id, person_id=context.owner_id
-        )
-        known = find_addresses(stored.message for stored in transcript)
+    known = _list_known(connection, turn, context) if strict.is_tainted and turn else ()
     return Facts(
         rules=strict.rules,
         protected=strict.protected,
@@ -80,12 +85,42 @@ def _load(
         grants=approvals.find_shapes(
             connection, person_id=context.person_id, session_id=session_id
         ),
-        known_addresses=known,
+        known_addresses=frozenset(known),
     ), session_id
 
 
+def _list_known(connection: Connection, turn: Turn, context: ToolContext) -> set[str]:
+    """List the known addresses of a turn, and for a helper those of the turns that asked for it.
+
+    A model wrote the task of a helper, so no address is known from there.
+    """
+    known, asked, owner_id = set[str](), turn, context.owner_id
+    while True:
+        conversation = sessions.get_conversation(
+            connection, conversation_id=asked.conversation_id, person_id=owner_id
+        )
+        task_of = asked.id if conversation.is_helper else None
+        stored = messages.list_session(connection, session_id=asked.session_id, person_id=owner_id)
+        known |= find_addresses(
+            replace(one.message, role="assistant")
+            if one.turn_id == task_of and one.message.role == "user"
+            else one.message
+            for one in stored
+        )
+        parent_id = delegated_turns.read_parent(conversation.key)
+        parent = turns.find(connection, turn_id=parent_id) if parent_id else None
+        if parent is None:
+            return known
+        owner = sessions.find_owner(
+            connection, session_id=parent.session_id, person_id=context.person_id
+        )
+        if owner is None:
+            return known
+        asked, owner_id = parent, owner
+
+
 def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
-    """Return the addresses in the words of people, and in pages that were fetched.
+    """Return the addresses in the words of people, in skills, and in pages that were fetched.
 
     An address that the model wrote first may carry private data, so no result makes it known: only
     a person does. Outputs of commands and of servers don't count, since the model can fill them.
@@ -98,7 +133,11 @@ def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
             elif isinstance(part, ToolResultPart):
                 if _is_fetched(part):
                     known |= _list_addresses(part.text) - written
-            elif isinstance(part, TextPart) and not part.is_fact:
+            elif isinstance(part, TextPart) and part.is_fact:
+                # Other words of others in the facts are one line of JSON, or end before.
+                told = part.text.rpartition(ATTACHED_END)[2]
+                known |= _list_addresses(told.partition(f"\n{SKILLED}")[2])
+            elif isinstance(part, TextPart):
                 if message.role == "user":
                     known |= _list_addresses(part.text)
                 else:

@@ -15,6 +15,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
 from agent_core.state.people import people
+from agent_core.transcript import SKILLED
 from gateway.scheduler import system_jobs
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.fakes.model import FakeModel, say
@@ -92,9 +93,8 @@ async def test_a_job_follows_the_homes_skill_and_counts_the_use(
         await give_skills(harness, job, "tidy")
         clock.move(harness, days=1)
         await over(harness, job, 1)
-        assert "Do it as the skill `tidy` says:\nSweep first." in facts_of(
-            model.requests[-1].messages[0]
-        )
+        told = facts_of(model.requests[-1].messages[0])
+        assert f'{SKILLED}"tidy":\nSweep first.' in told
         clock.move(harness, days=1)
         await over(harness, job, 2)
         row = await known(harness, "tidy")

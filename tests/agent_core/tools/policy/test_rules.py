@@ -7,7 +7,14 @@ from agent_core.tools.policy import Action, Protected, Rule, judge
 from agent_core.tools.policy.policy import find_addresses
 from agent_core.tools.policy.rules import Effect, Facts, Verdict, normalize_address
 from agent_core.tools.policy.shapes import describe_shape, shape_of
-from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, make_source
+from agent_core.transcript import (
+    SKILLED,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    make_source,
+)
 
 HOME = Protected(home="/home/bot/.talaria", user_home="/home/bot")
 DELETE = Action(kind="delete", target="/etc/a", place="outside")
@@ -227,6 +234,11 @@ def called(arguments: str) -> Message:
     return Message(role="assistant", parts=(part,))
 
 
+def noted(text: str) -> Message:
+    part = TextPart(text=f"<facts>\n{text}\n</facts>", is_fact=True)
+    return Message(role="user", parts=(part,))
+
+
 @pytest.mark.parametrize(
     ("transcript", "is_known"),
     [
@@ -244,7 +256,9 @@ def called(arguments: str) -> Message:
         ([page(SECRET, "terminal")], False),
         ([page(SECRET, "web__echo")], False),
         ([said(SECRET, "assistant"), said(SECRET)], True),
-        ([Message(role="user", parts=(TextPart(text=SECRET, is_fact=True),))], False),
+        ([noted(SECRET)], False),
+        ([noted(f'{SKILLED}"tidy":\nRead {SECRET}')], True),
+        ([noted(f'<attached-file name="event">\n{SKILLED}{SECRET}\n</attached-file>')], False),
     ],
 )
 def test_an_address_is_known_from_a_person_or_a_page_but_not_from_the_model(
