@@ -4,14 +4,16 @@ from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.workspace.folder_notes import FolderNotes
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, make_schema, read_text
-from agent_core.transcript import ToolSpec, make_source
+from agent_core.transcript import ToolSpec, make_source, quote
 
 MOST_SHOWN = 12_000
 """Characters of a file in one result; about 3,000 tokens."""
 _LINES = 500
 _MOST_WRITTEN = 1_000_000
 """Bytes of one call; a model writes far less."""
+_LONGEST_NAME = 200
 _TEXT = {"type": "string"}
 _LINE = {"type": "integer", "minimum": 1}
 
@@ -32,14 +34,16 @@ class ReadFileTool:
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
+        self._notes = FolderNotes(workspaces.backend)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Read a part of the file, and say where to read on.
+        """Read a part of the file, and say where to read on; add the notes of its folders, once.
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
         path = read_text(arguments, "path")
-        found = await self._workspaces.read(find_slug(context), path)
+        slug = find_slug(context)
+        found = await self._workspaces.read(slug, path)
         lines = found.data.decode("utf-8", "replace").splitlines(keepends=True)
         offset, limit = arguments.get("offset", 1), arguments.get("limit", _LINES)
         assert isinstance(offset, int)  # noqa: S101 - the schema says so
@@ -48,9 +52,10 @@ class ReadFileTool:
             return ToolResult(text=f"`{path}` is empty.")
         if offset > len(lines):
             raise ToolArgumentError(f"`{path}` has only {len(lines):,} lines")
-        return ToolResult(
-            text=_show(lines, offset - 1, limit), sources=(make_source("file", path),)
-        )
+        notes, sources = await self._notes.find(slug, path, context.conversation_id)
+        shown = _show(lines, offset - 1, limit)
+        text = f"{notes}\n\n{quote(path, _LONGEST_NAME)}:\n{shown}" if notes else shown
+        return ToolResult(text=text, sources=(*sources, make_source("file", path)))
 
 
 def _show(lines: list[str], start: int, limit: int) -> str:

@@ -231,3 +231,27 @@ async def test_a_backend_that_is_lost_is_an_error_that_the_model_reads(
         assert result.is_error
         assert result.text.startswith("`terminal` failed: bubblewrap is not installed;")
     assert await desk.say("process", action="list") == "No command runs in the background."
+
+
+async def test_the_notes_of_a_files_folders_come_once_and_the_nearest_first(desk: Desk) -> None:
+    files = {
+        "CLAUDE.md": "Use tabs.",
+        "a/AGENTS.md": "Use spaces.\n# Rules",
+        "a/.cursorrules": "Be kind.",
+        "c/AGENTS.md": "Of another folder.",
+        "a/b/x.py": "x = 1",
+    }
+    for path, content in files.items():
+        await desk.say("write_file", path=path, content=content)
+    read = await desk.use("read_file", path="a/b/x.py")
+    places = [read.text.index(word) for word in ("Use spaces.", "Be kind.", "Use tabs.", "x = 1")]
+    assert places == sorted(places)
+    assert "Of another folder." not in read.text
+    assert "\n> # Rules" in read.text
+    assert make_source("file", "a/AGENTS.md") in read.sources
+    assert await desk.say("read_file", path="/workspace/a/b/x.py") == "x = 1"
+    assert "Use tabs." in (await desk.use("read_file", conversation=2, path="a/b/x.py")).text
+    await desk.say("write_file", path="CLAUDE.md", content="Use both.")
+    again = await desk.say("read_file", path="a/b/x.py")
+    assert "Use both." in again
+    assert "Be kind." not in again
