@@ -22,6 +22,7 @@ from agent_core.execution.servers import (
     start_unsandboxed,
 )
 from agent_core.execution.ssh import RemoteSettings, SshBackend
+from agent_core.execution.subprocesses.process_tree import end_abandoned
 
 __all__ = [
     "WORKSPACES",
@@ -42,6 +43,7 @@ __all__ = [
     "ServerProcess",
     "ServerProgram",
     "SshBackend",
+    "end_abandoned",
     "find_bubblewrap",
     "finish",
     "remove_workspace",

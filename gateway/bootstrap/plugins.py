@@ -1,5 +1,6 @@
 """Loads platforms, model providers, external memories and backends by name."""
 
+import asyncio
 import importlib
 import logging
 import pkgutil
@@ -20,6 +21,7 @@ from agent_core.execution import (
     SandboxLimits,
     SelectedBackends,
     SshBackend,
+    end_abandoned,
     find_bubblewrap,
 )
 from agent_core.memory import MemoryProvider
@@ -167,6 +169,9 @@ async def load_backend(settings: Settings) -> Backend | None:
     backend = make_backend(settings)
     if backend is None:
         return None
+    program, root = find_bubblewrap(), settings.home.resolve() / WORKSPACES
+    if program and (ended := await asyncio.to_thread(end_abandoned, program, root)):
+        _log.warning("killed %d sandboxes that a crash left behind", ended)
     faults = await backend.list_faults()
     for name, reason in faults.items():
         _log.warning("the backend %s does not work now: %s", name, reason)

@@ -1,7 +1,9 @@
-"""The processes below another one: which they are, and the memory that they take (Linux)."""
+"""Processes below another one, the memory that they take, and those left behind (Linux)."""
 
 import os
+import signal
 from contextlib import suppress
+from pathlib import Path
 
 _KILOBYTE = 1024
 _OWN_MEMORY = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
@@ -35,3 +37,22 @@ def measure(pid: int) -> int:
             if line.startswith(_OWN_MEMORY):
                 total += int(line.split()[1]) * _KILOBYTE
     return total
+
+
+def end_abandoned(program: str, folder: Path) -> int:
+    """Kill the processes of a program that were started for a folder; return their number.
+
+    Call it before the first one is started: bubblewrap's inner process outlives its parent, and
+    waits for good, if both are killed before it has its user.
+    """
+    ended = 0
+    start = f"{folder}/".encode()
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - starts in milliseconds
+        with suppress(OSError):
+            if not entry.isdecimal():
+                continue
+            words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+            if words[0] == program.encode() and any(word.startswith(start) for word in words):
+                os.kill(int(entry), signal.SIGKILL)
+                ended += 1
+    return ended
