@@ -11,23 +11,23 @@ from gateway.texts.people import quote_name
 _LEARNED = Text("Learned from what you said:")
 _LINE = Text("- {entry}")
 _HELD = Plural(
-    "{n} note waits for your yes: /learned review",
-    "{n} notes wait for your yes: /learned review",
+    "{n} note needs your approval: /learned review",
+    "{n} notes need your approval: /learned review",
 )
 _FEED = Text("**What I learned from our conversations**")
 _FEED_LINE = Text("{number}. {entry} ({date})")
-_FEED_HINT = Text("/why 3 shows the message behind entry 3, and /undo 3 takes it back.")
+_FEED_HINT = Text("/why 3 shows the message behind entry 3, and /undo 3 removes it.")
 NOTHING = Text(
     "I haven't learned anything yet. After about ten answers, I look for facts that you stated and"
     " that will matter for weeks."
 )
-NOTHING_HELD = Text("Nothing waits for your yes.")
-ASKED_BELOW = Text("I ask about each note below.")
-_QUESTION = Text("Shall I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
-_QUESTION_UNPROVED = Text("Shall I remember this? {doubt}\n\n{entry}")
+NOTHING_HELD = Text("Nothing needs your approval.")
+ASKED_BELOW = Text("I'm asking about each note below.")
+_QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
+_QUESTION_UNPROVED = Text("Should I remember this? {doubt}\n\n{entry}")
 _DOUBTS = {
-    "asked": Text("You want to decide about each note."),
-    "source": Text("I can't tell which of your messages says so."),
+    "asked": Text("You asked to decide about each note."),
+    "source": Text("I can't tell which of your messages says this."),
     "quote": Text("I can't find these words in your message."),
     "words": Text("It says more than your message does."),
     "sense": Text("Your message may say the opposite."),
@@ -39,15 +39,17 @@ MODES: dict[Learning, Text] = {
     "off": Text("Don't learn"),
     "ask": Text("Ask first"),
     "quiet": Text("Tell me silently"),
-    "tell": Text("Tell me with a sound"),
+    "tell": Text("Tell me with a notification"),
 }
 _MODE_SAVED: dict[Learning, Text] = {
     "off": Text("I no longer learn from our conversations. What I remember stays."),
     "ask": Text("I'll ask before I remember something from our conversations."),
-    "quiet": Text("I'll tell you silently what I learn from our conversations."),
+    "quiet": Text("I'll tell you what I learn from our conversations, without a notification."),
     "tell": Text("I'll notify you when I learn something from our conversations."),
 }
-USAGE = Text("Send /learned, /learned review, or /learned with off, ask, quiet or tell.")
+USAGE = Text(
+    "Send /learned, /learned review, /learned off, /learned ask, /learned quiet or /learned tell."
+)
 
 
 def describe_learned(entries: Sequence[str], held: int) -> str:

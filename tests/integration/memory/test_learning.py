@@ -86,7 +86,7 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
     async with learning(tmp_path, say("Fine."), review) as harness:
         await harness.chat.says(SAID)
         await reviewed(harness)
-        await harness.chat.sees_text("1 note waits for your yes")
+        await harness.chat.sees_text("1 note needs your approval")
         assert await harness.read(list_entries) == []
         await harness.chat.says("/learned review")
         await harness.chat.sees_text("It says more than your message does.")
@@ -95,7 +95,7 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
             while not await harness.read(list_entries):
                 await asyncio.sleep(0.01)
         await harness.chat.says("/learned review")
-        await harness.chat.sees_text("Nothing waits for your yes.")
+        await harness.chat.sees_text("Nothing needs your approval.")
 
 
 async def test_a_person_who_switched_it_off_is_never_reviewed(tmp_path: Path) -> None:
