@@ -37,6 +37,8 @@ _PASSED_ON = (
 """Variables with which the CLI finds its engine."""
 _PROGRAM, _INIT = "docker", "/sbin/docker-init"
 _NONE = "none"
+_DEVICE_FOLDERS = ("/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices")
+"""Folders on the machine's devices, which stay empty. The limits are in `/sys/fs`."""
 
 _log = logging.getLogger(__name__)
 
@@ -260,6 +262,8 @@ class DockerBackend:
         words += ["--ulimit", "core=0", "--ulimit", "nofile=1024:1024"]
         words += ["--ulimit", f"fsize={limits.file}:{limits.file}", "--shm-size", str(shared)]
         words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,size={shared},mode=1777"]  # noqa: S108 - its own
+        for folder in _DEVICE_FOLDERS:
+            words += ["--tmpfs", f"{folder}:ro,size=64k"]
         words += ["--mount", f"type=bind,source={place.resolve()},target={WORKSPACE}"]
         for name, value in ENVIRONMENT.items():
             words += ["--env", f"{name}={value}"]

@@ -20,7 +20,7 @@ from agent_core.execution.sandbox import (
     make_remote_values,
 )
 from agent_core.execution.supervised import SupervisedProcess, call, start_supervised
-from agent_core.execution.supervision import REMOTE, make_setup
+from agent_core.execution.supervision import MEASURE, REMOTE, make_setup
 
 _SECONDS = 30.0
 _HEALTH = ".health"
@@ -45,7 +45,8 @@ size=$(stat -c %s -- "$place") && echo "$size" && exec head -c "$2" -- "$place"
 """
 )
 _WRITE = (
-    r"""
+    MEASURE
+    + r"""
 case $1 in ''|.|..|*/|*/.|*/..) echo 'names no file'; exit 1 ;; esac
 case $1 in */*) folder=${1%/*} ;; *) folder=. ;; esac
 name=${1##*/} most=$2
@@ -53,7 +54,7 @@ set -- "$folder"
 """
     + _CHECK
     + r"""
-if [ "$(du -sk /workspace | cut -f 1)" -gt $((most / 1024)) ]; then
+if [ "$(measure /workspace)" -gt $((most / 1024)) ]; then
     echo "can't be written: the workspace is full"; exit 1
 fi
 exec 2> /dev/null

@@ -100,20 +100,33 @@ kill_all() {
 sweep() { :; }
 count_kills() { kills=0; }
 """
+MEASURE = r"""
+# The kilobytes of a folder. A file counts four at least, so that their number has a limit, too.
+measure() {
+    local used files
+    used=$(du -sk -- "$1" | cut -f 1) files=$(du -s --inodes -- "$1" | cut -f 1)
+    echo $((4 * files > used ? 4 * files : used))
+}
+"""
+"""A function of bash that measures a workspace."""
 _END = r"""
 is_over() {
-    local pid size shared sum=0 _
+    local pid label size sum=0 _
     below $child
     if [ ${#found[@]} -gt $((processes + extra)) ]; then limit=processes; return; fi
     for pid in "${found[@]}"; do
-        read -r _ size shared _ < /proc/$pid/statm && sum=$((sum + size - shared))
+        while read -r label size _; do
+            # Shared memory without a file counts, too: a command could hide in it.
+            case $label in RssAnon:|RssShmem:|VmSwap:) sum=$((sum + size)) ;; esac
+            [ $label != VmSwap: ] || break
+        done < /proc/$pid/status
     done
-    if [ $((sum * 4096)) -gt $memory ]; then limit=memory; return; fi
+    if [ $sum -gt $((memory / 1024)) ]; then limit=memory; return; fi
     count_kills
     if [ $kills != $kills_before ]; then limit=memory; return; fi
     [ $disk != 0 ] && [ $EPOCHSECONDS -ge $due ] || return 1
     local started=$EPOCHSECONDS used
-    used=$(du -sk -- "$place" | cut -f 1)
+    used=$(measure "$place")
     due=$((EPOCHSECONDS + 1 + 20 * (EPOCHSECONDS - started)))
     [ -n "$most" ] || most=$((used + 1000 > disk / 1024 ? used + 1000 : disk / 1024))
     if [ $used -gt $most ]; then limit=disk; return; fi
@@ -162,7 +175,7 @@ say "status $status"
 
 IN_CONTAINER = _BEGIN + _CONTAINER + _END
 """The supervisor in a container whose first process reaps orphans."""
-REMOTE = _BEGIN + _REMOTE + _END
+REMOTE = _BEGIN + _REMOTE + MEASURE + _END
 """The supervisor on a remote machine, which starts the sandbox there."""
 
 

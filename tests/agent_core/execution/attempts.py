@@ -23,13 +23,13 @@ READ = {
     "the names of the machine's users": "grep -v assistant /etc/passwd && echo ESCAPED",
     "keys of the administrator": "cat /root/.ssh/* && echo ESCAPED",
     "private keys of the machine": "cat /etc/ssl/private/* && echo ESCAPED",
-    "logs of the machine": "ls /var/log && echo ESCAPED",
+    "logs of the machine": "find /var/log -type f -size +0 | grep -q . && echo ESCAPED",
     "sockets of services": "ls /run/* /var/run/* && echo ESCAPED",
     "the engine of containers": "stat /var/run/docker.sock && echo ESCAPED",
     "a disk": "head -c 1 /dev/vda /dev/sda /dev/nvme0n1 && echo ESCAPED",
     "the memory of the machine": "head -c 1 /dev/mem /dev/kmem /proc/kcore && echo ESCAPED",
     "messages of the kernel": "dmesg && echo ESCAPED || head -c 1 /dev/kmsg && echo ESCAPED",
-    "devices": "ls /sys/class && echo ESCAPED",
+    "devices": "ls -A /sys/class /sys/block | grep -q '^[a-z]' && echo ESCAPED",
     "a disk by its number": "mknod disk b 254 0 && head -c 1 disk && echo ESCAPED",
     "a file by its handle": "#!python\n"
     "import ctypes, os\n"
@@ -49,7 +49,7 @@ PROCESSES = {
     "the open files of the gateway": "cat /proc/{pid}/fd/* /proc/{pid}/root{home}/.env",
     "the environment of every process": "cat /proc/[0-9]*/environ",
     "the command line of every process": "cat /proc/[0-9]*/cmdline | grep -a gateway-canary",
-    "processes of others": "[ $(ls -d /proc/[0-9]* | wc -l) -gt 8 ] && echo ESCAPED",
+    "processes of others": "[ $(ls -d /proc/[0-9]* | wc -l) -gt 16 ] && echo ESCAPED",
     "a signal to the gateway": "kill -0 {pid} && echo ESCAPED",
     "a debugger on the gateway": "#!python\n"
     "import ctypes\n"

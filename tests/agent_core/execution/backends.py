@@ -21,7 +21,7 @@ from agent_core.execution import (
 )
 from agent_core.tools.network import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
-from tests.agent_core.execution.sshd import has_server
+from tests.agent_core.execution.sshd import has_server, open_folder
 
 LIMITS = SandboxLimits(memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000)
 MEGABYTE = 1_000_000
@@ -77,7 +77,7 @@ async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIte
         backend = make_docker(folder)
     elif request.param == "ssh":
         server: RemoteSettings = request.getfixturevalue("sshd")
-        backend = SshBackend(LIMITS, replace(server, root=str(folder / "workspaces")))
+        backend = SshBackend(LIMITS, replace(server, root=str(open_folder(folder / "workspaces"))))
     yield backend
     await backend.close()
     if request.param == "docker":

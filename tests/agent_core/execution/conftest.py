@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -11,9 +12,16 @@ from tests.agent_core.execution.sshd import run_server
 
 
 @pytest.fixture(scope="session")
-def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RemoteSettings]:
-    with run_server(tmp_path_factory.mktemp("sshd") / "server") as settings:
+def sshd() -> Iterator[RemoteSettings]:
+    with TemporaryDirectory() as folder, run_server(Path(folder) / "server") as settings:
         yield settings
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder that other accounts can be let into: pytest closes its own again and again."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(params=BACKENDS)

@@ -2,6 +2,8 @@
 
 import getpass
 import os
+import pwd
+import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -11,15 +13,40 @@ from pathlib import Path
 from agent_core.execution import RemoteSettings, find_bubblewrap
 
 _SERVER = Path("/usr/sbin/sshd")
+_SERVER_FOLDER = Path("/run/sshd")
+"""An empty folder that a server of root needs."""
+_ACCOUNT = "talaria-ssh-test"
+"""The account for tests that root runs: the backend refuses root's own. `.ci/run` makes it."""
 
 
 def has_server() -> bool:
-    """Return whether a server can be started here, with bubblewrap beside it.
-
-    The backend refuses the account of root, and only this user's own is at hand.
-    """
+    """Return whether a server can be started here, with bubblewrap beside it."""
     programs = _SERVER.exists() and Path("/usr/bin/ssh").exists()
-    return os.geteuid() != 0 and programs and find_bubblewrap() is not None
+    return programs and find_bubblewrap() is not None and (os.geteuid() != 0 or _has_account())
+
+
+def _has_account() -> bool:
+    try:
+        return bool(pwd.getpwnam(_ACCOUNT))
+    except KeyError:
+        return False
+
+
+def open_folder(folder: Path) -> Path:
+    """Make the folder of the workspaces, where the server's account may write."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            shutil.chown(path, _ACCOUNT)
+        _let_through(folder)
+    return folder
+
+
+def _let_through(folder: Path) -> None:
+    """Let the account pass the folders above one, which pytest made for root alone."""
+    for path in folder.parents:
+        if not path.stat().st_mode & 0o001:
+            path.chmod(path.stat().st_mode | 0o011)
 
 
 @contextmanager
@@ -32,6 +59,11 @@ def run_server(folder: Path) -> Iterator[RemoteSettings]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     (folder / "allowed").write_text((folder / "user.pub").read_text())
+    user = getpass.getuser()
+    if os.geteuid() == 0:
+        user = _ACCOUNT
+        _SERVER_FOLDER.mkdir(mode=0o755, exist_ok=True)
+        _let_through(folder / "allowed")
     public = " ".join((folder / "host.pub").read_text().split()[:2])
     (folder / "known").write_text(f"[127.0.0.1]:{port} {public}\n")
     settings = folder / "config"
@@ -49,7 +81,7 @@ def run_server(folder: Path) -> Iterator[RemoteSettings]:
             yield RemoteSettings(
                 host="127.0.0.1",
                 port=port,
-                user=getpass.getuser(),
+                user=user,
                 key=str(folder / "user"),
                 known_hosts=str(folder / "known"),
                 root=str(folder / "workspaces"),

@@ -18,7 +18,7 @@ from tests.agent_core.execution.backends import (
     needs_bubblewrap,
     needs_ssh,
 )
-from tests.agent_core.execution.sshd import run_server
+from tests.agent_core.execution.sshd import open_folder, run_server
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, needs_ssh, needs_bubblewrap]
 
@@ -45,7 +45,7 @@ async def test_a_key_that_is_not_known_there_is_refused(
 async def test_a_lost_machine_is_an_error_and_its_commands_end(tmp_path: Path) -> None:
     beat = tmp_path / "workspaces" / "anna" / "beat"
     with run_server(tmp_path / "server") as server:
-        settings = replace(server, root=str(tmp_path / "workspaces"))
+        settings = replace(server, root=str(open_folder(tmp_path / "workspaces")))
         backend = SshBackend(LIMITS, settings)
         text = "while :; do date +%N > beat; sleep 0.02; done"
         command = Command(workspace="anna", argv=("/bin/bash", "-c", text))
