@@ -20,6 +20,7 @@ def test_what_was_written_is_read_back_unchanged(entries: tuple[str, ...]) -> No
     assert parse(render(entries)) == entries
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200))
 def test_reading_any_text_gives_entries_that_may_be_written(text: str) -> None:
     entries = parse(text)

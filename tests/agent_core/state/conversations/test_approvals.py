@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def test_requests_that_differ_have_different_hashes() -> None:
     assert len({request.digest for request in REQUESTS}) == len(REQUESTS)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(STEPS)
 def test_an_approval_counts_once_for_its_own_request_and_in_time(steps: list[Step]) -> None:

@@ -84,6 +84,7 @@ keywords = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(keywords, values | st.dictionaries(keywords, values)))
 def test_whatever_a_server_sends_is_a_schema_or_refused(schema: dict[str, object]) -> None:
     try:
