@@ -90,7 +90,8 @@ async def open_session(
         leaf = _find_leaf(error)
         if not isinstance(leaf, MCPError | httpx2.HTTPError):
             raise leaf from error
-        raise McpUnavailable(link.fault or f"did not connect: {_shorten(leaf)}") from error
+        doubt = "; check that it is an MCP server" if isinstance(leaf, MCPError) else ""
+        raise McpUnavailable(link.fault or f"did not connect: {_shorten(leaf)}{doubt}") from error
 
 
 class ClientSession:

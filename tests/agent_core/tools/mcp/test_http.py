@@ -11,6 +11,7 @@ import pytest
 
 from agent_core.tools.mcp import McpServer, McpUnavailable
 from tests.agent_core.tools.mcp.conftest import HERE, Open, call
+from tests.emulators.sources import Sources
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -70,6 +71,14 @@ async def test_a_server_that_is_not_there_is_reported(open_server: Open) -> None
     with pytest.raises(McpUnavailable):
         async with open_server(server):
             pass
+
+
+async def test_a_web_page_is_reported_as_no_mcp_server(open_server: Open) -> None:
+    async with Sources() as web:
+        server = McpServer(name="page", url=web.serve("/", "<p>Hello</p>"), is_local=True)
+        with pytest.raises(McpUnavailable, match="check that it is an MCP server"):
+            async with open_server(server):
+                pass
 
 
 async def test_a_server_that_floods_is_cut_off(open_server: Open) -> None:
