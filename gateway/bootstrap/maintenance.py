@@ -22,8 +22,6 @@ from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, Lanes, 
 
 _log = logging.getLogger(__name__)
 
-_POLL = 15.0
-"""Seconds between two looks at the table."""
 _LONGEST = 300.0
 """Seconds that one task may take."""
 _MOST_ATTEMPTS = 3
@@ -44,7 +42,7 @@ class TaskRunner:
         handlers: Mapping[str, Handler],
         now: Callable[[], int],
         wakeup: asyncio.Event,
-        poll: float = _POLL,
+        poll: float,
     ) -> None:
         """`handlers` has one function for each kind of task; `poll` is in seconds.
 
@@ -179,19 +177,21 @@ def make_task_runners(
         GROWTH_TASK: check_growth,
         PROPOSAL_TASK: proposals.apply,
     }
+    poll = core.extensions.timings.task_poll
     return (
-        TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due),
+        TaskRunner(database=database, handlers=handlers, now=now, wakeup=core.tasks_due, poll=poll),
         TaskRunner(
             database=database,
             handlers={SPEECH_TASK: spoken_answers.apply},
             now=now,
             wakeup=core.speech_due,
+            poll=poll,
         ),
         TaskRunner(
             database=database,
             handlers={reviews.KIND: learning.apply},
             now=now,
             wakeup=asyncio.Event(),
-            poll=core.extensions.timings.review_poll,
+            poll=poll,
         ),
     )

@@ -23,5 +23,5 @@ class Timings:
     """Between two looks at the folders and feeds that jobs wait for."""
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""
-    review_poll: float = 15.0
-    """Between two looks for reviews that are due; a busy person's waits twice as long."""
+    task_poll: float = 15.0
+    """Between two looks for background tasks; the review of a busy person waits twice as long."""

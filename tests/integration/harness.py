@@ -77,7 +77,13 @@ async def running(
     """Open the gateway and stop it normally. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
     chat.inlet = None  # an earlier gateway may have left its own
-    given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false", **environ}
+    given = {
+        "TALARIA_ACCESS__ALLOW": "*",
+        "TALARIA_ACCESS__GREET": "false",
+        "TALARIA_LEARNING__TURNS": "0",
+        "TALARIA_LEARNING__STEPS": "0",
+        **environ,
+    }
     settings = load({"TALARIA_HOME": str(home), **given})
     stop = asyncio.Event()
     opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()

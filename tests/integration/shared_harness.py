@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
@@ -12,7 +12,7 @@ from agent_core.state.people import people
 from agent_core.transcript import TextPart, dump_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
-from tests.integration.harness import Harness, running
+from tests.integration.harness import Harness, quick, running
 
 _TIMES = re.compile(r"(?:[A-Z][a-z]+day )?\d{4}-\d\d-\d\d \d\d:\d\d")
 
@@ -104,6 +104,8 @@ async def shared_harness(
     home: Path, model: FakeModel | None = None, chat: FakeChat | None = None
 ) -> AsyncIterator[SharedHarness]:
     """Open a gateway in which nobody has written yet."""
+    # A `Searcher` answers every task, too; any other model has its plays for turns only.
+    timings = quick() if model else replace(quick(), task_poll=0.05)
     model = model or Searcher()
-    async with running(home, model, chat=chat) as harness:
+    async with running(home, model, chat=chat, timings=timings) as harness:
         yield SharedHarness(harness=harness, model=model, home=home)

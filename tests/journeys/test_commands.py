@@ -10,7 +10,7 @@ from tests.journeys.stage import Stage, call, calls, heard, results
 MENU = [
     *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
     *("title", "branch", "status", "compact", "context", "tools", "agents", "approvals"),
-    *("usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo"),
+    *("usage", "whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "learned"),
     *("block", "jobs"),
     *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
 ]

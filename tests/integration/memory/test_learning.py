@@ -14,7 +14,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import Harness, quick, running
 
-SOON = replace(quick(), review_poll=0.02)
+SOON = replace(quick(), task_poll=0.02)
 SAID = "I prefer metric units"
 KEPT = "Prefers metric units"
 
