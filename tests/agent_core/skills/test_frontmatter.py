@@ -4,6 +4,8 @@ from contextlib import suppress
 
 import pytest
 from hypothesis import given, strategies
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from agent_core.skills.parser import read_front_matter
 
@@ -87,3 +89,43 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ValueError):
         for value in read_front_matter(text).values():
             assert isinstance(value, str) or all(isinstance(one, str) for one in value.values())
+
+
+def read_with_yaml(text: str) -> dict[str, str] | None:
+    """What a YAML parser reads; None if it refuses, or if something in it is not a text."""
+    try:
+        found = YAML(typ="base", pure=True).load(text)
+    except YAMLError:
+        return None
+    is_flat = isinstance(found, dict) and all(isinstance(one, str) for one in found.values())
+    return found if is_flat else None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "Sorts lists.",
+            "yes",
+            "null",
+            "a, [b] {c}",
+            'it\'s "so"',
+            "a#b",
+            "a:b",
+            "x  ",
+            "A é 漢 😀",
+        ),
+        *("a #b", "a # b", "a:  b", "a: b", "a:", "a: ", "a ::", "[a, b]", "&a b", "*a"),
+        *("!a b", "|", ">", "'q'", '"q"', "- a", "? a", "@a", "%a", "`a", "# a", "", "1.0", "~"),
+        *("a\n  b", "a\n\tb", "a\nname: c", "a\nother: c", "a\tb", "a\x85b", "a\u2028b", "a\xa0b"),
+        *("a\n# b", "a\n---\nb: c", "a\n...", "a\n- b", "a\n\nother: b", "a\nother:b", "a\x07b"),
+    ],
+)
+def test_plain_lines_read_as_a_yaml_parser_reads_them(value: str) -> None:
+    text = f"name: {value}\n"
+    try:
+        found = read_front_matter(text)
+    except ValueError:
+        found = {}
+    expected = read_with_yaml(text)
+    assert found == (expected or {}), value
