@@ -32,6 +32,9 @@ from agent_core.state.people.people import Person
 from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
 from agent_core.transcript import Message, ToolCallPart
 
+_TITLE_AFTER = 3
+"""Messages of people after which a session is worth a title."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedTurn:
@@ -116,6 +119,12 @@ class ActiveTurn:
     """The turn whose helper this is."""
     agent: NamedAgent | None = None
     """The named agent that answers; None for the assistant itself."""
+
+    @property
+    def is_worth_a_title(self) -> bool:
+        """Whether the session has no title, and enough messages of people for one."""
+        said = sum(message.role == "user" for message in self.messages) if self.is_untitled else 0
+        return said >= _TITLE_AFTER
 
     def for_parent(self, parent: "ActiveTurn") -> "ActiveTurn":
         """Return this turn as a helper of another, with its rights and its evidence."""

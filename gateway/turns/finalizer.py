@@ -281,7 +281,8 @@ class TurnFinalizer:
     ) -> None:
         """Enqueue the title of a session, and a review and the speech of an answer to `place`."""
         place, tools = answered
-        enqueue_title(connection, active, now)
+        if active.is_worth_a_title:
+            enqueue_title(connection, active, now)
         if place and _is_worth_a_review(active):
             ended = EndedTurn(
                 id=active.id, person_id=active.person.id, said=active.evidence, tools=tools
