@@ -17,19 +17,14 @@ async def measure(*, conversations: int) -> list[Figure]:
         run_bot("gateway", model) as gateway,
         run_bot("bare", model) as bare,
     ):
-        # One turn each: the model's SDK is imported after the first poll.
-        for bot in (gateway, bare):
-            await bot.population.ask({0: "hello."})
         at_start = [bot.program.resident_bytes() for bot in (gateway, bare)]
         await _dialogue(gateway, range(_WARM_UP))
         before = gateway.program.resident_bytes()
         await _dialogue(gateway, range(_WARM_UP, _WARM_UP + conversations))
         grown = gateway.program.resident_bytes() - before
     return [
-        Figure(
-            name="resident after a first turn", unit="MB", value=at_start[0] / _MEGA, at_most=120.0
-        ),
-        Figure(name="resident after a first turn, bare bot", unit="MB", value=at_start[1] / _MEGA),
+        Figure(name="resident after start", unit="MB", value=at_start[0] / _MEGA, at_most=120.0),
+        Figure(name="resident after start, bare bot", unit="MB", value=at_start[1] / _MEGA),
         Figure(
             name=f"growth per idle conversation, of {conversations:,}",
             unit="KB",

@@ -1,6 +1,7 @@
 """Choose models, and route each request to the provider that its model's name names."""
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from agent_core.models.contract import CountsTokens, Model, ModelAnswer, ModelRequest, TextDelta
@@ -50,10 +51,12 @@ class ModelRouter:
         """The name of the default provider's package."""
         return self._default
 
-    def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract."""
         provider, model = self._find(request.model)
-        return provider.stream(replace(request, model=model))
+        async with aclosing(provider.stream(replace(request, model=model))) as pieces:
+            async for piece in pieces:
+                yield piece
 
     async def check(self, model: str) -> None:
         """Verify key and model with the provider; see the contract."""

@@ -73,6 +73,7 @@ async def run(
         database = await factories.open_database(settings.home, extra.observe, extra.timings)
         stack.push_async_callback(database.close)
         stack.push_async_callback(model.close)
+        await factories.check_model(model, settings)
         external_memory = await factories.load_external_memory(
             settings, database, external, extra.now
         )
@@ -144,9 +145,9 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         background=[
             *_list_background(core, notices, data, toolboxes, lanes),
             *list_deliveries(core, lanes, notifier),
+            factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
         ],
         claim_code=claim_code,
-        check_model=partial(factories.check_model, core.model, core.settings),
         started=time.monotonic(),
         now=core.now,
     )
@@ -182,7 +183,6 @@ def _list_background(
         data.mcp.run,
         partial(scan_all, core.memory.store, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
-        factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
     ]
 
 

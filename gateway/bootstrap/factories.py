@@ -49,8 +49,8 @@ from gateway.turns import Lanes
 
 _log = logging.getLogger(__name__)
 
-_MODEL_CHECK = 60.0
-"""Seconds for the provider to confirm key and model, with the import of its SDK."""
+_MODEL_CHECK = 5.0
+"""Seconds for the provider to confirm key and model before start-up continues."""
 
 
 async def open_database(home: Path, observe: Observer | None, timings: Timings) -> Database:
@@ -105,20 +105,16 @@ def _options_of_provider(name: str, settings: Settings) -> dict[str, str]:
     return {}
 
 
-async def check_model(model: Model, settings: Settings) -> StartError | None:
-    """Check key and model name; return the error if the provider refuses them.
-
-    An outage of the provider is no reason to stop.
-    """
+async def check_model(model: Model, settings: Settings) -> None:
+    """Check key and model name at start; an outage of the provider does not stop it."""
     try:
         async with asyncio.timeout(_MODEL_CHECK):
             for name in (settings.model.name, *settings.model.fallbacks):
                 await model.check(name)
     except (ModelUnknown, ModelDenied) as error:
-        return StartError(f"{error} See [model] in config.toml and the key you have set.")
+        raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
     except (ModelError, TimeoutError) as error:
         _log.warning("the model could not be checked, going on: %s", error)
-    return None
 
 
 def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:

@@ -37,11 +37,6 @@ def freeze_all() -> None:
     gc.set_threshold(young, middle, _NEVER)
 
 
-def freeze_more() -> None:
-    """Exempt what has been made since, such as a late SDK; without the pause of a collection."""
-    gc.freeze()
-
-
 async def collect(
     is_quiet: Callable[[], bool], *, interval: float = 5.0, longest: float = 600.0
 ) -> None:

@@ -47,8 +47,6 @@ class Gateway:
     """Long-lived work besides platforms and scheduler; each runs until cancelled."""
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
-    check_model: Callable[[], Coroutine[object, object, StartError | None]]
-    """Verifies key and model while platforms already listen; it returns a refusal."""
     started: float
     """Monotonic seconds."""
     now: Callable[[], int]
@@ -84,7 +82,6 @@ async def serve(
     Raises `StartError`, `StoreError` and `Broken`.
     """
     error: BaseException | None = None
-    refusal: StartError | None = None
     try:
         async with asyncio.TaskGroup() as group:
             gateway = build(group)
@@ -92,9 +89,7 @@ async def serve(
             garbage_collection.freeze_all()
             with closing(gateway.dispatcher):
                 _start(group, gateway, companions)
-                # It imports the model's SDK, which the first poll does not need.
-                check = group.create_task(_check_model(gateway))
-                refusal = await _wait_for_end(gateway, stop, check)
+                await _wait_for_end(gateway, stop)
                 await _drain(gateway)
             raise _AtRest
     except* _AtRest:
@@ -103,8 +98,6 @@ async def serve(
         error = errors.exceptions[0]  # raised in here it would leave as a group again
     if error:
         raise error
-    if refusal:
-        raise refusal
     if _have_all_stopped(gateway.platforms):
         raise StartError("\n".join(gateway.platforms.stopped().values()))
 
@@ -134,30 +127,19 @@ def _start(group: asyncio.TaskGroup, gateway: Gateway, companions: Sequence[Comp
         group.create_task(companion(gateway))
 
 
-async def _check_model(gateway: Gateway) -> StartError | None:
-    refusal = await gateway.check_model()
-    garbage_collection.freeze_more()
-    return refusal
-
-
-async def _wait_for_end(
-    gateway: Gateway, stop: asyncio.Event, check: asyncio.Task[StartError | None]
-) -> StartError | None:
-    """Return when asked to stop, when no chat platform can work, or with the model's refusal.
+async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
+    """Return when asked to stop, or when no chat platform can work any more.
 
     Raises `Broken` if the disk failed: only a restart can tell what was written.
     """
     while not stop.is_set():
-        if check.done() and (refusal := check.result()):
-            return refusal
         if _have_all_stopped(gateway.platforms):
-            return None
+            return
         if gateway.database.has_stopped():
             raise Broken(gateway.database.failure())
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await stop.wait()
-    return None
 
 
 async def _drain(gateway: Gateway) -> None:

@@ -126,9 +126,8 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only six modules load by name; others may read package data or look for a package."""
+    """Only five modules load by name; others may read package data or look for a package."""
     loaders = (
-        "agent_core/models/late.py",
         "agent_core/schedule/almanac.py",
         "agent_core/tools/mcp/loading.py",
         "gateway/bootstrap/plugins.py",

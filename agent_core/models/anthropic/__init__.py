@@ -1,5 +1,5 @@
 """The model provider for Anthropic's Messages API."""
 
-from agent_core.models.anthropic.factory import create
+from agent_core.models.anthropic.client import create
 
 __all__ = ["create"]

@@ -12,7 +12,6 @@ import pytest
 from adapters.contract import Pace
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
-from agent_core.errors import ModelDenied
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
@@ -209,20 +208,3 @@ async def test_an_error_in_a_companion_ends_the_gateway_and_is_raised(tmp_path: 
     async with running(tmp_path, FakeModel(say("Yes?"))) as harness:
         await harness.chat.says("still there?")
         assert await harness.chat.sees(1) == ["Yes?"]
-
-
-class RefusedModel(FakeModel):
-    """Its provider refuses the key."""
-
-    async def check(self, model: str) -> None:
-        raise ModelDenied(f"Nobody may use {model} with this key.")
-
-
-async def test_a_refused_key_ends_the_gateway_in_order_and_is_raised(tmp_path: Path) -> None:
-    before = asyncio.all_tasks()
-    settings = load({"TALARIA_HOME": str(tmp_path)})
-    extensions = Extensions(adapters={"fake": FakeChat()}, model=RefusedModel())
-    with pytest.raises(StartError, match=r"with this key.*See \[model\]"):
-        async with asyncio.timeout(30):
-            await app.run(settings, stop=asyncio.Event(), extensions=extensions)
-    assert asyncio.all_tasks() == before
