@@ -49,6 +49,8 @@ from gateway.errors import SettingsError, suggest
 CONSOLE_PORT = 8765
 """Port of the console page where no platform is configured and no port is set."""
 
+_CONNECTION = re.compile(r"(?i)_proxy$|^ssl_|^ssh_|^docker_|_ca_bundle$|^tz$|^lc_")
+"""Variables of connections, which the model's client and the backends read later."""
 _CREDENTIAL = re.compile(r"(?i)token|key|secret|pass|pwd|auth|cred|cookie|bearer|_pat$")
 """The names of variables that hold credentials; others may hold a word that answers need."""
 _MODEL_NAMES = {
@@ -167,7 +169,8 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     secrets = sources.read_secrets(environ)
     named = read_named_secrets(place, environ)
     settings = Settings(home=place, environ=dict(environ), secrets=secrets, named_secrets=named)
-    variables = list_secret_variables(place) | _list_named_variables(settings)
+    named_there = list_secret_variables(place) | _list_named_variables(settings)
+    variables = {name for name in named_there if _is_credential(name, environ.get(name, ""))}
     if environ is os.environ:
         _wipe_variables((*sources.SECRET_VARIABLES, *variables))
     _check_media(settings.media, secrets)
@@ -180,9 +183,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
             "prompt": _resolve_prompt(settings, user_home),
             "http": _resolve_http(settings.http, secrets),
             "named_values": tuple(
-                settings.environ[name]
-                for name in sorted(variables & settings.environ.keys())
-                if _CREDENTIAL.search(name) or looks_secret(settings.environ[name])
+                settings.environ[name] for name in sorted(variables & settings.environ.keys())
             ),
         }
     )
@@ -214,6 +215,12 @@ def _wipe_variables(names: Iterable[str]) -> None:
 def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """List a warning for each `TALARIA_` variable that sets nothing, with the nearest name."""
     return sources.list_unknown_variables(environ, TABLES)
+
+
+def _is_credential(name: str, value: str) -> bool:
+    """Return whether a variable holds a secret, not what Talaria itself needs to connect."""
+    is_secret = _CREDENTIAL.search(name) is not None or looks_secret(value)
+    return is_secret and not _CONNECTION.search(name)
 
 
 def _find_home(environ: Mapping[str, str], given: Path | None, user_home: str) -> Path:

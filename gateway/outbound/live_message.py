@@ -148,13 +148,12 @@ async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
 
 
 def cut_broken(text: str) -> str:
-    """Return a text that broke off anywhere up to its last whole line, or else its last whole word.
+    """Return a text that broke off anywhere up to its last whole word.
 
     The next message continues it, and no word may be divided between the two.
     """
-    text = text.strip()
-    lines, _, last = text.rpartition("\n")
-    return lines.rstrip() or last.rpartition(" ")[0].rstrip() or text
+    words = text.strip().rsplit(maxsplit=1)
+    return words[0].rstrip() if len(words) > 1 else text.strip()
 
 
 def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
@@ -165,8 +164,9 @@ def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
 def leave_out(text: str, sent: Iterable[str]) -> str:
     """Return a text without the `sent` texts that it begins with, one after the other."""
     for body in sent:
-        if text.startswith(body):
-            text = text.removeprefix(body).removeprefix(" ").lstrip("\n")
+        rest = text.removeprefix(body)
+        if text.startswith(body) and rest[:1] in ("", " ", "\n"):
+            text = rest.removeprefix(" ").lstrip("\n")
     return text
 
 

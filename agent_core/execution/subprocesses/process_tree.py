@@ -52,6 +52,8 @@ def end_abandoned(program: str, folder: Path) -> int:
             if not entry.isdecimal():
                 continue
             words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+            if not os.path.samestat(Path(f"/proc/{entry}/root{folder}").stat(), folder.stat()):
+                continue  # in a container, the same path is another folder
             if words[0] == program.encode() and any(word.startswith(start) for word in words):
                 os.kill(int(entry), signal.SIGKILL)
                 ended += 1

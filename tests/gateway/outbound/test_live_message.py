@@ -8,8 +8,8 @@ from gateway.outbound.live_message import SentTexts, cut_broken
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("One line.\nAnother li", "One line."),
-        ("A paragraph.\n\n- an it", "A paragraph."),
+        ("One line.\nAnother li", "One line.\nAnother"),
+        ("A paragraph.\n\n- an it", "A paragraph.\n\n- an"),
         ("Tea comes from a mount", "Tea comes from a"),
         ("Whole line.\n", "Whole"),
         ("山上的茶", "山上的茶"),
@@ -17,7 +17,7 @@ from gateway.outbound.live_message import SentTexts, cut_broken
         ("", ""),
     ],
 )
-def test_a_broken_text_ends_at_its_last_whole_line_or_word(text: str, kept: str) -> None:
+def test_a_broken_text_ends_at_its_last_whole_word(text: str, kept: str) -> None:
     assert cut_broken(text) == kept
 
 
@@ -27,6 +27,10 @@ def test_a_text_that_grows_again_leaves_out_what_earlier_messages_show() -> None
     shown = [sent.leave_out(whole[:end]) for end in range(len(whole) + 1)]
     assert set(shown[: whole.index("It")]) <= {"", "\n"}
     assert shown[-1] == "It is green."
+
+
+def test_a_message_that_ends_within_a_word_of_the_text_is_not_left_out() -> None:
+    assert SentTexts(["No"]).leave_out("Nothing leaves.") == "Nothing leaves."
 
 
 def test_a_text_that_differs_from_earlier_messages_is_shown_whole() -> None:
