@@ -11,8 +11,9 @@ class LearningSettings(Table, title="Learning"):
     turns: int = Field(
         10,
         ge=0,
-        le=1000,
-        description="Answers to a person after which their words are reviewed. 0 for never.",
+        le=80,
+        description="Answers to a person after which their words are reviewed. 0 for never. With"
+        " both at 0, nothing brings a review forward.",
     )
     steps: int = Field(
         10,

@@ -170,7 +170,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     named = read_named_secrets(place, environ)
     settings = Settings(home=place, environ=dict(environ), secrets=secrets, named_secrets=named)
     named_there = list_secret_variables(place) | _list_named_variables(settings)
-    variables = {name for name in named_there if _is_credential(name, environ.get(name, ""))}
+    variables = {name for name in named_there if not _CONNECTION.search(name)}
     if environ is os.environ:
         _wipe_variables((*sources.SECRET_VARIABLES, *variables))
     _check_media(settings.media, secrets)
@@ -183,7 +183,9 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
             "prompt": _resolve_prompt(settings, user_home),
             "http": _resolve_http(settings.http, secrets),
             "named_values": tuple(
-                settings.environ[name] for name in sorted(variables & settings.environ.keys())
+                settings.environ[name]
+                for name in sorted(variables & settings.environ.keys())
+                if _CREDENTIAL.search(name) or looks_secret(settings.environ[name])
             ),
         }
     )
@@ -215,12 +217,6 @@ def _wipe_variables(names: Iterable[str]) -> None:
 def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """List a warning for each `TALARIA_` variable that sets nothing, with the nearest name."""
     return sources.list_unknown_variables(environ, TABLES)
-
-
-def _is_credential(name: str, value: str) -> bool:
-    """Return whether a variable holds a secret, not what Talaria itself needs to connect."""
-    is_secret = _CREDENTIAL.search(name) is not None or looks_secret(value)
-    return is_secret and not _CONNECTION.search(name)
 
 
 def _find_home(environ: Mapping[str, str], given: Path | None, user_home: str) -> Path:

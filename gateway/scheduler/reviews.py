@@ -19,6 +19,8 @@ from gateway.texts.memory import offer_undo
 from gateway.texts.readers import speak_to
 from gateway.turns import ask_about_claim
 
+MOST_ASKED = 3
+"""Questions at a time; more would be a wall on a phone."""
 _MOST_UNDO = 5
 """Undo buttons below a notice; /learned lists every entry."""
 
@@ -60,10 +62,10 @@ class Reviews:
         record = found[1]
 
         def work(connection: Connection) -> list[OutboxRow]:
-            asked = list(record.held) if person.learning == "ask" else []
-            left = replace(record, held=() if asked else record.held)
-            reviews.save(connection, task_id=task.id, payload=dump_record(left))
             place = find_direct_chat(connection, person, deps.dispatcher.adapters)
+            asked = record.held[:MOST_ASKED] if place and person.learning == "ask" else ()
+            left = replace(record, held=record.held[len(asked) :])
+            reviews.save(connection, task_id=task.id, payload=dump_record(left))
             if place is None:
                 return []
             with speak_to(connection, person.id):

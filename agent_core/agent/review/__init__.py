@@ -4,12 +4,13 @@ It reads a copy of the conversation, and imports nothing that runs one.
 """
 
 from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
-from agent_core.agent.review.gate import Claim, Doubt, Fault, Verdict, judge
+from agent_core.agent.review.gate import LONGEST, Claim, Doubt, Fault, Verdict, judge
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
 from agent_core.agent.review.reviewer import PURPOSE, Reviewer
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 
 __all__ = [
+    "LONGEST",
     "PURPOSE",
     "Claim",
     "Doubt",

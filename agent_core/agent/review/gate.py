@@ -7,7 +7,7 @@ proved waits for the person; what is of no use, or dangerous, is refused.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,10 +17,10 @@ from agent_core.state.tokenizer import cut
 from agent_core.tools import find_secret
 
 Target = Literal["user", "memory", "archive"]
-Doubt = Literal["source", "quote", "words", "sense", "question", "voice", "hand"]
-"""Reasons to ask the person: no message of theirs is named; the quote is not in it; the claim has
-words that the message lacks; one of the two is negative; the quote is a question or a condition;
-the claim speaks as the person; or it would replace an entry that a person wrote.
+Doubt = Literal["source", "quote", "words", "sense", "question", "voice", "replace"]
+"""Reasons to ask the person: no message of theirs is named; the quote is not in it, or it asks to
+work on a text; it does not state the claim in its own words; one of the two is negative; it is a
+question or a condition; the claim speaks as the person; or it would replace an entry.
 """
 Fault = Literal["known", "trivial", "passing", "defeat", "secret", "hidden"]
 """Reasons to refuse: an entry says so already; there is no content; it is true for a day only; it
@@ -29,6 +29,8 @@ turns a failure into a rule; it has a secret; or it has characters that nobody s
 
 LONGEST = 240
 """Characters of a claim; a list of memory holds about ten such entries."""
+_SHORTEST = 6
+"""Characters of a claim that can say something."""
 _LEAST_QUOTE = 8
 """Characters of a quote; a shorter one stands in nearly every message."""
 _LIKENESS = 0.75
@@ -36,21 +38,19 @@ _LIKENESS = 0.75
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*(?:>|&gt;|\|).*$", re.MULTILINE)
-_QUOTATION = re.compile(r"[\"“„«»”][^\"“”„«»]*[\"”“»«]")
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
+_QUOTATION = re.compile(
+    r"[\"“„«»”][^\"“”„«»]*[\"”“»«]|[‚‘「『][^‚‘’「」『』]*[‘’」』]|(?<!\w)'[^'\n]*'(?!\w)"
+)
 _SHORT_QUOTATION = 2
 """Words of a quotation that may be a name or a title of the person's own."""
 _INVISIBLE = re.compile(r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _SPACE = re.compile(r"\s+")
-_ENDING = re.compile(r"(?:st|et|en|t|e|n)$")
-_LEAST_WORD = 5
-"""Letters of a word that keeps its meaning without its ending."""
-_EXACT = re.compile(r"\S*\d\S*|\S+@\S+|https?://\S+")
-"""Numbers, addresses and links: the message must have them letter by letter."""
 _VOICE = re.compile(r"^\W*(?:I|I'm|I've|I'd|I'll|My|We|Our|Ich|Mein\w*|Wir|Unser\w*)\b")
 _CONDITION = re.compile(
-    r"^\W*(?:if|when|suppose|imagine|what if|wenn|falls|angenommen)\b|\b(?:maybe|perhaps|might"
-    r"|vielleicht|eventuell)\b",
+    r"\b(?:if|when|unless|until|suppose|imagine|maybe|perhaps|might|would|could|wish|wenn|falls"
+    r"|angenommen|vielleicht|eventuell|würde|könnte|wäre)\b",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
@@ -65,34 +65,49 @@ _DEFEAT = re.compile(
     r" broken|fail\w*|kann nicht|funktioniert nicht|geht nicht)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_NEGATIVE = frozenset(
-    cut(
-        "no not never none nothing without don dont doesn isn aren can cannot won hate dislike"
-        " avoid refuse stop quit allergic against kein keine keinen keiner nicht nie niemals ohne"
-        " hasse hasst mag meide allergisch gegen"
-    )
-) - frozenset(cut("can mag"))
-_WISH = frozenset(
-    cut(
-        "prefer like love enjoy want wish need please always rather favourite favorite mag liebe"
-        " bevorzuge möchte will brauche bitte immer lieber am liebsten"
-    )
-) - frozenset(cut("am"))
-"""Words of wishes: a claim about one needs one in the message, and any of them will do."""
-_FRAME = (
-    frozenset(
-        cut(
-            "a an the this that these those i you he she it we they me my your his her their our"
-            " and or of in on at to for from with by as is are was were be been am has have had"
-            " do does user person usually often so ein eine einen einem einer der die das den dem"
-            " des und oder in im an auf zu zum zur für von vom mit bei als ist sind war hat haben"
-            " habe nutzer nutzt person bevorzugt möchte will wünscht oft meist sein seine seinen"
-            " ihr ihre ihren er sie es ich mich mir mein meine meinen"
-        )
-    )
-    | _WISH
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|none|nothing|nobody|without|hardly|barely|rarely|seldom|nor|neither|cannot"
+    r"|\w+n['’]t|kein\w*|nicht\w*|nie|niemals|ohne|weder|kaum|selten)\b",
+    re.IGNORECASE,
 )
-"""Words of a claim that the message need not have: they only make a sentence of the others."""
+_LETTER_HEAD = re.compile(
+    r"^\W*(?:from|to|subject|date|von|an|betreff|datum)\s*:", re.IGNORECASE | re.MULTILINE
+)
+_WORK_ON = re.compile(
+    r"\b(?:translate|proofread|rewrite|rephrase|summari[sz]e|correct|edit|übersetz\w*|korrigier\w*"
+    r"|formulier\w*|fass\w*)\b",
+    re.IGNORECASE,
+)
+"""A request to work on a text, which is then in the same message."""
+_WORD = re.compile(r"[^\s,;:.!?()\[\]]+(?:[.,:][^\s,;:.!?()\[\]]+)*|[,;:.!?()\[\]]")
+_MARKS = frozenset(",;:.!?()[]")
+_SUBJECTS = frozenset(("i", "ich", "we", "wir"))
+_BEFORE_SUBJECT = frozenset(
+    (
+        *("and", "but", "so", "oh", "ah", "well", "hi", "hello", "hey", "thanks", "ok", "okay"),
+        *("yes", "no", "actually", "btw", "by", "the", "way", "please", "remember", "note", "that"),
+        *("und", "aber", "also", "ja", "nein", "danke", "hallo", "übrigens", "bitte", "merke"),
+        *("dir", "dass"),
+    )
+)
+"""Words before the subject that leave the sentence as it is."""
+_AFTER = frozenset(["and", "but", "or", "because", "since", "und", "aber", "oder", "weil", "denn"])
+"""Words that may follow the claim; the fact before them stands alone."""
+_FORMS: Mapping[str, tuple[str, ...]] = {
+    "is": ("am", "'m"),
+    "has": ("have", "'ve"),
+    "does": ("do",),
+    "doesn't": ("don't",),
+    "ist": ("bin",),
+    "hat": ("habe", "hab"),
+}
+"""Forms of the third person, and those of the first that mean the same."""
+_QUESTION = re.compile(
+    r"[?？؟]|^\W*(?:am|is|are|was|were|do|does|did|can|could|will|would|should|shall|may|have|has"
+    r"|what|when|where|who|whom|whose|which|why|how|bin|ist|sind|habe|hat|kann|soll|darf|wird|was"
+    r"|wann|wo|wer|warum|wie)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,21 +132,18 @@ class Verdict:
     fault: Fault | None = None
 
 
-def judge(
-    claim: Claim, said: Mapping[MessageId, str], entries: Iterable[str], fixed: Sequence[str] = ()
-) -> Verdict:
-    """Judge a claim. `said` are the person's own messages, `entries` what is remembered already.
-
-    `fixed` are the entries that a person wrote, which a review may not replace.
-    """
+def judge(claim: Claim, said: Mapping[MessageId, str], entries: Iterable[str]) -> Verdict:
+    """Judge a claim. `said` are the person's own messages, `entries` what is remembered already."""
     if fault := _find_fault(claim, entries):
         return Verdict(fault=fault)
-    return Verdict(doubt=_find_doubt(claim, said, fixed))
+    return Verdict(doubt=_find_doubt(claim, said))
 
 
 def keep_own_words(text: str) -> str:
-    """Return a message without what it quotes: quoted lines, quotations and blocks of code."""
-    text = _QUOTED_LINE.sub(" ", _FENCE.sub(" ", text))
+    """Return a message without what it quotes: quoted lines, quotations, code and a copied mail."""
+    if head := _LETTER_HEAD.search(text):
+        text = text[: head.start()]
+    text = _INLINE_CODE.sub(" ", _QUOTED_LINE.sub(" ", _FENCE.sub(" ", text)))
     return _QUOTATION.sub(
         lambda found: found[0] if len(cut(found[0])) <= _SHORT_QUOTATION else " ", text
     )
@@ -145,69 +157,82 @@ def _find_fault(claim: Claim, entries: Iterable[str]) -> Fault | None:
         return "secret"
     if _DEFEAT.search(text):
         return "defeat"
-    words = _list_content(text)
-    if not words or len(text) > LONGEST:
+    if len(text) < _SHORTEST or len(text) > LONGEST:
         return "trivial"
     if _PASSING.search(text):
         return "passing"
-    others = [one for one in entries if not claim.replaces or claim.replaces not in one]
-    return "known" if any(_is_alike(words, _list_content(one)) for one in others) else None
+    others = [] if claim.replaces else entries
+    return "known" if any(_is_alike(text, one) for one in others) else None
 
 
-def _find_doubt(claim: Claim, said: Mapping[MessageId, str], fixed: Sequence[str]) -> Doubt | None:
+def _find_doubt(claim: Claim, said: Mapping[MessageId, str]) -> Doubt | None:
     whole = said.get(claim.message_id) if claim.message_id is not None else None
     if whole is None:
         return "source"
     own = keep_own_words(whole)
     quote = _normalise(claim.quote)
-    if len(quote) < _LEAST_QUOTE or quote not in _normalise(own):
+    if len(quote) < _LEAST_QUOTE or quote not in _normalise(own) or _WORK_ON.search(own):
         return "quote"
-    sentences = [one for one in _SENTENCE_END.split(own) if _overlaps(_normalise(one), quote)]
-    if any(one.rstrip().endswith(("?", "？")) or _CONDITION.search(one) for one in sentences):
-        return "question"
     if _VOICE.search(claim.text):
         return "voice"
-    around = " ".join(sentences) or claim.quote
-    if not _is_supported(claim.text, own, around):
+    found = [one for one in _SENTENCE_END.split(own) if _states(one, claim.text)]
+    if not found:
         return "words"
-    if _NEGATIVE.isdisjoint(cut(claim.text)) != _NEGATIVE.isdisjoint(cut(around)):
+    if any(_QUESTION.search(one) or _CONDITION.search(one) for one in found):
+        return "question"
+    if not any(_has_same_sense(claim.text, one) for one in found):
         return "sense"
-    is_fixed = claim.replaces and any(claim.replaces in one for one in fixed)
-    return "hand" if is_fixed else None
+    return "replace" if claim.replaces else None
 
 
-def _is_supported(text: str, own: str, around: str) -> bool:
-    """Return whether a claim has no words but those of a message, in the same order.
+def list_words(text: str) -> list[str]:
+    """Return the words and punctuation marks of a text, in lower case, otherwise as they are."""
+    folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).replace("’", "'").casefold()
+    return _WORD.findall(folded.replace("i'm ", "i 'm ").replace("i've ", "i 've "))
 
-    The order tells "Ana helps Bo" from "Bo helps Ana".
+
+def _states(sentence: str, claim: str) -> bool:
+    """Return whether a sentence states a claim: its words without a gap, as a clause of their own.
+
+    The clause begins the sentence, or follows its subject in the first person: "My mother is
+    allergic" says nothing about the person, and "I don't like tea" nothing about liking.
     """
-    folded = _normalise(own)
-    exact = [found.strip(".,;:!?()") for found in _EXACT.findall(text)]
-    if any(_normalise(one) not in folded for one in exact):
-        return False
-    claimed = cut(text)
-    if not _WISH.isdisjoint(claimed) and _WISH.isdisjoint(cut(around)):
-        return False
-    words = map(_drop_ending, cut(own))
-    return all(_drop_ending(word) in words for word in claimed if word not in _FRAME)
+    words = list_words(sentence)
+    wanted = list_words(claim)
+    while wanted and wanted[-1] in _MARKS:
+        wanted.pop()
+    for start in range(len(words) - len(wanted) + 1):
+        run = words[start : start + len(wanted)]
+        if not _is_same(run[0], wanted[0]) or run[1:] != wanted[1:]:
+            continue
+        after = words[start + len(wanted) :]
+        if after and after[0] not in _MARKS and after[0] not in _AFTER:
+            continue
+        before = words[:start]
+        if not before or set(before) <= _BEFORE_SUBJECT | {","}:
+            return True
+        if before[-1] in ("'m", "am", "bin"):
+            before.pop()
+        if before and before[-1] in _SUBJECTS and set(before[:-1]) <= _BEFORE_SUBJECT | {",", ":"}:
+            return True
+    return False
 
 
-def _drop_ending(word: str) -> str:
-    """Return a longer word without a German ending; `cut` has removed the English ones."""
-    return _ENDING.sub("", word) if len(word) >= _LEAST_WORD else word
+def _is_same(said: str, claimed: str) -> bool:
+    """Return whether two verbs differ by the person only: "I prefer", "prefers"."""
+    forms = (said, f"{said}s", f"{said}es", f"{said[:-1]}ies", f"{said[:-1]}t", f"{said[:-1]}et")
+    return claimed in forms or said in _FORMS.get(claimed, ())
 
 
-def _list_content(text: str) -> frozenset[str]:
-    return frozenset(cut(text)) - _FRAME
+def _has_same_sense(claim: str, sentence: str) -> bool:
+    """Return whether both are negative to the same degree: no "not" is lost or added."""
+    return len(_NEGATION.findall(claim)) == len(_NEGATION.findall(sentence))
 
 
-def _is_alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    every = words | others
-    return bool(every) and (words <= others or len(words & others) / len(every) >= _LIKENESS)
-
-
-def _overlaps(sentence: str, quote: str) -> bool:
-    return bool(sentence) and (quote in sentence or sentence in quote)
+def _is_alike(text: str, other: str) -> bool:
+    words, others = frozenset(cut(text)), frozenset(cut(other))
+    is_like = words <= others or len(words & others) / len(words | others) >= _LIKENESS
+    return is_like and _has_same_sense(text, other)
 
 
 def _normalise(text: str) -> str:

@@ -11,11 +11,14 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews
 
 _CORRECTION = re.compile(
-    r"^\W*(?:no\b[,.!]|nope\b|wrong\b|actually\b|i (?:meant|said)\b|that(?:'s|’s| is) (?:not|wrong)"
-    r"|not what i\b|you (?:got|have) (?:it|that|this) wrong|nein\b|falsch\b|ich meinte\b"
+    r"^\W*(?:no,? (?:i|that|it|not)\b|nope\b|wrong\b|i (?:meant|said)\b"
+    r"|that(?:'s|’s| is) (?:not|wrong)|not what i\b|you (?:got|have) (?:it|that|this) wrong"
+    r"|nein,? (?:ich|das|es|nicht)\b|falsch\b|ich meinte\b"
     r"|das (?:ist falsch|stimmt nicht)|nicht so\b)",
     re.IGNORECASE,
 )
+_LEAST_TURNS = 3
+"""Answered turns between two reviews, whatever brings one forward."""
 _LONG = 8
 """Tool calls of a turn whose success is worth a look at once."""
 
@@ -60,10 +63,15 @@ def enqueue_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, now
 def _is_due(connection: Connection, rules: ReviewRules, turn: EndedTurn, after: TurnId) -> bool:
     if not (rules.turns or rules.steps):
         return False
-    if _CORRECTION.search(turn.said) or len(turn.tools) >= _LONG:
-        return True
-    if len(turn.tools) > len(set(turn.tools)) and _has_overcome(connection, turn):
-        return True
+    forward = _CORRECTION.search(turn.said) or len(turn.tools) >= _LONG
+    if not forward and len(turn.tools) > len(set(turn.tools)):
+        forward = _has_overcome(connection, turn)
+    if forward:
+        least = min(_LEAST_TURNS, rules.turns or _LEAST_TURNS)
+        return (
+            reviews.count_turns(connection, person_id=turn.person_id, after=after, most=least)
+            >= least
+        )
     for most, count in ((rules.turns, reviews.count_turns), (rules.steps, reviews.count_steps)):
         if most and count(connection, person_id=turn.person_id, after=after, most=most) >= most:
             return True

@@ -52,9 +52,14 @@ def end_abandoned(program: str, folder: Path) -> int:
             if not entry.isdecimal():
                 continue
             words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
-            if not os.path.samestat(Path(f"/proc/{entry}/root{folder}").stat(), folder.stat()):
-                continue  # in a container, the same path is another folder
-            if words[0] == program.encode() and any(word.startswith(start) for word in words):
+            is_ours = words[0] == program.encode() and any(word.startswith(start) for word in words)
+            if is_ours and _is_adopted(entry):
                 os.kill(int(entry), signal.SIGKILL)
                 ended += 1
     return ended
+
+
+def _is_adopted(pid: str) -> bool:
+    """Return whether a process lost its parent; that of a container's has an init of its own."""
+    parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+    return parent == "1" or Path(f"/proc/{parent}/comm").read_text().startswith("systemd")

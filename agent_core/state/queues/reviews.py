@@ -48,11 +48,25 @@ def enqueue(
     )
 
 
+def skip(connection: Connection, *, person_id: PersonId, payload: str, now: int) -> None:
+    """Count everything that a person said so far as reviewed."""
+    connection.execute(
+        "INSERT INTO tasks (kind, key, person_id, payload, state, due_at, created_at)"
+        " SELECT 'review', :person_id || ':' || printf('%019d', COALESCE(MAX(id), 0)),"
+        " :person_id, :payload, 'done', :now, :now FROM turns WHERE person_id = :person_id"
+        " ON CONFLICT (kind, key) DO NOTHING",
+        {"person_id": person_id, "payload": payload, "now": now},
+    )
+
+
 def find_newest(connection: Connection, *, person_id: PersonId) -> TurnId:
-    """Return the newest turn that a queued or finished review of a person reads; 0 for none."""
+    """Return the newest turn that a queued or finished review of a person reads; 0 for none.
+
+    A review that failed for good has read nothing.
+    """
     row = connection.execute(
         "SELECT key FROM tasks WHERE kind = 'review' AND key > :first AND key < :last"
-        " ORDER BY key DESC LIMIT 1",
+        " AND state <> 'dead' ORDER BY key DESC LIMIT 1",
         {"first": f"{person_id}:", "last": f"{person_id};"},
     ).fetchone()
     return TurnId(int(row[0].partition(":")[2])) if row else TurnId(0)
@@ -109,6 +123,15 @@ def list_said(
         )
         for row in reversed(rows)
     ]
+
+
+def exists(connection: Connection, *, person_id: PersonId, until: TurnId) -> bool:
+    """Return whether a review still exists: to forget its words or its person deletes it."""
+    row = connection.execute(
+        "SELECT 1 FROM tasks WHERE kind = 'review' AND key = :key",
+        {"key": _name(person_id, until)},
+    ).fetchone()
+    return row is not None
 
 
 def save(connection: Connection, *, task_id: TaskId, payload: str) -> None:

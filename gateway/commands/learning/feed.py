@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from agent_core.agent.review import dump_record, list_learned, list_records
+from agent_core.agent.review import ReviewRecord, dump_record, list_learned, list_records
+from agent_core.ids import TurnId
 from agent_core.localization import format_date
+from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.learning import set_learning
 from agent_core.state.people.people import Learning
@@ -69,6 +71,9 @@ class LearningCommands:
             if not chosen:
                 continue
             for held in chosen:
+                turn = turns.find(connection, turn_id=held.turn_id)
+                if turn is None or turn.person_id != call.person.id:
+                    continue  # its account was unlinked since
                 question = ask_about_claim(task_id, call.person.id, held, place, call.now)
                 rows += self._questions.pose(connection, question, call.now)
             left = replace(record, held=record.held[len(chosen) :])
@@ -78,6 +83,9 @@ class LearningCommands:
 
 
 def _save(connection: Connection, call: Call, mode: Learning) -> tuple[str, list[OutboxRow]]:
+    if call.person.learning == "off" and mode != "off":
+        nothing = dump_record(ReviewRecord(after=TurnId(0), until=TurnId(0), is_over=True))
+        reviews.skip(connection, person_id=call.person.id, payload=nothing, now=call.now)
     set_learning(connection, person_id=call.person.id, learning=mode)
     return notices.describe_mode(mode), []
 
@@ -86,7 +94,7 @@ def _describe(connection: Connection, call: Call) -> str:
     records = [record for _, record in list_records(connection, person_id=call.person.id)]
     held = sum(len(record.held) for record in records)
     row_ids = [row_id for record in records for row_id in reversed(record.kept)]
-    learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids[:_MOST_SHOWN])
+    learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids)[:_MOST_SHOWN]
     if not learned and not held:
         return notices.NOTHING()
     lines = [

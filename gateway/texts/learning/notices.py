@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.review import Claim
+from agent_core.agent.review import LONGEST, Claim
 from agent_core.localization import Plural, Text
 from agent_core.memory import ChangeName, fence
 from agent_core.state.people.people import Learning
-from gateway.texts.people import quote_name
+from agent_core.transcript import flatten
 
 _LEARNED = Text("Learned from what you said:")
 _LINE = Text("- {entry}")
@@ -33,7 +33,7 @@ _DOUBTS = {
     "sense": Text("Your message may say the opposite."),
     "question": Text("Your message is a question or only a possibility."),
     "voice": Text("It speaks in your name."),
-    "hand": Text("It would replace a note that you wrote yourself."),
+    "replace": Text("It would replace another note."),
 }
 MODES: dict[Learning, Text] = {
     "off": Text("Don't learn"),
@@ -52,9 +52,13 @@ USAGE = Text(
 )
 
 
+def _quote(words: str) -> str:
+    return f"`{flatten(words, LONGEST).replace(chr(96), chr(39))}`"
+
+
 def describe_learned(entries: Sequence[str], held: int) -> str:
     """Report new entries, and how many wait."""
-    lines = [_LEARNED(), *(_LINE(entry=quote_name(one)) for one in entries)]
+    lines = [_LEARNED(), *(_LINE(entry=_quote(one)) for one in entries)]
     shown = "\n".join(lines) if entries else ""
     return "\n\n".join(filter(None, (shown, _HELD(held) if held else "")))
 
@@ -64,14 +68,13 @@ def ask_about(claim: Claim, doubt: str) -> str:
     reason = _DOUBTS[doubt]() if doubt in _DOUBTS else ""
     if doubt in ("source", "quote"):
         return _QUESTION_UNPROVED(doubt=reason, entry=fence(claim.text))
-    return _QUESTION(doubt=reason, entry=fence(claim.text), quote=quote_name(claim.quote))
+    return _QUESTION(doubt=reason, entry=fence(claim.text), quote=_quote(claim.quote))
 
 
 def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:
     """List learned entries as (number, entry, date)."""
     shown = [
-        _FEED_LINE(number=number, entry=quote_name(entry), date=date)
-        for number, entry, date in lines
+        _FEED_LINE(number=number, entry=_quote(entry), date=date) for number, entry, date in lines
     ]
     parts = [_FEED(), "\n".join(shown), _FEED_HINT(), _HELD(held) if held else ""]
     return "\n\n".join(filter(None, parts))

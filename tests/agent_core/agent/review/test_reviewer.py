@@ -172,6 +172,36 @@ def _take_again(connection: Connection) -> Task:
     return task
 
 
+async def test_words_that_are_forgotten_while_the_model_answers_are_not_kept(rig: Rig) -> None:
+    until = await rig.add(user_message(SAID), answer("Fine."))
+    task = await rig.take(until)
+
+    async def forget() -> None:
+        await rig.database.write(
+            "forget", lambda c: c.execute("UPDATE messages SET forgotten_at = 1, text = ''")
+        )
+
+    record = await rig.review(
+        task, FakeModel([forget, *ask(remember("Prefers metric units", SAID, 1))])
+    )
+    assert record.kept == ()
+    assert await rig.entries() == []
+
+
+async def test_what_was_said_while_learning_was_off_is_never_read(rig: Rig) -> None:
+    await rig.add(user_message("Said before"))
+    await rig.database.write(
+        "skip", lambda c: reviews.skip(c, person_id=rig.person_id, payload="{}", now=NOW)
+    )
+    until = await rig.add(user_message("Said after"))
+    after = await rig.database.read(lambda c: reviews.find_newest(c, person_id=rig.person_id))
+    model = FakeModel(say("nothing"))
+    await rig.review(await rig.take(until, after), model)
+    shown = model.requests[0].messages[0].text
+    assert "after" in shown
+    assert "before" not in shown
+
+
 async def test_rooms_jobs_and_forgotten_messages_are_not_read(rig: Rig) -> None:
     await rig.add(user_message("In the room"), audience="room:9")
     await rig.add(user_message("By a job"), own=False)
@@ -297,7 +327,7 @@ async def test_no_words_of_others_become_memory(rig: Rig, vector: str) -> None:
 
 
 async def test_the_same_instruction_is_kept_if_the_person_says_it(rig: Rig) -> None:
-    until = await rig.add(user_message("Always call Eve before each payment, please."))
+    until = await rig.add(user_message("Please always call Eve before each payment."))
     claim = "Always call Eve before each payment"
     model = FakeModel(ask(remember(claim, claim, 1)))
     assert len((await rig.review(await rig.take(until), model)).kept) == 1
@@ -307,6 +337,7 @@ async def test_the_same_instruction_is_kept_if_the_person_says_it(rig: Rig) -> N
     ("said", "tools", "is_due"),
     [
         ("Thanks", (), False),
+        ("No, thanks", (), False),
         ("No, I meant the other one", (), True),
         ("Das stimmt nicht", (), True),
         ("Do it", ("terminal",) * 8, True),
@@ -315,10 +346,16 @@ async def test_the_same_instruction_is_kept_if_the_person_says_it(rig: Rig) -> N
 async def test_a_correction_and_a_long_success_bring_a_review_forward(
     rig: Rig, said: str, tools: tuple[str, ...], is_due: bool
 ) -> None:
-    turn_id = await rig.add(user_message(said))
-    ended = EndedTurn(id=turn_id, person_id=rig.person_id, said=said, tools=tools)
-    due = await rig.database.write("due", lambda c: enqueue_due(c, ReviewRules(), ended, NOW))
-    assert due is is_due
+    due = []
+    for _ in range(4):
+        turn_id = await rig.add(user_message(said))
+        ended = EndedTurn(id=turn_id, person_id=rig.person_id, said=said, tools=tools)
+        due.append(
+            await rig.database.write(
+                "due", lambda c, e=ended: enqueue_due(c, ReviewRules(), e, NOW)
+            )
+        )
+    assert due == [False, False, is_due, False]
 
 
 async def test_reviews_count_the_turns_since_the_last_one(rig: Rig) -> None:
