@@ -1,4 +1,4 @@
-"""What reviews have kept and held back so far."""
+"""List the entries that reviews have kept, and the claims that they hold back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
