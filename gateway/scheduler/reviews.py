@@ -17,10 +17,8 @@ from gateway.people import find_direct_chat
 from gateway.texts.learning import notices
 from gateway.texts.memory import offer_undo
 from gateway.texts.readers import speak_to
-from gateway.turns import ask_about_claim
+from gateway.turns import MOST_ASKED, ask_about_claim
 
-MOST_ASKED = 3
-"""Questions at a time; more would be a wall on a phone."""
 _MOST_UNDO = 5
 """Undo buttons below a notice; /learned lists every entry."""
 
@@ -31,7 +29,7 @@ class PersonBusy(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDeps:
-    """What reviews need. `is_running` tells whether a conversation has a turn under way."""
+    """The services of reviews. `is_running` tells whether a conversation has a turn under way."""
 
     database: Database
     dispatcher: OutboxDispatcher

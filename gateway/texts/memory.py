@@ -98,6 +98,7 @@ _STEP = Text("{number}: {date} {time}, {actor}: {change}")
 _STEP_UNDONE = Text("{step} (undone)")
 _ACTORS = {
     "turn": Text("made by me"),
+    "review": Text("learned from your messages"),
     "person": Text("made by {name}"),
     "you": Text("made by you"),
     "hand": Text("edited by hand in the file"),

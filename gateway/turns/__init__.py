@@ -9,6 +9,7 @@ from gateway.turns.handle import START_DELAY, TurnHandles
 from gateway.turns.lanes import LaneDeps, Lanes
 from gateway.turns.presenter import PresenterTimings
 from gateway.turns.proposals import (
+    MOST_ASKED,
     PROPOSAL_TASK,
     AcceptedProposals,
     ask_about_claim,
@@ -22,6 +23,7 @@ from gateway.turns.user_prompts import ANSWER_PATIENCE, UserPrompts
 __all__ = [
     "ANSWER_PATIENCE",
     "CRASH_WAIT",
+    "MOST_ASKED",
     "PROPOSAL_TASK",
     "READ_ONLY",
     "SPEECH_TASK",

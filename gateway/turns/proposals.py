@@ -30,6 +30,8 @@ PROPOSAL_TASK = "proposal"
 """The kind of the task that makes an accepted change."""
 MOST_PROPOSALS = 5
 """Proposals of one turn; more would bury its answer."""
+MOST_ASKED = 3
+"""Claims of reviews that are asked about at a time; more would be a wall on a phone."""
 _LASTS = 7 * 24 * 3_600_000
 """Milliseconds during which a proposal may be accepted."""
 _ACCEPT, _DISMISS = "accept", "dismiss"

@@ -112,7 +112,7 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a review wants to remember, where, and on which words of the person it rests.
+    """A fact to remember, its list, and the words of the person that it rests on.
 
     `replaces` is a part of the entry that it corrects, "" for a new one.
     """
@@ -201,6 +201,8 @@ def _states(sentence: str, claim: str) -> bool:
     wanted = list_words(claim)
     while wanted and wanted[-1] in _MARKS:
         wanted.pop()
+    if not wanted:
+        return False
     for start in range(len(words) - len(wanted) + 1):
         run = words[start : start + len(wanted)]
         if not _is_same(run[0], wanted[0]) or run[1:] != wanted[1:]:

@@ -35,8 +35,9 @@ class Origin:
     """The origin of a change: its actor, evidence, call and time.
 
     `actor` is `turn:N`, `hand`, `person`, `house` (the command line), `curator` (of skills),
-    `link:N` (a merge) or `unlink` (a split); `now` is milliseconds since the epoch. `message_ids`
-    are the people's messages in that turn, and `sources` the untrusted ones that it had read.
+    `link:N` (a merge), `unlink` (a split) or `review:PERSON:TURN`; `now` is milliseconds since the
+    epoch. `message_ids` are the people's messages in that turn, and `sources` the untrusted ones
+    that it had read.
     `source_id` is the row of another ledger that this one repeats, `undoes` the row of its own
     ledger that it reverts.
     """

@@ -20,11 +20,9 @@ from gateway.conversion import name_chat
 from gateway.outbound import Questions, stand_for
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
-from gateway.turns import ask_about_claim
+from gateway.turns import MOST_ASKED, ask_about_claim
 
 _MOST_SHOWN = 15
-_MOST_ASKED = 3
-"""Questions at a time; more would be a wall on a phone."""
 
 
 class LearningCommands:
@@ -67,7 +65,7 @@ class LearningCommands:
         asked = 0
         place = (call.platform, name_chat(call.message.address))
         for task_id, record in reversed(list_records(connection, person_id=call.person.id)):
-            chosen = record.held[: _MOST_ASKED - asked]
+            chosen = record.held[: MOST_ASKED - asked]
             if not chosen:
                 continue
             for held in chosen:

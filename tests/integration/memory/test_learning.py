@@ -73,7 +73,9 @@ async def test_a_fact_that_the_person_stated_is_kept_reported_and_undone(tmp_pat
         assert KEPT in notice.text
         assert KEPT in read_profile(tmp_path)
         await harness.chat.says("/why 1")
-        assert SAID in (await harness.chat.sees_text("Where it comes from")).text
+        explained = await harness.chat.sees_text("Where it comes from")
+        assert SAID in explained.text
+        assert "learned from your messages" in explained.text
         await harness.chat.says("/learned")
         assert KEPT in (await harness.chat.sees_text("What I learned")).text
         await harness.chat.press(notice.labels[0])

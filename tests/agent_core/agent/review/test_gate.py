@@ -124,6 +124,10 @@ def test_a_claim_needs_a_message_of_the_person() -> None:
     assert judge(claim, {SAID: "I like tea"}, ()).doubt == "source"
 
 
+def test_a_claim_of_punctuation_alone_states_nothing() -> None:
+    assert verdict("......", "I like tea", "I like tea").doubt == "words"
+
+
 def test_what_is_known_is_not_kept_again() -> None:
     message = "I like green tea"
     assert verdict("Likes green tea", message, message, "Likes green tea a lot").fault == "known"
