@@ -10,7 +10,7 @@ from adapters.toolkit.http import (
     read_at_most,
     read_wait,
 )
-from adapters.toolkit.listener import listen
+from adapters.toolkit.listener import Places, listen
 from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
@@ -60,6 +60,7 @@ __all__ = [
     "MemberCounts",
     "Options",
     "Paragraph",
+    "Places",
     "Quote",
     "Rule",
     "Run",

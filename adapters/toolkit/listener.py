@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 MOST_CONNECTIONS = 100
 """Connections at one time; a page opens six, and then keeps one."""
@@ -20,25 +20,50 @@ async def listen(
 ) -> asyncio.Server:
     """Listen on a port for an HTTP server, which the caller closes. Raises `OSError`.
 
-    aiohttp itself waits forever for the first request of a connection. When all places are taken,
-    the oldest connection without a request makes room, or else the new one is refused. The server
-    has to close each connection after one request, so that each request is seen to begin.
+    aiohttp and uvicorn wait forever for the first request of a connection. When all places are
+    taken, the oldest connection without a request makes room, or else the new one is refused. The
+    server has to close each connection after one request, so that each request is seen to begin.
     """
-    opened: dict[_Connection, None] = {}
+    places = Places(head_seconds)
+    return await asyncio.get_running_loop().create_server(
+        lambda: places.accept(make_protocol()), host, port
+    )
 
-    def accept() -> _Connection:
-        return _Connection(make_protocol(), opened, head_seconds)
 
-    return await asyncio.get_running_loop().create_server(accept, host, port)
+class Places:
+    """The places of one port; see `listen`."""
+
+    def __init__(self, head_seconds: float = HEAD_SECONDS) -> None:
+        self._opened: dict[_Connection, None] = {}
+        self._head_seconds = head_seconds
+
+    def accept(self, protocol: asyncio.Protocol) -> asyncio.Protocol:
+        """Return a protocol that passes everything to this one, once it has a place."""
+        return _Connection(protocol, self._opened, self._head_seconds)
+
+
+class _Transport:
+    """The transport of a connection. A protocol that hands over to another keeps its place."""
+
+    def __init__(self, transport: asyncio.Transport, connection: "_Connection") -> None:
+        self._transport = transport
+        self._connection = connection
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Pass everything to another protocol from now on, as for a WebSocket."""
+        self._connection.inner = cast(asyncio.Protocol, protocol)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 class _Connection(asyncio.Protocol):
-    """Passes everything to aiohttp's protocol, and watches the head of the request."""
+    """Passes everything to the server's protocol, and watches the head of the request."""
 
     def __init__(
         self, inner: asyncio.Protocol, opened: dict["_Connection", None], head_seconds: float
     ) -> None:
-        self._inner = inner
+        self.inner = inner
         self._all = opened
         self._head_seconds = head_seconds
         self._transport: asyncio.Transport | None = None
@@ -54,7 +79,7 @@ class _Connection(asyncio.Protocol):
             oldest = next((one for one in self._all if one.is_waiting), None)
             (oldest or self).abort()
         self._all[self] = None
-        self._inner.connection_made(transport)
+        self.inner.connection_made(cast(asyncio.Transport, _Transport(self._transport, self)))
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self._head_seconds, self.abort)
 
@@ -66,25 +91,25 @@ class _Connection(asyncio.Protocol):
             if _END_OF_HEAD in recent:
                 self.is_waiting = False
                 self._stop_timer()
-        self._inner.data_received(data)
+        self.inner.data_received(data)
 
     def eof_received(self) -> bool | None:
         """Pass the end of the client's data on."""
-        return self._inner.eof_received()
+        return self.inner.eof_received()
 
     def pause_writing(self) -> None:
         """Pass the request to pause on."""
-        self._inner.pause_writing()
+        self.inner.pause_writing()
 
     def resume_writing(self) -> None:
         """Pass the end of the pause on."""
-        self._inner.resume_writing()
+        self.inner.resume_writing()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Give the place back."""
         self._stop_timer()
         self._all.pop(self, None)
-        self._inner.connection_lost(error)
+        self.inner.connection_lost(error)
 
     def abort(self) -> None:
         """Close the connection at once, and give the place back."""

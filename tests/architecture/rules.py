@@ -126,11 +126,12 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only five modules load by name; others may read package data or look for a package."""
+    """Only six modules load by name; others may read package data or look for a package."""
     loaders = (
         "agent_core/schedule/almanac.py",
         "agent_core/tools/mcp/loading.py",
         "gateway/bootstrap/plugins.py",
+        "gateway/interfaces/http/loading.py",
         "gateway/interfaces/mcp_server/loading.py",
         "gateway/interfaces/subcommands.py",
     )

@@ -15,7 +15,8 @@ from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
-from gateway.interfaces.http.server import serving_control, serving_page
+from gateway.interfaces.http.control import serving_control
+from gateway.interfaces.http.server import serving_page
 from tests.integration.processes import free_port
 
 

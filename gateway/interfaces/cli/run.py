@@ -24,7 +24,8 @@ from gateway.config import (
     logging_to,
     make_home,
 )
-from gateway.interfaces.http.server import serving_control, serving_page
+from gateway.interfaces.http.control import serving_control
+from gateway.interfaces.http.loading import load_server
 from gateway.interfaces.parser import Parser
 from gateway.people import LOCAL_PLATFORM
 
@@ -136,6 +137,7 @@ async def _keep_company(gateway: Gateway) -> None:
         await stack.enter_async_context(serving_control(gateway))
         page = None
         if gateway.settings.http.port:
+            serving_page = await load_server()
             page = await stack.enter_async_context(serving_page(gateway))
         await _wait_for_platforms(gateway)
         print(compose_banner(_describe(gateway, page)), flush=True)

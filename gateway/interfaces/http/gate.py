@@ -11,10 +11,13 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent_core.errors import StoreError
 from gateway.interfaces.http.logins import SECONDS, Logins
+from gateway.interfaces.http.responses import STORE, find_bearer, refuse
 
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""
@@ -85,68 +88,92 @@ class Gate:
         return address.is_loopback or name == self.bind
 
 
-def make_guard(gate: Gate, logins: Logins) -> Middleware:
-    """Return the middleware that checks every request first.
+class Guard:
+    """Checks every request first: a foreign host or origin gets 403, an unknown sender 401."""
 
-    A foreign host or origin gets 403, and a request without token and login 401.
+    def __init__(self, application: ASGIApp, gate: Gate, logins: Logins) -> None:
+        self._application = application
+        self._gate = gate
+        self._logins = logins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        answer: ASGIApp
+        try:
+            answer = await self._check(HTTPConnection(scope)) or self._application
+        except StoreError:
+            answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
+        await answer(scope, receive, _harden(send))
+
+    async def _check(self, request: HTTPConnection) -> Response | None:
+        """Return the answer to a request that goes no further. Raises `StoreError`."""
+        gate, headers, path = self._gate, request.headers, request.scope["path"]
+        if path.startswith(HOOKS):
+            return None
+        knows_origin = gate.knows_origin(headers.getlist("origin"))
+        if path == MCP_PATH and knows_origin:
+            return None
+        if not (knows_origin and gate.knows_host(headers.getlist("host"))):
+            return refuse(HTTPStatus.FORBIDDEN, _FOREIGN)
+        if path in OPEN_PATHS:
+            return None
+        if path == "/" and "token" in request.query_params:
+            return await self._log_in(request.query_params["token"])
+        token, secret = find_bearer(headers), request.cookies.get(gate.cookie)
+        if not (gate.knows_token(token) or (secret and await self._logins.is_open(secret))):
+            return refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+        if path == LOGOUT_PATH and request.scope.get("method") == "POST":
+            return await self._log_out(secret)
+        return None
+
+    async def _log_in(self, token: str) -> Response:
+        """Turn the token of the printed address into a login, and remove it from the address
+        bar.
+        """
+        if not self._gate.knows_token(token):
+            return refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+        response = Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
+        response.set_cookie(
+            self._gate.cookie,
+            await self._logins.begin(),
+            path="/",
+            max_age=SECONDS,
+            httponly=True,
+            samesite="strict",
+        )
+        return response
+
+    async def _log_out(self, secret: str | None) -> Response:
+        if secret:
+            await self._logins.end(secret)
+        response = Response(status_code=HTTPStatus.NO_CONTENT)
+        response.delete_cookie(self._gate.cookie, path="/")
+        return response
+
+
+_HARDENED = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_CLOSE = (b"connection", b"close")
+
+
+def _harden(send: Send) -> Send:
+    """Add security headers to a response: no type guessing, no referrer, no caching.
+
+    It also ends the connection, so that `Places` sees each request begin.
     """
 
-    @web.middleware
-    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        headers = request.headers
-        if request.path.startswith(HOOKS):
-            return await handler(request)
-        knows_origin = gate.knows_origin(headers.getall("Origin", ()))
-        if request.path == MCP_PATH and knows_origin:
-            return await handler(request)
-        if not (knows_origin and gate.knows_host(headers.getall("Host", ()))):
-            return _refuse(HTTPStatus.FORBIDDEN, _FOREIGN)
-        if request.path in OPEN_PATHS:
-            return await handler(request)
-        if request.path == "/" and "token" in request.query:
-            return await _log_in(gate, logins, request.query["token"])
-        token, secret = _bearer(headers.get("Authorization", "")), request.cookies.get(gate.cookie)
-        if not (gate.knows_token(token) or (secret and await logins.is_open(secret))):
-            return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
-        if request.path == LOGOUT_PATH and request.method == "POST":
-            return await _log_out(gate, logins, secret)
-        return await handler(request)
+    async def forward(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *_HARDENED, _CLOSE]
+        elif message["type"] == "websocket.http.response.start":
+            message["headers"] = [*message.get("headers", ()), *_HARDENED]
+        await send(message)
 
-    return guard
-
-
-async def _log_in(gate: Gate, logins: Logins, token: str) -> web.StreamResponse:
-    """Turn the token of the printed address into a login, and remove it from the address bar."""
-    if not gate.knows_token(token):
-        return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
-    response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
-    response.set_cookie(
-        gate.cookie,
-        await logins.begin(),
-        path="/",
-        max_age=SECONDS,
-        httponly=True,
-        samesite="Strict",
-    )
-    return response
-
-
-async def _log_out(gate: Gate, logins: Logins, secret: str | None) -> web.StreamResponse:
-    if secret:
-        await logins.end(secret)
-    response = web.Response(status=HTTPStatus.NO_CONTENT)
-    response.del_cookie(gate.cookie, path="/")
-    return response
-
-
-def _bearer(header: str) -> str:
-    scheme, _, token = header.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def _refuse(status: HTTPStatus, sentence: str) -> web.Response:
-    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
-    return web.Response(status=status, text=f"{sentence}\n", headers=headers)
+    return forward
 
 
 _BYTES = 32

@@ -1,8 +1,11 @@
 """Data of the console page: its texts and commands, the conversation so far, and files."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from adapters.errors import AdapterError
 from adapters.ids import EventId
@@ -16,6 +19,7 @@ from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list
 from gateway.attachments import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.commands import COMMANDS
+from gateway.interfaces.http.responses import read_body, refuse
 from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, list_unlinked
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
@@ -40,12 +44,14 @@ class PageData:
         media = gateway.settings.media
         self._most_bytes = int(max(media.image_mb, media.file_mb) * _MEGABYTE)
 
-    def add_to(self, application: web.Application) -> None:
-        """Serve each kind of data at its path."""
-        application.router.add_get("/start", self._start)
-        application.router.add_get("/history", self._show_history)
-        application.router.add_post("/files", self._take_file)
-        application.router.add_get("/files/{key:[0-9a-f]{64}}", self._give_file)
+    def list_routes(self) -> list[BaseRoute]:
+        """List a route for each kind of data."""
+        return [
+            Route("/start", self._start),
+            Route("/history", self._show_history),
+            Route("/files", self._take_file, methods=["POST"]),
+            Route("/files/{key}", self._give_file),
+        ]
 
     async def find_news(self) -> tuple[int, str] | None:
         """Return a value that changes with each turn of the owner. Raises `StoreError`."""
@@ -56,7 +62,7 @@ class PageData:
 
         return await self._database.read(work)
 
-    async def _start(self, request: web.Request) -> web.Response:
+    async def _start(self, request: Request) -> Response:
         owner, unlinked = await self._database.read(self._find_unlinked)
         with use_language(owner.language if owner else None, *_languages(request.headers)):
             fields = {
@@ -71,7 +77,7 @@ class PageData:
                 ],
                 "mostBytes": self._most_bytes,
             }
-        return web.json_response(fields)
+        return JSONResponse(fields)
 
     def _find_unlinked(self, connection: Connection) -> tuple[Person | None, list[str]]:
         """Find the owner, and the platforms on which they are a stranger to their own bot."""
@@ -79,9 +85,9 @@ class PageData:
         chats = [platform for platform in self._adapters if platform != LOCAL_PLATFORM]
         return owner, list_unlinked(connection, owner, chats) if owner else chats
 
-    async def _show_history(self, request: web.Request) -> web.Response:
+    async def _show_history(self, request: Request) -> Response:
         """Answer with the newest messages up to a moment, oldest first."""
-        asked = request.query.get("before", "")
+        asked = request.query_params.get("before", "")
         before = int(asked) if asked.isascii() and asked.isdecimal() else _FOREVER
 
         def work(connection: Connection) -> list[HistoryEntry]:
@@ -99,7 +105,7 @@ class PageData:
         found = await self._database.read(work)
         entries = [entry for entry in map(self._convert, found) if entry]
         has_more = len(found) == _MOST_ENTRIES
-        return web.json_response({"entries": entries, "hasMore": has_more})
+        return JSONResponse({"entries": entries, "hasMore": has_more})
 
     def _convert(self, entry: HistoryEntry) -> dict[str, object] | None:
         """Return an entry as the page reads it; None for a press of a button."""
@@ -132,32 +138,28 @@ class PageData:
             return None
         return found if isinstance(found, InboundMessage) else None
 
-    async def _take_file(self, request: web.Request) -> web.Response:
+    async def _take_file(self, request: Request) -> Response:
         """Store an uploaded file and answer with its key; the message that names it follows."""
-        data = bytearray()
-        async for piece in request.content.iter_any():
-            data += piece
-            if len(data) > self._most_bytes:
-                raise web.HTTPRequestEntityTooLarge(max_size=self._most_bytes, actual_size=0)
+        data = await read_body(request, self._most_bytes)
         if not data:
-            raise web.HTTPBadRequest(text="The file is empty.\n")
-        media_type, now = find_media_type(bytes(data)), self._now()
+            return refuse(HTTPStatus.BAD_REQUEST, "The file is empty.")
+        media_type, now = find_media_type(data), self._now()
 
         def work(connection: Connection) -> str:
-            return files.store(connection, data=bytes(data), media_type=media_type, now=now)
+            return files.store(connection, data=data, media_type=media_type, now=now)
 
-        return web.json_response({"key": await self._database.write("files.store", work)})
+        return JSONResponse({"key": await self._database.write("files.store", work)})
 
-    async def _give_file(self, request: web.Request) -> web.Response:
+    async def _give_file(self, request: Request) -> Response:
         """Answer with the bytes of a file; its key, a hash, is known only from a message."""
-        key = request.match_info["key"]
+        key = request.path_params["key"]
         found = await self._database.read(lambda c: files.find(c, key=key))
         if found is None:
-            raise web.HTTPNotFound(text="The file is no longer stored.\n")
+            return refuse(HTTPStatus.NOT_FOUND, "The file is no longer stored.")
         is_shown = found.media_type in _SHOWN_TYPES
-        return web.Response(
-            body=found.data,
-            content_type=found.media_type if is_shown else "application/octet-stream",
+        return Response(
+            found.data,
+            media_type=found.media_type if is_shown else "application/octet-stream",
             headers={
                 "Content-Disposition": "inline" if is_shown else "attachment",
                 "Content-Security-Policy": "default-src 'none'; sandbox",

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from aiohttp import web
+from starlette.types import Receive, Scope, Send
 
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.turns import Client
@@ -20,7 +20,7 @@ MISSING = "MCP needs the extra: install talaria[mcp]."
 class Endpoint(Protocol):
     """Answers authenticated requests at `/mcp`."""
 
-    async def serve(self, request: web.Request, client: Client) -> web.Response:
+    async def serve(self, scope: Scope, receive: Receive, send: Send, client: Client) -> None:
         """Answer one request."""
 
 

@@ -9,7 +9,7 @@ from gateway.bootstrap import app
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, Settings
 from gateway.errors import StartError
-from gateway.interfaces.http.server import serving_control
+from gateway.interfaces.http.control import serving_control
 
 Chat = Callable[[bool], Awaitable[int]]
 """A chat; its argument is whether the gateway was started for it. Returns the exit code."""

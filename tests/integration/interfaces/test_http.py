@@ -5,8 +5,10 @@ import hashlib
 import json
 import re
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
@@ -18,6 +20,7 @@ import aiohttp
 import pytest
 
 from adapters.contract import Health
+from adapters.toolkit.listener import MOST_CONNECTIONS
 from gateway.interfaces.http.gate import Gate, load_token
 from tests.architecture.source import ROOT
 from tests.fakes.chat import FakeChat
@@ -97,7 +100,7 @@ async def test_the_printed_address_becomes_a_cookie_and_leaves_the_address_bar(
         cookie = response.headers["Set-Cookie"]
     assert cookie.startswith(f"talaria_{harness.address.port}=")
     assert harness.token not in cookie
-    for attribute in ("HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"):
+    for attribute in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age=43200"):
         assert attribute in cookie
     assert await status(browser, harness, "/") == 200
 
@@ -302,6 +305,53 @@ async def test_the_websocket_is_closed_when_the_gateway_closes(
     async with asyncio.timeout(45):
         message = await websocket.receive()
     assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
+
+
+async def test_a_page_that_leaves_gives_its_place_back(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    await browser.get(harness.page)
+    for _ in range(MOST_CONNECTIONS + 5):
+        async with browser.ws_connect(harness.address / "console"):
+            pass
+    assert await status(browser, harness, "/") == 200
+
+
+async def test_a_signal_stays_with_the_program(harness: Served) -> None:
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # uvicorn would take it
+
+
+async def test_a_port_in_use_is_one_plain_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ran = await talaria_beside(tmp_path / "home", "run", TALARIA_HTTP__PORT=str(port))
+    sentence = (
+        f"The console page can't listen on 127.0.0.1 port {port}: Address already in use."
+        " Set TALARIA_HTTP__PORT to a free one."
+    )
+    assert (ran.code, ran.err.strip().splitlines()[-1]) == (2, sentence)
+
+
+@pytest.mark.process
+def test_a_start_without_a_port_loads_no_server() -> None:
+    program = (
+        "import sys; from gateway.interfaces import subcommands; subcommands.load('run');"
+        " print(sorted({'fastapi', 'starlette', 'uvicorn'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+async def test_a_body_that_is_too_large_is_refused(
+    harness: Served, browser: aiohttp.ClientSession
+) -> None:
+    url = harness.address / "hooks" / "unknown"
+    async with browser.post(url, data=b"x" * 65_536) as response:
+        assert response.status == 404
+    async with browser.post(url, data=b"x" * 65_537) as response:
+        assert (response.status, await response.text()) == (413, "The request is too large.\n")
 
 
 class Unwell(FakeChat):

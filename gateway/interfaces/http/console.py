@@ -1,0 +1,153 @@
+"""The console page: its files, and the line between a browser and the console's socket."""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Mapping
+from importlib import resources
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from gateway.interfaces.http.logins import Logins
+from gateway.interfaces.http.page_data import PageData
+
+LONGEST_LINE = 8_000_000
+"""Bytes of one line, as on the console's socket: a message of a million characters."""
+_CONNECT = 5.0
+_WATCH = 1.0
+"""Seconds between two looks at the login and the conversation of an open page."""
+_NEWS = json.dumps({"type": "news"})
+_TRY_AGAIN_LATER = 1013
+_GOING_AWAY = 1001
+
+
+class Bridge:
+    """Connects each browser to the console's socket. Pages reconnect on their own."""
+
+    def __init__(self, socket: Path, cookie: str, logins: Logins, page_data: PageData) -> None:
+        self._socket = socket
+        self._cookie = cookie
+        self._logins = logins
+        self._page_data = page_data
+
+    async def join(self, page: WebSocket) -> None:
+        """Pass lines both ways until either side leaves or the login ends."""
+        await page.accept()
+        try:
+            async with asyncio.timeout(_CONNECT):
+                reader, writer = await asyncio.open_unix_connection(
+                    str(self._socket), limit=LONGEST_LINE
+                )
+        except (OSError, TimeoutError):
+            await page.close(_TRY_AGAIN_LATER, "the console is not on")
+            return
+        try:
+            watch = self._watch(page, page.cookies.get(self._cookie))
+            await _pass_until_over(watch, _pass_down(page, reader), _pass_up(page, writer))
+        finally:
+            writer.close()
+        await _close(page)
+
+    async def _watch(self, page: WebSocket, secret: str | None) -> None:
+        """Tell a page of turns on any platform; return when its login has ended.
+
+        The token of a header never ends. Any process may end a login, so nothing can signal it.
+        """
+        seen = await self._page_data.find_news()
+        while secret is None or await self._logins.is_open(secret):
+            news = await self._page_data.find_news()
+            if news != seen:
+                seen = news
+                await page.send_text(_NEWS)
+            await asyncio.sleep(_WATCH)
+
+
+async def _close(page: WebSocket) -> None:
+    """Close a page's line, unless the page has left."""
+    if WebSocketState.DISCONNECTED in (page.application_state, page.client_state):
+        return
+    try:
+        await page.close(_GOING_AWAY)
+    except (RuntimeError, WebSocketDisconnect):
+        return  # it left in this moment
+
+
+async def _pass_until_over(*work: Coroutine[object, object, None]) -> None:
+    """Run until one of these ends, and cancel the others."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _pass_down(page: WebSocket, reader: asyncio.StreamReader) -> None:
+    """Pass lines to the page, until the gateway leaves or sends a line that is too long."""
+    try:
+        while line := await reader.readline():
+            await page.send_text(line.decode("utf-8", "replace").rstrip("\n"))
+    except (OSError, ValueError, WebSocketDisconnect):
+        return  # the socket broke: the page is closed and reconnects
+
+
+async def _pass_up(page: WebSocket, writer: asyncio.StreamWriter) -> None:
+    """Pass lines to the gateway, until the page leaves."""
+    while (message := await page.receive())["type"] == "websocket.receive":
+        text = message.get("text")
+        if not isinstance(text, str):
+            continue
+        # A line break in a frame would split it into two lines.
+        line = " ".join(text.splitlines())
+        try:
+            writer.write(line.encode("utf-8", "replace") + b"\n")
+            await writer.drain()
+        except OSError:
+            return
+
+
+_FILES: Mapping[str, tuple[str, str]] = {
+    "/": ("console.html", "text/html"),
+    "/console.css": ("console.css", "text/css"),
+    "/console.js": ("console.js", "text/javascript"),
+    "/choices.js": ("choices.js", "text/javascript"),
+    "/commands.js": ("commands.js", "text/javascript"),
+    "/files.js": ("files.js", "text/javascript"),
+    "/markdown.js": ("markdown.js", "text/javascript"),
+    "/messages.js": ("messages.js", "text/javascript"),
+    "/texts.js": ("texts.js", "text/javascript"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+}
+
+
+class Pages:
+    """The static files, read once."""
+
+    def __init__(self) -> None:
+        folder = resources.files("gateway.interfaces.http") / "static"
+        self._bodies = {
+            path: (folder.joinpath(name).read_bytes(), kind)
+            for path, (name, kind) in _FILES.items()
+        }
+
+    def list_routes(self) -> list[BaseRoute]:
+        """List a route for each file."""
+        return [Route(path, self._show) for path in self._bodies]
+
+    async def _show(self, request: Request) -> Response:
+        body, kind = self._bodies[request.scope["path"]]
+        headers = {
+            "Content-Security-Policy": (
+                "default-src 'none'; script-src 'self'; style-src 'self';"
+                " img-src 'self' blob:;"
+                # Safari before 15.4 does not count its own host's WebSocket as 'self'. The gate
+                # has let only hosts through that are this machine.
+                f" connect-src 'self' ws://{request.headers['host']};"
+                " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            )
+        }
+        return Response(body, media_type=f"{kind}; charset=utf-8", headers=headers)

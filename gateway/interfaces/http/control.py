@@ -1,0 +1,174 @@
+"""The control socket in the home directory, for the commands of `talaria`.
+
+It is open at each start, also without a port. aiohttp is loaded for other reasons anyway, so it
+serves here; `server` would cost every start the time and memory of FastAPI.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from http import HTTPStatus
+
+from aiohttp import web
+
+from agent_core.errors import StoreError
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.queues import inbox, outbox
+from gateway.bootstrap.factories import make_prompt_cache
+from gateway.bootstrap.lifecycle import Gateway
+from gateway.config import CONTROL_SOCKET
+from gateway.errors import Declined, Mistaken, StartError
+from gateway.interfaces.http.health import examine
+from gateway.interfaces.operations.contract import OperationContext, scheduling_context
+from gateway.interfaces.operations.registry import OPERATIONS
+from gateway.turns import Client
+
+GATEWAY = web.AppKey("gateway", Gateway)
+"""Where the application keeps the gateway that it serves."""
+LOCAL = "local"
+"""The name of the client behind `talaria mcp serve`."""
+_STORE = "The database is not available now. Repeat the request later."
+_LARGEST_REQUEST = 64 * 1024
+_LAST_ANSWERS = 2.0
+"""Seconds that running responses have when the server stops."""
+_QUIET_POLL = 0.03
+
+
+@asynccontextmanager
+async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
+    """Serve the control socket while the block runs. Raises `StartError`.
+
+    File permissions are the socket's only protection: whoever can open it owns the home.
+    """
+    path = gateway.settings.home / CONTROL_SOCKET
+    application = _make_application(gateway)
+    application.router.add_get("/quiet", _wait_for_quiet)
+    application.router.add_post("/control/{operation}", _operate)
+    application.router.add_post("/client/tools", _list_tools)
+    application.router.add_post("/client/call", _call_tool)
+    # No access log: it would say nothing that the operations do not record.
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_ANSWERS)
+    await runner.setup()
+    try:
+        try:
+            path.unlink(missing_ok=True)  # left by a killed process; this one holds the home's lock
+            await web.UnixSite(runner, str(path)).start()
+            path.chmod(0o600)
+        except OSError as error:
+            raise StartError(f"The socket {path} can't be created: {error.strerror}.") from error
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        await runner.cleanup()
+
+
+def _make_application(gateway: Gateway) -> web.Application:
+    application = web.Application(client_max_size=_LARGEST_REQUEST)
+    application[GATEWAY] = gateway
+    application.router.add_get("/health", _report_health)
+    return application
+
+
+async def _report_health(request: web.Request) -> web.Response:
+    is_well, report = await examine(request.app[GATEWAY])
+    status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
+    return web.json_response(report, status=status)
+
+
+async def _operate(request: web.Request) -> web.Response:
+    operation = OPERATIONS.get(request.match_info["operation"])
+    if operation is None:
+        return _decline(
+            "The running gateway does not know that operation. Restart it after an upgrade."
+        )
+    gateway = request.app[GATEWAY]
+    context = OperationContext(
+        database=gateway.database,
+        now=gateway.now,
+        enqueue=gateway.dispatcher.enqueue,
+        forget_known=gateway.router.forget_known,
+        exports=gateway.exports,
+        erasing=gateway.data_requests.erasing,
+        memory=gateway.memory.store,
+        skills=gateway.scheduling.skills,
+        prompt_cache=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
+        scheduling=scheduling_context(
+            gateway.settings,
+            calendars=gateway.scheduling.calendars,
+            wake=gateway.scheduling.wake,
+            load_platforms=lambda: gateway.platforms.adapters,
+        ),
+    )
+    try:
+        asked = await request.json()
+        if not isinstance(asked, dict):
+            return _decline("The request must be a JSON object.")
+        return web.json_response(await operation(context, asked))
+    except json.JSONDecodeError:
+        return _decline("The request is not JSON.")
+    except Mistaken as error:
+        return _decline(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
+    except (Declined, StoreError) as error:
+        return _decline(str(error))
+
+
+async def _wait_for_quiet(request: web.Request) -> web.Response:
+    """Answer once a platform is idle: every event is answered and delivered.
+
+    A gateway whose turns all wait for people counts as idle.
+    """
+    gateway = request.app[GATEWAY]
+    platform = request.query.get("platform", "")
+
+    def is_at_work(connection: Connection) -> bool:
+        return inbox.has_open(connection, platform=platform) or outbox.has_open(
+            connection, platform=platform
+        )
+
+    while await gateway.database.read(is_at_work):
+        is_asking = len(gateway.lanes) > 0 and gateway.waits_for_people()
+        if is_asking or request.transport is None or request.transport.is_closing():
+            break
+        await asyncio.sleep(_QUIET_POLL)
+    return web.Response(status=HTTPStatus.NO_CONTENT)
+
+
+async def _list_tools(request: web.Request) -> web.Response:
+    """List the tools of the person whom `talaria mcp serve` acts for."""
+    gateway, asked = request.app[GATEWAY], await request.json()
+    client = await _find_local(gateway, str(asked.get("person", "")))
+    if client is None:
+        return _decline(_name_unknown(asked), HTTPStatus.NOT_FOUND)
+    specs = await gateway.client_calls.list_tools(client)
+    return web.json_response({"tools": [asdict(spec) for spec in specs]})
+
+
+async def _call_tool(request: web.Request) -> web.Response:
+    """Run a call of `talaria mcp serve`."""
+    gateway, asked = request.app[GATEWAY], await request.json()
+    client = await _find_local(gateway, str(asked.get("person", "")))
+    if client is None:
+        return _decline(_name_unknown(asked), HTTPStatus.NOT_FOUND)
+    try:
+        result = await gateway.client_calls.call(client, asked["tool"], asked["arguments"])
+    except StoreError:
+        return _decline(_STORE, HTTPStatus.SERVICE_UNAVAILABLE)
+    return web.json_response({"text": result.text, "is_error": result.is_error})
+
+
+async def _find_local(gateway: Gateway, slug: str) -> Client | None:
+    everybody = await gateway.database.read(people.list_all)
+    found = next((one for one in everybody if one.slug == slug), None)
+    return Client(person_id=found.id, name=LOCAL) if found else None
+
+
+def _name_unknown(asked: dict[str, object]) -> str:
+    slug = asked.get("person")
+    return f"There is no person {slug}; `talaria people list` shows the folder names."
+
+
+def _decline(sentence: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> web.Response:
+    return web.json_response({"error": sentence}, status=status)
