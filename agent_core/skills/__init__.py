@@ -1,8 +1,10 @@
 """Skills: instructions for recurring work, bundled with Talaria or in the home folder."""
 
+from agent_core.skills.agreements import agree
 from agent_core.skills.catalog import (
     SKILL_FILE,
     CatalogEntry,
+    Collision,
     SkillCatalog,
     list_skill_folders,
     read_skill_folder,
@@ -34,6 +36,7 @@ __all__ = [
     "FOUND",
     "SKILL_FILE",
     "CatalogEntry",
+    "Collision",
     "CuratorReport",
     "CuratorRules",
     "CuratorView",
@@ -42,6 +45,7 @@ __all__ = [
     "Step",
     "StepKind",
     "UsageFile",
+    "agree",
     "archive_skill",
     "count_idle",
     "hash_fault",

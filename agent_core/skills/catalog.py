@@ -1,4 +1,4 @@
-"""The catalog of available skills: bundled ones and those in the home folder."""
+"""The catalog of available skills: the home's, bundled ones, and those of the working folder."""
 
 import os
 import stat
@@ -10,57 +10,99 @@ from pathlib import Path
 from typing import Literal
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.skills.parser import LONGEST_NAME, Skill, is_name, read_skill
+from agent_core.skills.agreements import hash_folder, read_agreements
+from agent_core.skills.foreign import read_any_skill
+from agent_core.skills.parser import LONGEST_NAME, Skill, is_name
 
 BUNDLED = "skills_bundled"
 SKILL_FILE = "SKILL.md"
 ARCHIVE = ".archive"
 """The subfolder for archived skills."""
-MOST_BYTES = 65_536
-"""The largest SKILL.md; all of it goes into the prompt."""
+PROJECT_FOLDERS = (".agents/skills", ".claude/skills")
+"""Where the working folder keeps skills, in the order in which a name is looked up."""
+MOST_BYTES = 131_072
+"""The largest SKILL.md. Some published ones have more than 64 KiB."""
 MOST_FILES = 1000
 """The largest number of files in one skill."""
 
 _MOST_NAMED = 50
 
-Origin = Literal["bundled", "home"]
+Origin = Literal["bundled", "home", "project"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogEntry:
-    """A skill in the catalog; a broken one has a `fault` and no `skill`."""
+    """A skill in the catalog; a broken one has a `fault` and no `skill`.
+
+    A skill of the working folder is not trusted until an owner agrees to it as it is.
+    """
 
     name: str
     origin: Origin
     skill: Skill | None = None
     fault: str = ""
+    place: Path | None = None
+    """Its folder; None for one inside a package archive."""
+    is_trusted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collision:
+    """A skill that another one of the same name hides; the places are for people to read."""
+
+    name: str
+    hidden: str
+    used: str
+
+
+_Stamp = tuple[int, ...]
 
 
 class SkillCatalog:
-    """The available skills, read afresh on each call because people edit the files. Blocks."""
+    """The available skills, read afresh on each call because people edit the files. Blocks.
 
-    def __init__(self, folder: Path, further: Sequence[Path] = ()) -> None:
+    A listing reads only the files that have changed since the last one.
+    """
+
+    def __init__(
+        self, folder: Path, further: Sequence[Path] = (), project: Path | None = None
+    ) -> None:
         """`folder` contains the home's own skills; it need not exist.
 
         `further` folders contain skills beside the bundled ones, which nobody edits here.
+        `project` is the working folder, whose skills come last.
         """
         self.folder = folder
         self._bundles: tuple[Traversable, ...] = (files(BUNDLED), *further)
+        self._projects = tuple(project / one for one in PROJECT_FOLDERS) if project else ()
+        self._known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}
 
     def load(self, name: str) -> Skill:
-        """Load a skill by name; a skill in the home folder overrides a bundled one.
+        """Load a skill by name; a skill in the home folder overrides a bundled one, and both one
+        of the working folder, which must be trusted.
 
         Raises `SkillMissing` and `SkillBroken`.
         """
+        entry = self.find(name)
+        if not entry.is_trusted:
+            raise SkillMissing(
+                f"an owner has not agreed to the skill {name} of the working folder;"
+                f" `talaria skills agree {name}` does"
+            )
+        if entry.skill is None:
+            raise SkillBroken(entry.fault)
+        return entry.skill
+
+    def find(self, name: str) -> CatalogEntry:
+        """Read a skill by name, also a broken one and one that is not trusted.
+
+        Raises `SkillMissing`, and `SkillBroken` if a folder of skills is unreadable.
+        """
         if not is_name(name):
             raise self._miss(name)
-        place = self.folder / name
-        if place in list_skill_folders(self.folder):
-            return read_skill_folder(place)
-        for bundle in self._bundles:
-            file = bundle / name / SKILL_FILE
-            if file.is_file():
-                return read_skill(name, file.read_text(encoding="utf-8"))
+        for origin, place in self._list_places():
+            if place.name == name:
+                return self._look_at(place, origin)
         if os.path.lexists(self.folder / ARCHIVE / name):
             raise SkillMissing(
                 f"the skill {name} is archived; `talaria skills restore {name}` restores it"
@@ -78,37 +120,93 @@ class SkillCatalog:
         folder is
         unreadable.
         """
-        own = {one.name: one for one in self.list_own()}
-        bundled = (
-            CatalogEntry(name=path.name, origin="bundled", skill=self.load(path.name))
-            for path in self._list_bundled()
-            if path.name not in own
-        )
-        found = {one.name: one for one in bundled} | own
+        found: dict[str, CatalogEntry] = {}
+        known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}
+        for origin, place in self._list_places():
+            name = show_name(place.name)
+            if name not in found:
+                found[name], known[place] = self._look_again(place, origin)
+        self._known = known
         return [found[name] for name in sorted(found)]
+
+    def list_collisions(self) -> list[Collision]:
+        """List the skills that another one hides. Raises `SkillBroken` as `list_all`."""
+        used: dict[str, Path] = {}
+        collisions = []
+        for _, place in self._list_places():
+            name = show_name(place.name)
+            if name in used:
+                collisions.append(Collision(name=name, hidden=str(place), used=str(used[name])))
+            used.setdefault(name, place)
+        return collisions
 
     def list_own(self) -> list[CatalogEntry]:
         """List the home's skills. Raises `SkillBroken` if their folder is unreadable."""
-        return [_look_at(place) for place in list_skill_folders(self.folder)]
+        return [self._look_at(place, "home") for place in list_skill_folders(self.folder)]
 
     def list_away(self) -> list[str]:
         """List the folder names of archived skills. Raises `SkillBroken` as above."""
         return [show_name(place.name) for place in list_skill_folders(self.folder / ARCHIVE)]
 
-    def _miss(self, name: str) -> SkillMissing:
-        bundled = [path.name for path in self._list_bundled()]
-        own = [show_name(place.name) for place in list_skill_folders(self.folder)]
-        names = sorted({*bundled, *own})[:_MOST_NAMED]
-        return SkillMissing(f"there is no skill {name[:LONGEST_NAME]}; there is {', '.join(names)}")
-
-    def _list_bundled(self) -> list[Traversable]:
-        """List the folders of the skills that are not the home's."""
-        found = (path for bundle in self._bundles if bundle.is_dir() for path in bundle.iterdir())
-        return [path for path in found if (path / SKILL_FILE).is_file()]
-
     def is_there(self) -> bool:
         """True if the home has a skills folder."""
         return self.folder.is_dir()
+
+    def _list_places(self) -> Iterator[tuple[Origin, Path]]:
+        """List the folders of all skills, in the order in which a name is looked up."""
+        for place in list_skill_folders(self.folder):
+            yield "home", place
+        for bundle in self._bundles:
+            found = bundle.iterdir() if bundle.is_dir() else ()
+            for one in sorted(found, key=lambda one: one.name):
+                if (one / SKILL_FILE).is_file():
+                    yield "bundled", Path(str(one))
+        for folder in self._projects:
+            for place in list_skill_folders(folder):
+                yield "project", place
+
+    def _look_again(
+        self, place: Path, origin: Origin
+    ) -> tuple[CatalogEntry, tuple[_Stamp, CatalogEntry]]:
+        """Read a skill, unless its text and its folder are as they were."""
+        stamp = _stamp(place) if origin != "project" else ()
+        known = self._known.get(place)
+        is_same = known is not None and known[0] == stamp != ()
+        entry = known[1] if known and is_same else self._look_at(place, origin)
+        return entry, (stamp, entry)
+
+    def _look_at(self, place: Path, origin: Origin) -> CatalogEntry:
+        name = show_name(place.name)
+        try:
+            skill, fault = read_skill_folder(place), ""
+        except SkillBroken as error:
+            skill, fault = None, str(error)
+        return CatalogEntry(
+            name=name,
+            origin=origin,
+            skill=skill,
+            fault=fault,
+            place=place,
+            is_trusted=origin != "project" or self._is_agreed(place, fault),
+        )
+
+    def _is_agreed(self, place: Path, fault: str) -> bool:
+        agreed = read_agreements(self.folder).get(str(place.absolute()))
+        return agreed is not None and not fault and agreed == hash_folder(place)
+
+    def _miss(self, name: str) -> SkillMissing:
+        names = sorted({show_name(place.name) for _, place in self._list_places()})
+        shown = ", ".join(names[:_MOST_NAMED])
+        return SkillMissing(f"there is no skill {name[:LONGEST_NAME]}; there is {shown}")
+
+
+def _stamp(place: Path) -> _Stamp:
+    """Return what changes with a skill's text, or with the files beside it; () for a broken one."""
+    try:
+        text, folder = (place / SKILL_FILE).lstat(), place.lstat()
+    except OSError:
+        return ()
+    return (text.st_ino, text.st_size, text.st_mtime_ns, text.st_ctime_ns, folder.st_mtime_ns)
 
 
 def list_skill_folders(folder: Path) -> list[Path]:
@@ -144,17 +242,9 @@ def read_skill_folder(place: Path) -> Skill:
                     f"{link} of skill {name} is a link that leads out of its folder; put the file"
                     " itself there"
                 )
-        return read_skill(name, _read_text(place / SKILL_FILE, name))
+        return read_any_skill(name, _read_text(place / SKILL_FILE, name))
     except OSError as error:
         raise SkillBroken(f"skill {name} is unreadable: {error.strerror or error}") from error
-
-
-def _look_at(place: Path) -> CatalogEntry:
-    name = show_name(place.name)
-    try:
-        return CatalogEntry(name=name, origin="home", skill=read_skill_folder(place))
-    except SkillBroken as error:
-        return CatalogEntry(name=name, origin="home", fault=str(error))
 
 
 def _walk(place: Path) -> Iterator[Path]:

@@ -78,7 +78,7 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
     everything = catalog.list_all()
     return CuratorView(
         own=[one for one in everything if one.origin == "home"],
-        others={one.name for one in everything if one.origin == "bundled"},
+        others={one.name for one in everything if one.origin != "home"},
         away=catalog.list_away(),
         known={row.name: row for row in skills.list_present(connection)},
         wanted=skills.list_needed(connection),

@@ -15,16 +15,20 @@ from agent_core.errors import SkillBroken
 
 Value = str | dict[str, str]
 
-_LONGEST = 16_384
+LONGEST_FRONT = 16_384
 """Characters; the fields that the format limits sum up to a tenth of that."""
-_PLAIN = re.compile(r"([a-z][a-z-]{0,63}): +([A-Za-z](?:(?! #|:(?: |$)).)*(?<! )) *")
-"""A line whose value YAML reads as it stands: no quote, comment, colon or indicator."""
+_PLAIN = re.compile(
+    r"([a-z][a-z-]{0,63}): +([A-Za-z](?:(?! #|:(?: |$)).)*(?<! )|\"[^\"\\]*\"|'[^']*') *"
+)
+"""A line whose value YAML reads as it stands: no comment, colon or indicator, or all of it in
+quotes without an escape.
+"""
 
 
 def read_front_matter(text: str) -> dict[str, Value]:
     """Parse the front matter. Raises `ValueError` with the reason."""
-    if len(text) > _LONGEST:
-        raise ValueError(f"it has more than {_LONGEST:,} characters")
+    if len(text) > LONGEST_FRONT:
+        raise ValueError(f"it has more than {LONGEST_FRONT:,} characters")
     if (plain := _read_plain(text)) is not None:
         return dict(plain)
     try:
@@ -52,7 +56,8 @@ def _read_plain(text: str) -> dict[str, str] | None:
         match = _PLAIN.fullmatch(line)
         if match is None or match[1] in found or not line.isprintable():
             return None
-        found[match[1]] = match[2]
+        value = match[2]
+        found[match[1]] = value[1:-1] if value[0] in "\"'" else value
     return found
 
 
@@ -87,7 +92,7 @@ LONGEST_COMPATIBILITY = 500
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _FORM = re.compile(r"---[ \t]*\n(.*?\n)?---[ \t]*(?:\n(.*))?", re.DOTALL)
-_TEXTS = ("name", "description", "license", "compatibility", "allowed-tools")
+FIELDS = ("name", "description", "license", "compatibility", "allowed-tools")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +100,9 @@ class Skill:
     """A parsed skill.
 
     `allowed_tools` is the author's suggestion and grants nothing. `unknown` are fields that the
-    format does not define; they are ignored.
+    format does not define. `note` is the first rule of the format that it breaks and that does not
+    make it useless. `is_for_model` and `is_command` are false for a skill whose author keeps it
+    from the model, or from people; other agents know these fields.
     """
 
     name: str
@@ -106,6 +113,9 @@ class Skill:
     metadata: Mapping[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    note: str = ""
+    is_for_model: bool = True
+    is_command: bool = True
 
 
 def is_name(text: str) -> bool:
@@ -114,29 +124,51 @@ def is_name(text: str) -> bool:
 
 
 def read_skill(folder: str, text: str) -> Skill:
-    """Parse the SKILL.md of a folder. Raises `SkillBroken` with the reason."""
-    found = _FORM.fullmatch(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    if found is None:
-        raise SkillBroken(f"skill {folder} does not begin with front matter between two ---")
+    """Parse the SKILL.md of a folder by the rules of the format.
+
+    Raises `SkillBroken` with the reason.
+    """
+    front, body = split_text(folder, text)
     try:
-        given = read_front_matter(found[1] or "")
-        texts = {key: _text_of(given, key) for key in _TEXTS}
+        given = read_front_matter(front)
+        texts = {key: _text_of(given, key) for key in FIELDS}
         metadata = _mapping_of(given, "metadata")
     except ValueError as error:
         raise SkillBroken(f"the front matter of skill {folder} is invalid: {error}") from error
     _check(folder, texts)
+    return make_skill(folder, texts, metadata, body, given)
+
+
+def split_text(folder: str, text: str) -> tuple[str, str]:
+    """Split a SKILL.md into its front matter and its body. Raises `SkillBroken`."""
+    found = _FORM.fullmatch(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    if found is None:
+        raise SkillBroken(f"skill {folder} does not begin with front matter between two ---")
     body = (found[2] or "").strip()
     if not body:
         raise SkillBroken(f"skill {folder} has no text below its front matter")
+    return found[1] or "", body
+
+
+def make_skill(
+    folder: str,
+    texts: Mapping[str, str],
+    metadata: Mapping[str, str],
+    body: str,
+    given: Mapping[str, object],
+) -> Skill:
+    """Make a skill of the fields that were read; `given` holds those of other agents, too."""
     return Skill(
-        name=texts["name"],
+        name=folder,
         description=texts["description"],
         body=body,
         license=texts["license"],
         compatibility=texts["compatibility"],
         metadata=metadata,
-        allowed_tools=tuple(texts["allowed-tools"].split()),
-        unknown=tuple(key for key in given if key not in (*_TEXTS, "metadata")),
+        allowed_tools=tuple(texts["allowed-tools"].replace(",", " ").split()),
+        unknown=tuple(key for key in given if key not in (*FIELDS, "metadata")),
+        is_for_model=given.get("disable-model-invocation") != "true",
+        is_command=given.get("user-invocable") != "false",
     )
 
 

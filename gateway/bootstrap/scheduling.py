@@ -14,7 +14,7 @@ from agent_core.tools import SecretMask
 from gateway.bootstrap.core import Core
 from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
-from gateway.jobs import Notifier, Outcomes
+from gateway.jobs import Notifier, Outcomes, open_skills
 from gateway.outbound import OutboxDispatcher
 from gateway.people import Notices
 from gateway.scheduler import (
@@ -113,7 +113,7 @@ def make_scheduling(deps: SchedulingDeps) -> Scheduling:
     enqueue, wake = deps.dispatcher.enqueue, deps.outcomes.wakeup.set
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
     renew = partial(deps.data_removed.emit, None)
-    skills = make_skill_services(settings.home, settings.skills, database)
+    skills = make_skill_services(open_skills(settings), settings.skills, database)
     curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
     calendars = make_calendars(settings, database, deps.zone, changed=wake, now=now)
     runner_deps = RunnerDeps(

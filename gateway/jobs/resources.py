@@ -47,6 +47,13 @@ def make_rules(settings: Settings) -> JobRules:
     )
 
 
+def open_skills(settings: Settings) -> SkillCatalog:
+    """Open the skills of the home, of further folders and of the working folder."""
+    further = [Path(one) for one in settings.skills.folders]
+    project = Path(settings.prompt.folder) if settings.prompt.folder else None
+    return SkillCatalog(settings.home / SKILLS, further, project)
+
+
 def _make_means(settings: Settings) -> JobResources:
     model = settings.model
     open_tools = [tool.spec.name for tool in _OPEN]
@@ -57,7 +64,7 @@ def _make_means(settings: Settings) -> JobResources:
     external = _EXTERNAL.get(settings.memory.provider, ())
     acting = WORKSPACE_TOOLS if settings.tools.backend else ()
     shared += ["web_search", "web_fetch"] if settings.tools.search else ["web_fetch"]
-    place = SkillCatalog(settings.home / SKILLS, [Path(one) for one in settings.skills.folders])
+    place = open_skills(settings)
     return JobResources(
         models=model.named,
         tools=(*open_tools, *private, *external, *shared, *gathering, *acting),

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.skills import (
@@ -25,7 +24,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.config import SKILLS, SkillSettings
+from gateway.config import SkillSettings
 from gateway.people import Notices
 from gateway.texts import system_jobs
 
@@ -42,14 +41,15 @@ class SkillServices:
     rules: CuratorRules
 
 
-def make_skill_services(home: Path, settings: SkillSettings, database: Database) -> SkillServices:
+def make_skill_services(
+    catalog: SkillCatalog, settings: SkillSettings, database: Database
+) -> SkillServices:
     """Return the skill services of a home directory."""
-    folder = home / SKILLS
     rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
     return SkillServices(
         database=database,
-        catalog=SkillCatalog(folder, [Path(one) for one in settings.folders]),
-        usage=UsageFile(database, folder),
+        catalog=catalog,
+        usage=UsageFile(database, catalog.folder),
         rules=rules,
     )
 

@@ -10,12 +10,22 @@ from zoneinfo import ZoneInfo
 
 import tzlocal
 
-from agent_core.errors import SkillBroken
-from agent_core.skills import SKILL_FILE, Skill, is_whole, list_skill_folders, read_skill_folder
-from gateway.config import SKILLS, load
+from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
+from agent_core.skills import (
+    SKILL_FILE,
+    Skill,
+    SkillCatalog,
+    agree,
+    is_whole,
+    list_skill_folders,
+    read_skill_folder,
+)
+from gateway.commands import COMMANDS, HIDDEN
+from gateway.config import Settings, load
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
 from gateway.interfaces.parser import Parser
+from gateway.jobs import open_skills
 
 _CHANGES = {
     "archive": ("archive a skill in skills/.archive/", "is archived as {kept}."),
@@ -44,11 +54,16 @@ def configure(parser: Parser) -> None:
         verbs.add_parser(name, help=reported, examples=[f"talaria skills {name} research"])
         for name, (reported, _) in _CHANGES.items()
     ]
-    for one in (show, *changes):
+    agreeing = verbs.add_parser(
+        "agree",
+        help="use a skill of the working folder as it is now",
+        examples=["talaria skills agree review"],
+    )
+    for one in (show, *changes, agreeing):
         one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
     check = verbs.add_parser(
         "check",
-        help="check the skills of the home or of a folder; 1 if broken",
+        help="check all skills, or those of a folder; 1 if broken",
         examples=["talaria skills check", "talaria skills check ~/my-skills"],
     )
     check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
@@ -72,7 +87,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     settings = load(environ)
     verb = arguments.verb or "list"
     if verb == "check":
-        return _check(arguments.path or settings.home / SKILLS)
+        return _check(arguments.path) if arguments.path else _check_all(settings)
+    if verb == "agree":
+        return _agree(open_skills(settings), arguments.name)
     given = {key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit")}
     asked = {key: value for key, value in given.items() if value is not None}
     answer = perform(settings.home, f"skills.{verb}", asked, settings=settings)
@@ -82,6 +99,43 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     zone = ZoneInfo(settings.people.time_zone or tzlocal.get_localzone_name())
     print("\n".join(_LINES[verb](answer, zone)))
     return 0
+
+
+def _agree(catalog: SkillCatalog, name: str) -> int:
+    """Agree to a skill of the working folder; the gateway reads this at the next session."""
+    try:
+        entry = catalog.find(name)
+        if entry.skill is None or entry.place is None:
+            raise Declined(entry.fault)
+        if entry.origin != "project":
+            raise Declined(f"The skill {name} is used already; only the working folder's wait.")
+        agree(catalog.folder, entry.place)
+    except (SkillMissing, SkillBroken, SkillConflict) as error:
+        raise Declined(str(error)) from error
+    print(f"The skill {name} is used from now on, until one of its files changes.")
+    return 0
+
+
+def _check_all(settings: Settings) -> int:
+    """Check every skill that could be used, without a gateway, and name what is hidden."""
+    catalog = open_skills(settings)
+    try:
+        entries = [one for one in catalog.list_all() if one.origin != "bundled" or one.fault]
+        collisions = catalog.list_collisions()
+    except SkillBroken as error:
+        raise Declined(str(error)) from error
+    if not entries and not collisions:
+        raise Declined(f"There are no skills in {catalog.folder}.")
+    for one in entries:
+        state = f"broken: {one.fault}" if one.skill is None else _describe_good(one.skill)
+        waits = "" if one.is_trusted else "; not used: `talaria skills agree` uses it"
+        print(f"{one.name}: {state}{waits}")
+    for collision in collisions:
+        print(f"warning: {collision.hidden} is hidden by {collision.used}")
+    taken = {spec.name for spec in (*COMMANDS, *HIDDEN)}
+    for name in sorted(taken & {one.name for one in entries}):
+        print(f"warning: /{name} is a command of Talaria; the skill {name} has none")
+    return 1 if any(one.fault for one in entries) else 0
 
 
 def _check(path: Path) -> int:
@@ -107,9 +161,9 @@ def _check(path: Path) -> int:
 
 
 def _describe_good(skill: Skill) -> str:
-    if not skill.unknown:
-        return "good"
-    return f"good; fields unknown to Agent Skills: {', '.join(skill.unknown)}"
+    note = f"; breaks a rule of Agent Skills: {skill.note}" if skill.note else ""
+    unknown = ", ".join(skill.unknown)
+    return f"good{note}{f'; fields unknown to Agent Skills: {unknown}' if unknown else ''}"
 
 
 def _list(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
@@ -198,7 +252,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
 
 
 def _origin(one: Mapping[str, Any]) -> str:
-    return "home" if one["origin"] == "home" else "bundled"
+    return str(one["origin"])
 
 
 def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:

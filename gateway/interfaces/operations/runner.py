@@ -10,14 +10,16 @@ import tzlocal
 from agent_core.digest import DigestOptions
 from agent_core.errors import StoreError
 from agent_core.memory import MemoryStore
+from agent_core.skills import SkillCatalog
 from agent_core.state.engine.database import Database, now
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_memory, make_prompt_cache
-from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home
+from gateway.config import DATABASE, MEMORIES, SKILLS, Settings, SkillSettings, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NoGateway, ask
 from gateway.interfaces.operations.contract import Answer, OperationContext, scheduling_context
 from gateway.interfaces.operations.registry import OPERATIONS
+from gateway.jobs import open_skills
 from gateway.people import DataErase, DataExport
 from gateway.scheduler import Calendars, make_skill_services
 
@@ -59,7 +61,9 @@ async def _perform_here(
         erasing=DataErase(database, memory, home, now=now, renew=_cache_nothing),
         memory=memory,
         skills=make_skill_services(
-            home, settings.skills if settings else SkillSettings(), database
+            open_skills(settings) if settings else SkillCatalog(home / SKILLS),
+            settings.skills if settings else SkillSettings(),
+            database,
         ),
         prompt_cache=make_prompt_cache(settings, database, make_memory(settings, database))
         if settings

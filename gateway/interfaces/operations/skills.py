@@ -49,11 +49,11 @@ async def list_skills(context: OperationContext, _: Answer) -> Answer:
 async def show_skill(context: OperationContext, asked: Answer) -> Answer:
     """Show one skill in full. Raises `Declined`, also if it is broken."""
     name = read_text(asked, "name")
-    skill = await _read_files(lambda: context.skills.catalog.load(name))
-    own = await _read_files(context.skills.catalog.list_own)
-    is_own = name in (one.name for one in own)
+    one = await _read_files(lambda: context.skills.catalog.find(name))
+    skill = one.skill
+    if skill is None:
+        raise Declined(one.fault)
     rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
-    one = CatalogEntry(name=name, origin="home" if is_own else "bundled", skill=skill)
     return _outline(one, rows.get(name), context.now()) | {
         "body": skill.body,
         "license": skill.license,
@@ -202,6 +202,8 @@ async def _find_own(context: OperationContext, name: str) -> None:
         raise Declined(f"There is no skill {name}; `talaria skills list` shows all skills.")
     if one.origin == "bundled":
         raise Declined(f"The skill {name} comes with Talaria and can't be changed.")
+    if one.origin == "project":
+        raise Declined(f"The skill {name} belongs to the working folder; change it there.")
 
 
 async def _read_files(read: Callable[[], T]) -> T:

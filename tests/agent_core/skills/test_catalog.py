@@ -7,22 +7,34 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.skills.catalog import MOST_BYTES, MOST_FILES, SKILL_FILE, SkillCatalog
+from agent_core.skills import catalog
+from agent_core.skills.agreements import agree
+from agent_core.skills.catalog import (
+    MOST_BYTES,
+    MOST_FILES,
+    SKILL_FILE,
+    SkillCatalog,
+    read_skill_folder,
+)
 from agent_core.skills.ledger_sync import archive_folder as archive_skill
 from agent_core.skills.ledger_sync import restore_folder as restore_skill
+from agent_core.skills.parser import Skill
 
 
-def write_skill(folder: Path, name: str, body: str = "Do it.", called: str | None = None) -> Path:
-    """A good skill in a folder; `called` is what its text says that it is called."""
+def write_skill(
+    folder: Path, name: str, body: str = "Do it.", described: str | None = None
+) -> Path:
+    """A skill in a folder; without a description, it is broken."""
     place = folder / name
     place.mkdir(parents=True)
-    write_text(place, called or name, body)
+    write_text(place, name, body, described)
     return place
 
 
-def write_text(place: Path, called: str, body: str) -> str:
+def write_text(place: Path, called: str, body: str, described: str | None = None) -> str:
     """Let a skill in a folder read so; gives the whole text."""
-    text = f"---\nname: {called}\ndescription: Does {called}.\n---\n{body}\n"
+    about = f"Does {called}." if described is None else described
+    text = f"---\nname: {called}\ndescription: {about}\n---\n{body}\n"
     (place / SKILL_FILE).write_text(text)
     return text
 
@@ -62,8 +74,8 @@ def test_the_homes_skill_goes_before_one_that_comes_along(
 
 
 def test_a_broken_one_of_the_home_is_not_passed_over(shelf: SkillCatalog, folder: Path) -> None:
-    write_skill(folder, "digest", called="other")
-    assert "its `name` is other" in fault_of(shelf, "digest")
+    (write_skill(folder, "digest") / SKILL_FILE).write_text("---\nname: digest\n---\nDo it.\n")
+    assert "needs a `description`" in fault_of(shelf, "digest")
 
 
 def test_files_and_folders_with_a_dot_are_no_skills(shelf: SkillCatalog, folder: Path) -> None:
@@ -127,7 +139,7 @@ def test_links_that_lead_nowhere_or_round_are_broken_and_end_nothing(
 
 def test_what_is_too_large_is_refused(shelf: SkillCatalog, folder: Path) -> None:
     place = write_skill(folder, "tidy", "x" * MOST_BYTES)
-    assert "larger than 64 KiB" in fault_of(shelf, "tidy")
+    assert "larger than 128 KiB" in fault_of(shelf, "tidy")
     (place / SKILL_FILE).write_text("---\nname: tidy\ndescription: Tidies.\n---\nDo it.")
     for number in range(MOST_FILES + 1):
         (place / str(number)).touch()
@@ -220,3 +232,73 @@ def test_what_is_no_skill_is_not_moved(folder: Path, name: str) -> None:
     with pytest.raises(SkillMissing):
         restore_skill(folder, name)
     assert (folder / "a" / "b").is_dir()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "project"
+
+
+def test_the_working_folder_comes_last_and_hides_nothing(folder: Path, project: Path) -> None:
+    shelf = SkillCatalog(folder, (), project)
+    write_skill(folder, "tidy", "Home.")
+    write_skill(project / ".agents/skills", "tidy", "Agents.")
+    write_skill(project / ".agents/skills", "review", "Agents.")
+    write_skill(project / ".claude/skills", "review", "Claude.")
+    write_skill(project / ".claude/skills", "digest", "Claude.")
+    found = {one.name: one for one in shelf.list_all()}
+    assert {name: (one.origin, one.is_trusted) for name, one in found.items()} | {
+        "tidy": ("home", True),
+        "review": ("project", False),
+        "digest": ("bundled", True),
+    } == {name: (one.origin, one.is_trusted) for name, one in found.items()}
+    assert shelf.find("review").place == project / ".agents/skills/review"
+    hidden = {one.hidden: one.used for one in shelf.list_collisions()}
+    assert hidden[str(project / ".agents/skills/tidy")] == str(folder / "tidy")
+    assert hidden[str(project / ".claude/skills/review")] == str(project / ".agents/skills/review")
+    assert len(hidden) == 3
+
+
+def test_a_skill_of_the_working_folder_is_used_once_agreed_until_it_changes(
+    folder: Path, project: Path
+) -> None:
+    shelf = SkillCatalog(folder, (), project)
+    place = write_skill(project / ".claude/skills", "review")
+    script = place / "run.py"
+    script.write_text("print(1)")
+    with pytest.raises(SkillMissing, match="`talaria skills agree review` does"):
+        shelf.load("review")
+    agree(folder, place)
+    assert shelf.load("review").body == "Do it."
+    script.write_text("print(2)")
+    with pytest.raises(SkillMissing):
+        shelf.load("review")
+    agree(folder, place)
+    assert shelf.find("review").is_trusted
+    (folder / ".agreed.json").write_text("no json")
+    assert not shelf.find("review").is_trusted
+
+
+def test_a_listing_reads_a_skill_again_only_after_a_change(
+    shelf: SkillCatalog, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def count(place: Path) -> Skill:
+        read.append(place.name)
+        return read_skill_folder(place)
+
+    monkeypatch.setattr(catalog, "read_skill_folder", count)
+    write_skill(folder, "tidy")
+    write_skill(folder, "wash")
+    for _ in range(2):
+        assert {"tidy", "wash"} <= {one.name for one in shelf.list_all()}
+    assert read.count("tidy") == 1
+    write_text(folder / "tidy", "tidy", "Another way.")
+    found = {one.name: one.skill for one in shelf.list_all()}
+    skill = found["tidy"]
+    assert skill
+    assert skill.body == "Another way."
+    assert (read.count("tidy"), read.count("wash")) == (2, 1)
+    (folder / "wash" / SKILL_FILE).unlink()
+    assert {one.name: one.fault for one in shelf.list_all()}["wash"] == "skill wash has no SKILL.md"

@@ -85,7 +85,7 @@ async def refused(asked: Awaitable[object]) -> str:
 @HOW
 async def test_skills_are_listed_with_their_state(home: Path, how: str) -> None:
     write_skill(home / "skills", "tidy")
-    write_skill(home / "skills", "broken", called="other")
+    write_skill(home / "skills", "broken", described="")
     write_skill(home / "skills" / ".archive", "old")
     used = [lambda c: skills.note_use(c, name="tidy", now=5), want_tidy]
     async with cli(home, how, *used) as at:
@@ -95,11 +95,11 @@ async def test_skills_are_listed_with_their_state(home: Path, how: str) -> None:
         assert (answer["wanted"], answer["away"]) == (["tidy"], ["old"])
         assert (found["tidy"]["uses"], found["tidy"]["last_used_at"]) == (1, 5)
         assert found["digest"]["origin"] == "bundled"
-        assert "its `name` is other" in found["broken"]["fault"]
+        assert "needs a `description`" in found["broken"]["fault"]
         shown = await at.ask("show", "tidy")
         assert (shown["body"], shown["origin"], shown["is_wanted"]) == ("Do it.", "home", True)
         assert (await at.ask("show", "digest"))["origin"] == "bundled"
-        assert "its `name` is other" in await refused(at.ask("show", "broken"))
+        assert "needs a `description`" in await refused(at.ask("show", "broken"))
         assert "there is no skill new" in await refused(at.ask("show", "new"))
         assert "`talaria skills restore old`" in await refused(at.ask("show", "old"))
 
@@ -209,7 +209,7 @@ async def test_used_pinned_and_bundled_skills_are_not_archived(home: Path, how: 
 @HOW
 async def test_the_curators_dry_run_changes_nothing(home: Path, how: str) -> None:
     write_skill(home / "skills", "old")
-    write_skill(home / "skills", "broken", called="other")
+    write_skill(home / "skills", "broken", described="")
     used = [lambda c: skills.note_use(c, name="old", now=0)]
     async with cli(home, how, *used) as at:
         lines = (await at.ask("curate", dry_run=True))["lines"]
@@ -305,20 +305,20 @@ def test_check_names_broken_skills(home: Path) -> None:
     assert "skills" not in talaria(home, "check").out
     write_skill(home / "skills", "tidy")
     assert "1 in the home directory" in talaria(home, "check").out
-    write_skill(home / "skills", "broken", called="other")
+    write_skill(home / "skills", "broken", described="")
     done = talaria(home, "check")
-    assert "2 in the home directory; skill broken must have the name of its folder" in done.out
+    assert "2 in the home directory; skill broken needs a `description`" in done.out
     assert done.code == 0
 
 
 def test_skills_are_checked_without_a_gateway(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     assert said(home, "check").out == "tidy: good\n"
-    place = write_skill(home / "skills", "broken", called="other")
+    place = write_skill(home / "skills", "broken", described="")
     for path in (home / "skills", place, place / SKILL_FILE):
         done = said(home, "check", str(path))
         assert done.code == 1
-        assert "broken: broken: skill broken must have the name of its folder" in done.out
+        assert "broken: broken: skill broken needs a `description`" in done.out
     assert said(home, "check", str(home / "none")).code == 2
     (home / "empty").mkdir()
     assert "There are no skills in" in said(home, "check", str(home / "empty")).err

@@ -127,7 +127,7 @@ async def test_an_interrupted_turn_counts_as_one_use(tmp_path: Path, folder: Pat
 async def test_a_job_whose_skill_is_broken_says_what_is_wrong_with_it(
     tmp_path: Path, folder: Path
 ) -> None:
-    write_skill(folder, "tidy", called="other")
+    write_skill(folder, "tidy", described="")
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         await greet(harness)
@@ -136,7 +136,7 @@ async def test_a_job_whose_skill_is_broken_says_what_is_wrong_with_it(
         clock.move(harness, days=1)
         (run,) = await over(harness, job, 1)
         assert run.state == "failed"
-        assert "its `name` is other" in run.reason
+        assert "needs a `description`" in run.reason
         row = await known(harness, "tidy")
         assert row
         assert row.uses == 0
@@ -189,7 +189,7 @@ async def test_a_damaged_skill_row_is_reported_and_not_fatal(tmp_path: Path, fol
 
 
 async def test_owners_get_one_notice_per_fault_of_a_skill(tmp_path: Path, folder: Path) -> None:
-    place = write_skill(folder, "tidy", called="other")
+    place = write_skill(folder, "tidy", described="")
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         await greet(harness)
@@ -197,7 +197,7 @@ async def test_owners_get_one_notice_per_fault_of_a_skill(tmp_path: Path, folder
         run = await curated(harness, clock, days=2, count=1)
         assert run.reason == "1 skill checked; broken, reported to the owners: tidy"
         shown = await harness.chat.sees_text("A skill is broken")
-        assert "its `name` is other" in shown.text
+        assert "needs a `description`" in shown.text
         assert shown.is_silent
         run = await curated(harness, clock, days=7, count=2)
         assert run.reason == "1 skill checked"
