@@ -28,7 +28,7 @@ async def measure(*, commands: int) -> list[Figure]:
     if find_bubblewrap() is None:
         return []
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
-        backend = LocalBackend(Path(folder), _LIMITS, program=find_bubblewrap())
+        backend = LocalBackend(Path(folder), _LIMITS, program=find_bubblewrap() or "")
 
         async def run_inside(argv: tuple[str, ...] = _ARGV) -> None:
             command = Command(workspace="anna", argv=argv)

@@ -11,6 +11,11 @@ from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.files import remove_workspace, walk_files
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.network import NetworkSession, SandboxNetwork
+from agent_core.execution.reaped import (
+    LandlockBackend,
+    UnsandboxedBackend,
+    find_landlock_fault,
+)
 from agent_core.execution.running import Completed, run_command
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.selected import SelectedBackends
@@ -33,6 +38,7 @@ __all__ = [
     "DockerBackend",
     "Exit",
     "FileContent",
+    "LandlockBackend",
     "LocalBackend",
     "NetworkSession",
     "Process",
@@ -43,8 +49,10 @@ __all__ = [
     "ServerProcess",
     "ServerProgram",
     "SshBackend",
+    "UnsandboxedBackend",
     "end_abandoned",
     "find_bubblewrap",
+    "find_landlock_fault",
     "finish",
     "remove_workspace",
     "run_command",

@@ -1,4 +1,4 @@
-"""The local backend: commands in bubblewrap on this machine, never without it."""
+"""The local backend: commands in bubblewrap on this machine."""
 
 import asyncio
 import logging
@@ -31,7 +31,6 @@ _HEALTH_SECONDS = 10.0
 _REAP_SECONDS = 10.0
 """More than the kernel takes to end every process of a sandbox."""
 _SHOWN = 300
-_INSTALL = "install bubblewrap, for instance with `apt install bubblewrap`"
 
 _log = logging.getLogger(__name__)
 
@@ -53,13 +52,12 @@ class LocalBackend:
         limits: SandboxLimits,
         *,
         hidden: Sequence[Path] = (),
-        program: str | None = None,
+        program: str,
         network: SandboxNetwork | None = None,
     ) -> None:
         """`root` holds a folder for each workspace; `hidden` folders are never shown.
 
-        `program` is bubblewrap's path; None if it is not installed. Without `network`, no command
-        has one.
+        `program` is bubblewrap's path. Without `network`, no command has one.
         """
         self._limits = limits
         self._hidden = hidden
@@ -76,7 +74,6 @@ class LocalBackend:
 
     async def start(self, command: Command) -> "_LocalProcess":
         """Start a command in its sandbox; see `Backend`."""
-        self._require_program()
         folder = shorten(command.folder)
         place = await self._folders.find(command.workspace, folder)
         network = self._network if self.has_network(command.workspace) else None
@@ -92,14 +89,13 @@ class LocalBackend:
         self, argv: Sequence[str], place: Path, folder: str, network: SandboxNetwork | None = None
     ) -> "_LocalProcess":
         """Start a program in a sandbox whose workspace is `place`."""
-        program = self._require_program()
         before = await self._folders.disk.look(place)
         session = None
         with ExitStack() as stack:
             held = stack.enter_context(closing(HeldNetwork())) if network else None
             more = held.words if held else ()
             words, given = stack.enter_context(
-                prepare(program, place, folder, self._limits, self._hidden, more)
+                prepare(self._program, place, folder, self._limits, self._hidden, more)
             )
             try:
                 child = await spawn(
@@ -124,12 +120,10 @@ class LocalBackend:
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file; see `Backend`."""
-        self._require_program()
         return await self._folders.read(workspace, path, most)
 
     async def write_file(self, workspace: str, path: str, data: bytes) -> None:
         """Replace a file at once; see `Backend`."""
-        self._require_program()
         await self._folders.write(workspace, path, data)
 
     async def stop(self, workspace: str) -> None:
@@ -160,11 +154,6 @@ class LocalBackend:
                 await process.kill()
         if ended.status:
             raise BackendUnavailable(_describe(output))
-
-    def _require_program(self) -> str:
-        if self._program is None:
-            raise BackendUnavailable(f"bubblewrap is not installed; {_INSTALL}")
-        return self._program
 
 
 class _LocalProcess:

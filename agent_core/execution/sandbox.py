@@ -10,10 +10,11 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from errno import ENOSYS
+from errno import EACCES, ENOSYS
 from pathlib import Path
 
 from agent_core.execution.subprocesses import seccomp
+from agent_core.execution.subprocesses.mode_changes import CHANGES
 from agent_core.execution.subprocesses.pid_limit import limit_pids
 from agent_core.execution.subprocesses.seccomp import Denial
 
@@ -25,6 +26,7 @@ _GROUPS = f"assistant:x:{_USER}:\n".encode()
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
     "HOME": WORKSPACE,
+    "WORKSPACE": WORKSPACE,
     "USER": "assistant",
     "LOGNAME": "assistant",
     "SHELL": "/bin/bash",
@@ -158,6 +160,29 @@ def make_profile() -> str:
     machine = known.get(os.uname().machine)
     profile = {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": rules}
     return json.dumps(profile | ({"architectures": [machine]} if machine else {}))
+
+
+def make_landlock_filter() -> bytes:
+    """Return the filter of calls for commands that Landlock confines, without namespaces.
+
+    It adds what Landlock leaves open on files and processes of the same user. Calls that change
+    modes wait for the command's reaper.
+    """
+    metadata = ("chown", "lchown", "fchownat", "setxattr", "lsetxattr", "removexattr")
+    newer = ("fchmodat2", "setxattrat", "removexattrat", "file_setattr")
+    others = ("inotify_add_watch", "fanotify_init", "syslog", "msgget", "semget", "mq_open")
+    priority = ("setpriority", "ioprio_set")
+    scheduling = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+    return seccomp.make_program(
+        [
+            *_list_denials(),
+            *CHANGES,
+            *(Denial(call=call) for call in (*metadata, "lremovexattr", *others)),
+            *(Denial(call=call, error=ENOSYS) for call in newer),
+            *(Denial(call=call, error=EACCES) for call in priority),
+            *(Denial(call=call, unless_equal=(0,)) for call in scheduling),
+        ]
+    )
 
 
 def _list_rules(denial: Denial) -> Iterator[dict[str, object]]:

@@ -180,7 +180,7 @@ async def start_unsandboxed(program: ServerProgram, inherited: Mapping[str, str]
         raise
     finally:
         os.close(reads)
-    return ServerProcess(child, await _open_pipe(writes), is_sandboxed=False)
+    return ServerProcess(child, await open_pipe(writes), is_sandboxed=False)
 
 
 async def finish(task: asyncio.Task[None]) -> None:
@@ -207,7 +207,7 @@ async def _spawn(
         raise BackendUnavailable("its command holds a NUL character") from error
 
 
-async def _open_pipe(descriptor: int) -> asyncio.StreamWriter:
+async def open_pipe(descriptor: int) -> asyncio.StreamWriter:
     """Open the writing end of a pipe."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(

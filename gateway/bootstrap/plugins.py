@@ -16,11 +16,13 @@ from agent_core.execution import (
     Backend,
     ContainerSettings,
     DockerBackend,
+    LandlockBackend,
     LocalBackend,
     RemoteSettings,
     SandboxLimits,
     SelectedBackends,
     SshBackend,
+    UnsandboxedBackend,
     end_abandoned,
     find_bubblewrap,
 )
@@ -130,13 +132,17 @@ def _make_backend(name: str, settings: Settings) -> Backend:
         return DockerBackend(root, limits, _make_container_settings(table))
     if name == "ssh":
         return SshBackend(limits, _make_remote_settings(table))
+    if name == "unsandboxed":
+        return UnsandboxedBackend(root, limits, environment())
+    home, program = settings.home.resolve(), find_bubblewrap()
+    if program is None:
+        return LandlockBackend(root, limits, home=home)
     network = SandboxProxy(
         table.network_people,
         AllowedHosts(table.network_hosts),
         HostLookup(settings.digest.allow_hosts),
     )
-    hidden = (settings.home.resolve(),)
-    return LocalBackend(root, limits, hidden=hidden, program=find_bubblewrap(), network=network)
+    return LocalBackend(root, limits, hidden=(home,), program=program, network=network)
 
 
 def _make_container_settings(table: ToolSettings) -> ContainerSettings:

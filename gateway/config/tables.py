@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.config.place_tables import PlaceSettings
-from gateway.config.tool_rules import ToolLimits, ToolRules
+from gateway.config.tool_rules import BackendName, ToolLimits, ToolRules
 from gateway.config.types import (
     Accounts,
     FileNames,
@@ -286,11 +286,11 @@ class DigestSettings(Table, title="Digests"):
 class ToolSettings(PlaceSettings, Table, title="Tools that act"):
     """The place where the assistant runs commands, and the limits of each."""
 
-    backend: Literal["", "local", "docker", "ssh"] = Field(
+    backend: Literal["", BackendName] = Field(
         "",
         description="Where the assistant runs commands and keeps files for a person: `local` is"
-        " this machine, in a sandbox without network (needs bubblewrap); `docker` a container for"
-        " each person; `ssh` a sandbox on another machine. Empty for no such tools.",
+        " this machine, in a sandbox without network; `docker` a container for each person; `ssh` a"
+        " sandbox elsewhere; `unsandboxed` all rights of Talaria's user. Empty for no such tools.",
     )
     command_seconds: int = Field(
         300, ge=5, le=3600, description="Longest time of one command, in seconds."

@@ -1,7 +1,7 @@
 """The tables `[[tools.rules]]`, `[[tools.limits]]` and `[[tools.backends]]`: read and checked."""
 
 from collections.abc import Mapping
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -107,11 +107,12 @@ ToolLimits = Annotated[
     Field(json_schema_extra={"allowed": "tables"}),
 ]
 
-_BACKENDS = ("local", "docker", "ssh")
+BackendName = Literal["local", "docker", "ssh", "unsandboxed"]
+_BACKENDS = get_args(BackendName)
 _BACKEND_KEYS = ("person", "backend")
 _BACKENDS_EXPECTED = (
     "tables [[tools.backends]], each with person, a folder name of `talaria people list`, and with"
-    ' backend = "local", "docker" or "ssh"'
+    f" backend, one of {', '.join(_BACKENDS)}"
 )
 
 

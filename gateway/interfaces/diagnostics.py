@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_core.errors import AgentBroken, SkillBroken, StoreError
+from agent_core.execution import find_bubblewrap
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills import SkillCatalog
@@ -312,10 +313,19 @@ def _look_at_tools(settings: Settings) -> Finding:
     table = settings.tools
     parts += [f"commands run {_describe_backend(table.backend, table)}"] if table.backend else []
     parts += [f"those of {who} {_describe_backend(name, table)}" for who, name in table.backends]
-    return _finding("tools", "note" if faults else "ok", "; ".join(parts))
+    chosen = {table.backend, *dict(table.backends).values()}
+    is_weaker = "unsandboxed" in chosen or ("local" in chosen and find_bubblewrap() is None)
+    return _finding("tools", "note" if faults or is_weaker else "ok", "; ".join(parts))
 
 
 def _describe_backend(name: str, table: ToolSettings) -> str:
+    if name == "unsandboxed":
+        return "WITHOUT a sandbox, with all rights and the network of this user"
+    if name == "local" and find_bubblewrap() is None:
+        return (
+            "confined by Landlock and seccomp, without network; they can still see which files"
+            " exist elsewhere, which bubblewrap prevents: install it"
+        )
     if name == "ssh":
         return f"in a sandbox on {table.ssh_host}, without network"
     if name == "docker":

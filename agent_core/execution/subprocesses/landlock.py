@@ -20,8 +20,11 @@ _NO_NEW_PRIVS = 38
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_FILE, _MAKE_REG, _REFER, _TRUNCATE = 1 << 5, 1 << 8, 1 << 13, 1 << 14
+_MAKE_CHAR, _MAKE_BLOCK, _ALL = 1 << 6, 1 << 11, (1 << 15) - 1
 _READ = _READ_FILE | _READ_DIR
 _WRITE = _READ | _WRITE_FILE | _REMOVE_FILE | _MAKE_REG | _TRUNCATE
+_WORK = _ALL & ~(_MAKE_CHAR | _MAKE_BLOCK)
+"""Everything that a program does with files of its own, but making devices."""
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 """The rights that a rule on a file, rather than a folder, may name."""
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
@@ -59,6 +62,25 @@ def allow_files(
             _allow(ruleset, path, _READ & handled)
         for path in writable:
             _allow(ruleset, path, _WRITE & handled)
+        _restrict(ruleset)
+    finally:
+        os.close(ruleset)
+
+
+def allow_programs(system: Iterable[str], devices: Iterable[str], folder: str) -> None:
+    """Forbid all but programs of the system, some devices, and everything in one folder.
+
+    TCP and signals to other processes are forbidden, too. Missing paths are left out. Raises
+    `OSError`, also on a kernel before `SIGNALS_SINCE`.
+    """
+    handled = (1 << 16) - 1
+    ruleset = _create(files=handled, tcp=_BOTH_TCP, scopes=_ABSTRACT_SOCKETS | _SIGNALS)
+    try:
+        for path in system:
+            _allow(ruleset, path, _READ | _EXECUTE)
+        for path in devices:
+            _allow(ruleset, path, _READ_FILE | _WRITE_FILE)
+        _allow(ruleset, folder, _WORK)
         _restrict(ruleset)
     finally:
         os.close(ruleset)

@@ -13,12 +13,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Literal
 
 from agent_core.execution.subprocesses.confinement import ScriptLimits, confine_script
 from agent_core.execution.subprocesses.process_privacy import hide_process
 from agent_core.execution.subprocesses.process_tree import list_below, measure
 
+Excess = Literal["", "memory", "processes"]
+"""The limit that a tree exceeds; "" for none."""
 _SET_CHILD_SUBREAPER = 36
 """prctl(2); Linux 3.4."""
 _AFTERWARDS = 1.0
@@ -28,9 +32,9 @@ _GRACE = 2.0
 _ROUND = 0.01
 _LOOK = 0.05
 """Seconds between two looks at the size of the tree."""
-_NOT_STARTED = 127
+NOT_STARTED = 127
 """The status of a shell for a command that it can't find."""
-_BY_SIGNAL = 128
+BY_SIGNAL = 128
 
 
 def main(words: list[str]) -> int:
@@ -42,17 +46,8 @@ def main(words: list[str]) -> int:
     memory, file, processes, network = map(int, words[:4])
     limits = ScriptLimits(memory=memory, file=file, processes=processes, has_network=bool(network))
     source, words = words[4], words[5:]
-    # Only Linux has it; elsewhere the process group has to suffice.
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    hide_process()
-    woken, wakes = os.pipe()
-    os.set_blocking(wakes, False)
-    for sign in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # A service manager may signal every process at once; this one still has to reap.
-        signal.signal(sign, lambda *_: None)
-    signal.set_wakeup_fd(wakes)
-    guarded, running = (os.getpid(), os.getppid()), _count_tasks()
+    woken = adopt_orphans()
+    guarded, running = (os.getpid(), os.getppid()), count_tasks()
     try:
         with open(source, "rb") as stdin:  # noqa: PTH123 - a start of a few milliseconds
             command = subprocess.Popen(  # noqa: S603 - the owner's
@@ -64,50 +59,74 @@ def main(words: list[str]) -> int:
     except (OSError, subprocess.SubprocessError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         os.write(2, f"{words[0]} can't be started: {reason}.".encode(errors="replace"))
-        return _NOT_STARTED
-    # `_wait` reads its status; keep `command` alive, because its destructor would reap it.
+        return NOT_STARTED
+    # `wait_for` reads its status; keep `command` alive, because its destructor would reap it.
     child = command.pid
-    status, excess = _wait(child, woken, limits)
+    status, excess = wait_for(child, woken, limits, {})
     if excess:
-        os.write(2, excess.encode())
+        os.write(2, _describe(excess, limits).encode())
     elif status is not None and _is_over_within(_AFTERWARDS):
         return status
-    _end(child, is_at_once=bool(excess))
-    return _BY_SIGNAL + signal.SIGKILL if status is None else status
+    end_tree(child, is_at_once=bool(excess))
+    return BY_SIGNAL + signal.SIGKILL if status is None else status
 
 
-def _wait(child: int, woken: int, limits: ScriptLimits) -> tuple[int | None, str]:
+def adopt_orphans() -> int:
+    """Have this process reap every orphan below it; return what is readable when a child ends."""
+    # Only Linux has it; elsewhere the process group has to suffice.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    hide_process()
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    for sign in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # A service manager may signal every process at once; this one still has to reap.
+        signal.signal(sign, lambda *_: None)
+    signal.set_wakeup_fd(wakes)
+    return woken
+
+
+def wait_for(
+    child: int, woken: int, limits: ScriptLimits, served: Mapping[int, Callable[[], None]]
+) -> tuple[int | None, Excess]:
     """Return the status of the command, or None if it has to end, and the limit it exceeds.
 
-    It has to end when the parent has closed standard input, or its tree exceeds a limit.
+    It has to end when the parent has closed standard input, or its tree exceeds a limit. The
+    `served` descriptors have a function each, called when there is something to read.
     """
     while True:
-        ready, _, _ = select.select([0, woken], [], [], _LOOK)
+        ready, _, _ = select.select([0, woken, *served], [], [], _LOOK)
         if 0 in ready:
             return None, ""
+        for descriptor in served:
+            if descriptor in ready:
+                served[descriptor]()
         if woken in ready:
             os.read(woken, 4096)
             with suppress(ChildProcessError):
                 while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                     if ended[0] == child:
                         status = os.waitstatus_to_exitcode(ended[1])
-                        return (status if status >= 0 else _BY_SIGNAL - status), ""
+                        return (status if status >= 0 else BY_SIGNAL - status), ""
         excess = _find_excess(limits)
         if excess:
             return None, excess
 
 
-def _find_excess(limits: ScriptLimits) -> str:
-    """Return a sentence on the limit that the tree exceeds; "" if none."""
+def _find_excess(limits: ScriptLimits) -> Excess:
     pids = list_below(os.getpid())
     if len(pids) > limits.processes:
+        return "processes"
+    return "memory" if sum(map(measure, pids)) > limits.memory else ""
+
+
+def _describe(excess: Excess, limits: ScriptLimits) -> str:
+    if excess == "processes":
         return f"It had more than {limits.processes} processes."
-    if sum(map(measure, pids)) > limits.memory:
-        return f"It took more than {limits.memory // 1_000_000:,} MB of memory."
-    return ""
+    return f"It took more than {limits.memory // 1_000_000:,} MB of memory."
 
 
-def _count_tasks() -> int:
+def count_tasks() -> int:
     """Count the threads of this user, as the kernel's limit on processes does."""
     total = 0
     with suppress(FileNotFoundError):
@@ -132,7 +151,7 @@ def _is_over_within(seconds: float) -> bool:
         time.sleep(_ROUND)
 
 
-def _end(child: int, *, is_at_once: bool) -> None:
+def end_tree(child: int, *, is_at_once: bool) -> None:
     """Kill the tree, and return only when nothing of it is left."""
     if not is_at_once:
         _signal(list_below(os.getpid()) or [child], signal.SIGTERM)

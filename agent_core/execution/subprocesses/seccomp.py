@@ -24,7 +24,11 @@ rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; prlimit64 302 261; shmget 29
 msgget 68 186; semget 64 190; mq_open 240 180; fcntl 72 25; ioctl 16 29; init_module 175 105;
 finit_module 313 273; prctl 157 167; seccomp 317 277; landlock_create_ruleset 444 444;
 chmod 90 -; fchmodat 268 53; fork 57 -; vfork 58 -; memfd_create 319 279;
-memfd_secret 447 447
+memfd_secret 447 447; syslog 103 116; fchmodat2 452 452; chown 92 -; lchown 94 -; fchownat 260 54;
+setxattr 188 5; lsetxattr 189 6; removexattr 197 14; lremovexattr 198 15; setxattrat 463 463;
+removexattrat 466 466; file_setattr 469 469; inotify_add_watch 254 27; fanotify_init 300 262;
+setpriority 141 140; ioprio_set 251 30; sched_setaffinity 203 122; sched_setscheduler 144 119;
+sched_setparam 142 118; sched_setattr 314 274
 """
 """Calls with their numbers on x86_64 (`asm/unistd_64.h`) and aarch64 (`asm-generic/unistd.h`)."""
 _NUMBERS = {name: numbers for name, *numbers in map(str.split, _TABLE.split(";"))}
@@ -32,9 +36,10 @@ _NUMBERS = {name: numbers for name, *numbers in map(str.split, _TABLE.split(";")
 _LOAD, _EQUAL, _ABOVE, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 """Places in `struct seccomp_data`; an argument takes 8 bytes, of which these read the lower 4."""
-_ALLOW, _REFUSE, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
+_ALLOW, _REFUSE, _KILL, _ASK = 0x7FFF_0000, 0x0005_0000, 0x8000_0000, 0x7FC0_0000
 _NO_NEW_PRIVS, _GET_SECCOMP, _SET_SECCOMP = 38, 21, 22
 _FILTER, _ALL_THREADS = 1, 1
+_NEW_LISTENER = 1 << 3
 
 _INSTRUCTION = struct.Struct("=HBBI")
 """`struct sock_filter` (`linux/filter.h`)."""
@@ -50,6 +55,7 @@ class Denial:
 
     With `equal`, only these values are refused; with `unless_equal`, all values but these; with
     `if_bits`, values with any of these bits; with `unless_bits`, values with none of them.
+    With `asks`, the call is not refused, but waits for the process with the filter's listener.
     """
 
     call: str
@@ -59,6 +65,7 @@ class Denial:
     if_bits: int = 0
     unless_bits: int = 0
     error: int = errno.EPERM
+    asks: bool = False
 
 
 def is_available() -> bool:
@@ -78,6 +85,21 @@ def deny(denials: Iterable[Denial]) -> None:
     number = _find_number("seccomp")
     if _libc.syscall(ctypes.c_long(number or 0), _FILTER, _ALL_THREADS, head):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def load(program: bytes) -> int:
+    """Filter the calls of this process's only thread, for good; return the filter's listener.
+
+    Calls that ask wait for an answer on that descriptor (Linux 5.0). Raises `OSError`.
+    """
+    buffer = ctypes.create_string_buffer(program, len(program))
+    head = struct.pack("@HP", len(program) // _INSTRUCTION.size, ctypes.addressof(buffer))
+    _libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
+    number = ctypes.c_long(_find_number("seccomp") or 0)
+    listener = int(_libc.syscall(number, _FILTER, _NEW_LISTENER, head))
+    if listener < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return listener
 
 
 def make_program(denials: Iterable[Denial]) -> bytes:
@@ -106,7 +128,7 @@ def _assemble(denials: Iterable[Denial]) -> list[_Instruction]:
 
 def _make_block(denial: Denial) -> Sequence[_Instruction]:
     """Return the instructions for one call; they decide it."""
-    refuse: _Instruction = (_RETURN, 0, 0, _REFUSE | denial.error)
+    refuse: _Instruction = (_RETURN, 0, 0, _ASK if denial.asks else _REFUSE | denial.error)
     allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
     load: _Instruction = (_LOAD, 0, 0, _ARGUMENTS + 8 * denial.argument)
     if denial.if_bits:

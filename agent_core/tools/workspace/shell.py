@@ -10,9 +10,8 @@ STATES = ".shell"
 """The folder of the workspace with the state of each conversation's shell."""
 _LONGEST_STATE = 100_000
 """Characters; a longer environment would keep every program from starting."""
-_PLACE = "/workspace"
 _BEGIN = """
-__state=$1 __text=$2 __folder=$3 __here=$PWD
+__state=$WORKSPACE/$1 __place=$WORKSPACE __text=$2 __folder=$3 __here=$PWD
 set --
 __go() {
     cd -- "$1" 2>/dev/null && return
@@ -21,14 +20,17 @@ __go() {
 [ -f "$__state" ] && ! [ -L "$__state" ] && . "$__state" 3>&2 2>/dev/null
 [ -z "$__folder" ] || cd -- "$__here"
 """
-_OWN = "PWD OLDPWD SHLVL http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY"
-"""Variables that each sandbox sets anew: the way to the network may be closed by the next one."""
+_OWN = (
+    "PWD OLDPWD SHLVL HOME WORKSPACE TMPDIR"
+    " http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY"
+)
+"""Variables that each sandbox sets anew: the next one may have other folders, and no network."""
 # Most commands change nothing, and then nothing is forked: that would double their time.
 _SAVE = f"""
 __capture() {{
     __all=
     export -n {_OWN}
-    declare -px > /tmp/.exports && IFS= read -r -d '' __all < /tmp/.exports
+    declare -px > "$TMPDIR/.exports" && IFS= read -r -d '' __all < "$TMPDIR/.exports"
     export {_OWN}
     [ -n "$__all" ] || __all=$(export -n {_OWN}; declare -px)$'\\n'
 }} 2>/dev/null
@@ -39,7 +41,7 @@ __save() {{
     [ "$__all" = "$__before" ] && [ -n "$__folder" -o "$PWD" = "$__begun" ] && return
     if [ -n "$__folder" ]; then
         __all+=$(grep '^__go ' "$__state")
-    elif [ "$PWD" != {_PLACE} ]; then
+    elif [ "$PWD" != "$__place" ]; then
         __all+="__go ${{PWD@Q}}"
     fi
     if [ ${{#__all}} -gt {_LONGEST_STATE} ]; then
@@ -71,7 +73,7 @@ def make_shell_command(
     With a `folder`, the command runs there, and the next one where the shell was. Unless it
     `keeps` the state, the command only reads it.
     """
-    state = f"{_PLACE}/{STATES}/{conversation_id}"
+    state = f"{STATES}/{conversation_id}"
     return ("/bin/bash", "-c", _KEPT if keeps else _USED, "bash", state, text, folder)
 
 

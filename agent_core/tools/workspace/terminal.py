@@ -65,7 +65,7 @@ class TerminalTool:
         self.spec = ToolSpec(
             name="terminal",
             description=(
-                "Run a bash command in this person's workspace, a Linux sandbox at /workspace"
+                "Run a bash command in this person's workspace, on Linux at $WORKSPACE"
                 " without keyboard, and without network unless the owner allows it. Files, folder"
                 " (cd) and exports stay; processes end with the command. With `background`, only"
                 " start it, for `process`."

@@ -25,7 +25,18 @@ READ = {
     "private keys of the machine": "cat /etc/ssl/private/* && echo ESCAPED",
     "logs of the machine": "find /var/log -type f -size +0 | grep -q . && echo ESCAPED",
     "sockets of services": "ls /run/* /var/run/* && echo ESCAPED",
-    "the engine of containers": "stat /var/run/docker.sock && echo ESCAPED",
+    "the engine of containers": "#!python\n"
+    "import socket\n"
+    "socket.socket(socket.AF_UNIX).connect('/var/run/docker.sock'); print('ESCAPED')",
+    "the modes of the home": "chmod 755 {home} && echo ESCAPED",
+    "the mode of the tokens": "ln -s {home}/.env l; chmod 644 {home}/.env l && echo ESCAPED",
+    "an access list of the tokens": "#!python\n"
+    "import os\n"
+    "os.setxattr('{home}/.env', 'user.x', b'1'); print('ESCAPED')",
+    "what happens in the home": "#!python\n"
+    "import ctypes\n"
+    "libc = ctypes.CDLL(None)\n"
+    "print('ESCAPED' if libc.inotify_add_watch(libc.inotify_init(), b'{home}', 0xfff) > 0 else '')",
     "a disk": "head -c 1 /dev/vda /dev/sda /dev/nvme0n1 && echo ESCAPED",
     "the memory of the machine": "head -c 1 /dev/mem /dev/kmem /proc/kcore && echo ESCAPED",
     "messages of the kernel": "dmesg && echo ESCAPED || head -c 1 /dev/kmsg && echo ESCAPED",
@@ -80,6 +91,8 @@ PROCESSES = {
     "        open('survived', 'w')",
     "a higher priority": "nice -n -10 true 2>&1 | grep -q denied || nice -n -10 bash -c"
     " '[ $(nice) -lt 0 ] && echo ESCAPED'",
+    "the priority of the gateway": "renice -n 19 -p {pid} && echo ESCAPED",
+    "the processors of the gateway": "taskset -cp 0 {pid} && echo ESCAPED",
     "protection from the killer of the kernel": "echo -1000 > /proc/self/oom_score_adj"
     " && echo ESCAPED",
 }

@@ -13,14 +13,17 @@ from agent_core.execution import (
     Backend,
     ContainerSettings,
     DockerBackend,
+    LandlockBackend,
     LocalBackend,
     RemoteSettings,
     SandboxLimits,
     SshBackend,
+    UnsandboxedBackend,
     find_bubblewrap,
 )
 from agent_core.tools.network import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
+from tests.agent_core.execution.plain_user import has_landlock
 from tests.agent_core.execution.sshd import has_server, open_folder
 
 LIMITS = SandboxLimits(memory=300_000_000, processes=40, file=20_000_000, workspace=50_000_000)
@@ -43,6 +46,7 @@ def make_local(folder: Path, *hosts: str) -> LocalBackend:
     """Make the local backend; everybody may reach these hosts."""
     network = SandboxProxy(("*",), AllowedHosts(hosts)) if hosts else None
     program = find_bubblewrap()
+    assert program is not None
     return LocalBackend(folder / "workspaces", LIMITS, program=program, network=network)
 
 
@@ -56,13 +60,20 @@ needs_ssh = pytest.mark.skipif(
     not has_server(), reason="no OpenSSH server for an account that is not root"
 )
 
+needs_landlock = pytest.mark.skipif(
+    not has_landlock(), reason="no Landlock of Linux 6.12, or no Python for another account"
+)
+
 MARKS = {
     "local": [needs_bubblewrap],
+    "landlock": [needs_landlock],
     "docker": [needs_docker, pytest.mark.slow],
     "ssh": [needs_ssh, needs_bubblewrap, pytest.mark.slow],
 }
 BACKENDS = [pytest.param(name, marks=marks) for name, marks in MARKS.items()]
 """Every backend, as the parameters of a fixture; more are added here."""
+EVERY = [*BACKENDS, pytest.param("unsandboxed", marks=[needs_landlock])]
+"""The same, and the one without a sandbox."""
 CONFINED = [*BACKENDS, pytest.param("network", marks=[needs_bubblewrap, pytest.mark.slow])]
 """The same, and the local one whose commands may reach every public host."""
 
@@ -75,6 +86,12 @@ async def open_backend(request: pytest.FixtureRequest, folder: Path) -> AsyncIte
         backend = make_local(folder, "*")
     elif request.param == "docker":
         backend = make_docker(folder)
+    elif request.param == "landlock":
+        request.getfixturevalue("plain_user")
+        backend = LandlockBackend(folder / "workspaces", LIMITS, home=folder)
+    elif request.param == "unsandboxed":
+        request.getfixturevalue("plain_user")
+        backend = UnsandboxedBackend(folder / "workspaces", LIMITS, {"PATH": os.environ["PATH"]})
     elif request.param == "ssh":
         server: RemoteSettings = request.getfixturevalue("sshd")
         backend = SshBackend(LIMITS, replace(server, root=str(open_folder(folder / "workspaces"))))

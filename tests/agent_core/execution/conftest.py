@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from agent_core.execution import Backend, RemoteSettings
-from tests.agent_core.execution.backends import BACKENDS, open_backend
+from tests.agent_core.execution.backends import EVERY, open_backend
+from tests.agent_core.execution.plain_user import become_plain_user, open_to_user
 from tests.agent_core.execution.sshd import run_server
 
 
@@ -24,7 +25,14 @@ def tmp_path() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture
+def plain_user(tmp_path: Path) -> Iterator[None]:
+    open_to_user(tmp_path)
+    with become_plain_user():
+        yield
+
+
+@pytest.fixture(params=EVERY)
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
     async with open_backend(request, tmp_path) as backend:
         yield backend

@@ -55,6 +55,8 @@ class Prey:
 
 @pytest.fixture(params=CONFINED)
 async def prey(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Prey]:
+    if request.param == "landlock":  # the gateway is the same user as its commands
+        request.getfixturevalue("plain_user")
     home = tmp_path / "home"
     (home / "workspaces" / "ben").mkdir(parents=True)
     for name in (".env", "state.db", "state.db-wal", "config.toml", "workspaces/ben/diary"):

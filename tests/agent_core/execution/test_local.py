@@ -1,4 +1,4 @@
-"""The local backend: a machine without bubblewrap; and a gateway that dies, for each backend."""
+"""The local backends: a machine without bubblewrap; and a gateway that dies, for each backend."""
 
 import asyncio
 import os
@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution import Command, LocalBackend, find_bubblewrap, run_command
+from agent_core.execution import (
+    Backend,
+    Command,
+    LandlockBackend,
+    LocalBackend,
+    UnsandboxedBackend,
+    find_bubblewrap,
+    find_landlock_fault,
+    run_command,
+)
+from agent_core.execution.subprocesses import landlock
 from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set
 from tests.agent_core.execution.backends import (
     LIMITS,
@@ -17,6 +27,7 @@ from tests.agent_core.execution.backends import (
     make_local,
     needs_bubblewrap,
     needs_docker,
+    needs_landlock,
 )
 from tests.agent_core.execution.engine import remove_containers
 
@@ -36,17 +47,48 @@ asyncio.run(main())
 """
 
 
-async def test_without_bubblewrap_nothing_runs_and_the_error_says_what_to_do(
-    tmp_path: Path,
+@pytest.mark.parametrize("name", ["landlock", "unsandboxed"])
+async def test_root_gets_no_commands_without_namespaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    backend = LocalBackend(tmp_path, LIMITS)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    backend: Backend = LandlockBackend(tmp_path, LIMITS, home=tmp_path)
+    if name == "unsandboxed":
+        backend = UnsandboxedBackend(tmp_path, LIMITS, {})
     command = Command(workspace="anna", argv=("/bin/true",))
-    with pytest.raises(BackendUnavailable, match="apt install bubblewrap"):
+    with pytest.raises(BackendUnavailable, match="use another account"):
         await backend.start(command)
     with pytest.raises(BackendUnavailable):
         await backend.health()
     with pytest.raises(BackendUnavailable):
         await backend.read_file("anna", "x", 10)
+
+
+@needs_landlock
+def test_a_home_among_the_programs_is_no_place_for_landlock(
+    tmp_path: Path, plain_user: None
+) -> None:
+    assert find_landlock_fault(tmp_path) == ""
+    assert "lies among the system's programs" in find_landlock_fault(Path("/usr/share/talaria"))
+
+
+@pytest.mark.parametrize("version", [0, 5])
+def test_an_old_kernel_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    monkeypatch.setattr(landlock, "find_abi", lambda: version)
+    assert "Linux 6.12" in find_landlock_fault(tmp_path)
+
+
+@needs_landlock
+@pytest.mark.process
+async def test_an_unsandboxed_command_inherits_no_token(tmp_path: Path, plain_user: None) -> None:
+    environ = {"PATH": "/usr/bin:/bin", "HOME": "/home/ada", "OPENAI_API_KEY": "sk-1"}
+    backend = UnsandboxedBackend(tmp_path, LIMITS, environ)
+    command = Command(workspace="anna", argv=("/usr/bin/env",))
+    done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
+    assert b"sk-1" not in done.output
+    assert b"HOME=/home/ada\n" in done.output
 
 
 @needs_bubblewrap
@@ -76,7 +118,7 @@ async def test_a_sandbox_that_can_not_start_says_why(tmp_path: Path) -> None:
 @pytest.mark.process
 async def test_a_home_among_the_programs_is_hidden(tmp_path: Path) -> None:
     hidden = Path("/usr/share/doc")
-    backend = LocalBackend(tmp_path, LIMITS, hidden=(hidden,), program=find_bubblewrap())
+    backend = LocalBackend(tmp_path, LIMITS, hidden=(hidden,), program=find_bubblewrap() or "")
     command = Command(workspace="anna", argv=("/bin/ls", "-A", str(hidden)))
     done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
     assert (done.status, done.output) == (0, b"")

@@ -9,6 +9,10 @@ from agent_core.execution import Command, LocalBackend, SelectedBackends, run_co
 from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_local, needs_bubblewrap
 
 
+def make_broken(folder: Path) -> LocalBackend:
+    return LocalBackend(folder, LIMITS, program="/missing/bwrap")
+
+
 async def write(backend: SelectedBackends, workspace: str) -> None:
     command = Command(workspace=workspace, argv=("/bin/bash", "-c", "touch made"))
     done = await run_command(backend, command, seconds=30, most_bytes=MEGABYTE)
@@ -33,18 +37,19 @@ async def test_commands_and_files_are_in_the_chosen_place(tmp_path: Path) -> Non
 @needs_bubblewrap
 @pytest.mark.process
 async def test_one_that_fails_is_named_and_takes_nothing_from_the_others(tmp_path: Path) -> None:
-    backend = SelectedBackends(make_local(tmp_path), {"ben": LocalBackend(tmp_path, LIMITS)})
-    assert "bubblewrap is not installed" in (await backend.list_faults())["local"]
+    backend = SelectedBackends(make_local(tmp_path), {"ben": make_broken(tmp_path)})
+    assert "can't start" in (await backend.list_faults())["local"]
     await backend.health()
     await write(backend, "anna")
-    with pytest.raises(BackendUnavailable, match="apt install bubblewrap"):
+    with pytest.raises(BackendUnavailable, match="can't start"):
         await write(backend, "ben")
 
 
+@pytest.mark.process
 async def test_without_a_default_others_learn_what_is_missing(tmp_path: Path) -> None:
-    backend = SelectedBackends(None, {"ben": LocalBackend(tmp_path, LIMITS)})
+    backend = SelectedBackends(None, {"ben": make_broken(tmp_path)})
     assert not backend.has_network("anna")
     with pytest.raises(BackendUnavailable, match="the owner can choose one"):
         await backend.read_file("anna", "x", 1)
-    with pytest.raises(BackendUnavailable, match="bubblewrap is not installed"):
+    with pytest.raises(BackendUnavailable, match="can't start"):
         await backend.health()

@@ -259,6 +259,15 @@ def test_it_starts_the_sandbox_of_commands_and_leaves_nothing(home: Path) -> Non
     assert found["text"].endswith("those of ben in a container for each person, without network")
 
 
+def test_it_says_whose_commands_have_no_sandbox(home: Path) -> None:
+    chosen = {"TALARIA_TOOLS__BACKENDS": "ben unsandboxed"}
+    found = findings(home, 0, TALARIA_TOOLS__BACKEND="local", **chosen)["tools"]
+    assert found["state"] == "note"
+    assert found["text"].endswith(
+        "those of ben WITHOUT a sandbox, with all rights and the network of this user"
+    )
+
+
 def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:
     found = findings(open_home(home), 0)["home"]
     assert (found["state"], mode_of(home)) == ("note", 0o755)

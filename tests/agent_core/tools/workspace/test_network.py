@@ -26,7 +26,7 @@ pytestmark = [needs_bubblewrap, pytest.mark.process]
 async def open_desk(database: Database, tmp_path: Path) -> AsyncIterator[Desk]:
     network = SandboxProxy(("anna",), AllowedHosts(("good.test",)))
     places = tmp_path / "workspaces"
-    backend = LocalBackend(places, LIMITS, program=find_bubblewrap(), network=network)
+    backend = LocalBackend(places, LIMITS, program=find_bubblewrap() or "", network=network)
     rules = (Rule(effect="allow", tool="*"),)
     desk = Desk(database, tmp_path, backend, rules=rules)
     yield desk

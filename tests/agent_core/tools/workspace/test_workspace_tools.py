@@ -225,11 +225,11 @@ async def test_a_group_has_no_workspace(desk: Desk) -> None:
 async def test_a_backend_that_is_lost_is_an_error_that_the_model_reads(
     database: Database, tmp_path: Path
 ) -> None:
-    desk = Desk(database, tmp_path, LocalBackend(tmp_path, LIMITS))
+    desk = Desk(database, tmp_path, LocalBackend(tmp_path, LIMITS, program="/missing/bwrap"))
     for arguments in ({}, {"background": True}):
         result = await desk.use("terminal", command="ls", **arguments)
         assert result.is_error
-        assert result.text.startswith("`terminal` failed: bubblewrap is not installed;")
+        assert result.text.startswith("`terminal` failed: the sandbox can't start:")
     assert await desk.say("process", action="list") == "No command runs in the background."
 
 

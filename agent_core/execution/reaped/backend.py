@@ -1,0 +1,233 @@
+"""Commands of this machine without namespaces: confined by Landlock and seccomp, or not at all."""
+
+import asyncio
+import os
+from asyncio.subprocess import Process as Child
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar
+
+from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution.contract import Command, FileContent
+from agent_core.execution.folders import WorkspaceFolders, shorten
+from agent_core.execution.reaped.process import ReapedProcess
+from agent_core.execution.sandbox import ENVIRONMENT, SandboxLimits, make_landlock_filter
+from agent_core.execution.servers import open_pipe
+from agent_core.execution.subprocesses import landlock, seccomp
+from agent_core.execution.subprocesses.command_reaper import SYSTEM
+from agent_core.execution.subprocesses.program import make_command
+from agent_core.execution.subprocesses.spawning import spawn
+
+_REAPER = "agent_core.execution.subprocesses.command_reaper"
+_HEALTH_SECONDS = 10.0
+_SHOWN = 300
+_OF_PLACE = ("HOME", "WORKSPACE", "TMPDIR")
+"""Variables with the place of the workspace."""
+_COMMON = {name: value for name, value in ENVIRONMENT.items() if name not in _OF_PLACE}
+_INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG")
+_ROOT = "Talaria runs as root, for whom the kernel limits no processes; use another account"
+_TEMPORARY = ".tmp"
+"""The folder of a workspace for temporary files, which count like all others."""
+
+
+def find_landlock_fault(home: Path) -> str:
+    """Return the reason why Landlock and seccomp can't confine commands here; "" if they can.
+
+    `home` is the folder that commands may not read.
+    """
+    if not seccomp.is_available():
+        return "this system has no seccomp filters that Talaria knows"
+    if (abi := landlock.find_abi()) < landlock.SIGNALS_SINCE:
+        found = f"this kernel has version {abi} of Landlock" if abi else "Landlock is missing here"
+        return f"{found}, and only version {landlock.SIGNALS_SINCE} (Linux 6.12) is strong enough"
+    if os.geteuid() == 0:
+        return _ROOT
+    place = os.path.realpath(home)
+    if any(place == shown or place.startswith(f"{os.path.realpath(shown)}/") for shown in SYSTEM):
+        return "Talaria's home lies among the system's programs, which commands may read"
+    return ""
+
+
+class _ReapedBackend:
+    """Runs commands below reapers, each in the folder of its workspace."""
+
+    name: ClassVar[str]
+    is_confined: ClassVar[bool]
+
+    def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
+        self._limits = limits
+        self._environ = environ
+        self._folders = WorkspaceFolders(root, limits.workspace)
+        self._running: dict[str, set[ReapedProcess]] = {}
+
+    def has_network(self, workspace: str) -> bool:
+        """Return whether commands have a network: those without a sandbox do."""
+        return not self.is_confined
+
+    async def start(self, command: Command) -> ReapedProcess:
+        """Start a command below its reaper; see `Backend`."""
+        folder = shorten(command.folder)
+        place = await self._folders.find(command.workspace, folder)
+        process = await self._start(command.argv, place, folder, has_input=command.has_input)
+        running = self._running.setdefault(command.workspace, set())
+        running.add(process)
+        process.on_end = partial(running.discard, process)
+        return process
+
+    async def _start(
+        self, argv: Sequence[str], place: Path, folder: str, *, has_input: bool
+    ) -> ReapedProcess:
+        self._require()
+        before = await self._folders.disk.look(place)
+        place, own = await asyncio.to_thread(_prepare, place)
+        reads, writes = os.pipe()
+        given = self._open_filter()
+        source = f"/dev/fd/{reads}" if has_input else os.devnull
+        try:
+            child = await _spawn(
+                self._list_words(place, given, source, argv),
+                {**own, **self._environ},
+                [reads, *([given] if given >= 0 else [])],
+                place / folder,
+            )
+        except BaseException:
+            os.close(writes)
+            raise
+        finally:
+            os.close(reads)
+            if given >= 0:
+                os.close(given)
+        stdin = None
+        if has_input:
+            stdin = await open_pipe(writes)
+        else:
+            os.close(writes)
+        return ReapedProcess(child, stdin, partial(self._folders.disk.is_exceeded, place, before))
+
+    def _list_words(
+        self, place: Path, given: int, source: str, argv: Sequence[str]
+    ) -> tuple[str, ...]:
+        limits = self._limits
+        numbers = (limits.memory, limits.file, limits.processes, given)
+        words = (*map(str, numbers), source, str(place), *argv)
+        return make_command(_REAPER, *words, has_packages=False)
+
+    def _open_filter(self) -> int:
+        """Return a descriptor of the filter of calls; -1 for none."""
+        if not self.is_confined:
+            return -1
+        file = os.memfd_create("filter")
+        os.write(file, make_landlock_filter())
+        os.lseek(file, 0, os.SEEK_SET)
+        return file
+
+    def _require(self) -> None:
+        """Raise `BackendUnavailable` if no command may start."""
+
+    async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
+        """Read the beginning of a file; see `Backend`."""
+        self._require()
+        return await self._folders.read(workspace, path, most)
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        """Replace a file at once; see `Backend`."""
+        self._require()
+        await self._folders.write(workspace, path, data)
+
+    async def stop(self, workspace: str) -> None:
+        """Kill every command of a workspace; see `Backend`."""
+        for process in list(self._running.get(workspace, ())):
+            await process.kill()
+
+    async def sleep(self, workspace: str) -> None:
+        """Do nothing: an idle workspace costs nothing here."""
+
+    async def close(self) -> None:
+        """Kill every command; see `Backend`."""
+        for workspace in list(self._running):
+            await self.stop(workspace)
+
+    async def health(self) -> None:
+        """Run a command once; see `Backend`."""
+        with TemporaryDirectory() as folder:
+            process = await self._start(("/bin/true",), Path(folder), "", has_input=False)
+            try:
+                async with asyncio.timeout(_HEALTH_SECONDS):
+                    output = await process.read()
+                    ended = await process.wait()
+            except TimeoutError as error:
+                raise BackendUnavailable("a command does not start in time") from error
+            finally:
+                await process.kill()
+        if ended.status:
+            raise BackendUnavailable(output.decode(errors="replace").strip()[:_SHOWN])
+
+
+class LandlockBackend(_ReapedBackend):
+    """Runs commands that Landlock and seccomp confine, for a machine without bubblewrap.
+
+    Commands see their workspace where it is, and names and sizes of files elsewhere.
+    """
+
+    name = "local"
+    is_confined = True
+
+    def __init__(self, root: Path, limits: SandboxLimits, *, home: Path) -> None:
+        """`root` holds a folder for each workspace; nothing else of `home` can be read."""
+        super().__init__(root, limits, _COMMON)
+        self._home = home
+
+    def _require(self) -> None:
+        if fault := find_landlock_fault(self._home):
+            raise BackendUnavailable(
+                f"bubblewrap is not installed, and {fault}; install it, for instance with"
+                " `apt install bubblewrap`"
+            )
+
+
+class UnsandboxedBackend(_ReapedBackend):
+    """Runs commands with all rights of Talaria's user, because the owner wants that."""
+
+    name = "unsandboxed"
+    is_confined = False
+
+    def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
+        """`environ` is what commands inherit: only `PATH` and the like, and never a token."""
+        given = {name: environ[name] for name in _INHERITED if name in environ}
+        super().__init__(root, limits, {**_COMMON, **given})
+
+    def _require(self) -> None:
+        if os.geteuid() == 0:
+            raise BackendUnavailable(_ROOT)
+
+
+def _prepare(place: Path) -> tuple[Path, dict[str, str]]:
+    """Return the real path of a workspace, and the variables with its place; make its folder."""
+    place = place.resolve()
+    temporary = place / _TEMPORARY
+    try:
+        temporary.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise WorkspaceError(f"`{_TEMPORARY}` can't be made: {error.strerror}") from error
+    return place, dict(zip(_OF_PLACE, map(str, (place, place, temporary)), strict=True))
+
+
+async def _spawn(
+    words: Sequence[str], environ: Mapping[str, str], inherited: Sequence[int], folder: Path
+) -> Child:
+    try:
+        return await spawn(words, _abandon, environ=environ, inherited=inherited, folder=folder)
+    except OSError as error:
+        raise BackendUnavailable(f"a command can't start: {error.strerror}") from error
+    except ValueError as error:
+        raise WorkspaceError("a command can't hold a NUL character") from error
+
+
+async def _never() -> bool:
+    return False
+
+
+async def _abandon(child: Child) -> None:
+    await ReapedProcess(child, None, _never).kill()

@@ -1,0 +1,91 @@
+"""Answers for processes that want to change the mode of a file: in one folder, they may.
+
+Landlock does not restrict `chmod`, so a confined command could open other files of its user to
+everybody. Its calls wait here (seccomp's user notification), and this process makes the change.
+"""
+
+import ctypes
+import fcntl
+import os
+import struct
+from contextlib import suppress
+from errno import EPERM
+
+from agent_core.execution.subprocesses.seccomp import Denial
+
+CHANGES = (Denial(call="chmod", asks=True), Denial(call="fchmodat", asks=True))
+"""The calls that ask; newer ones are to be refused, so that libraries use these."""
+_RECEIVE, _SEND, _IS_VALID = 0xC050_2100, 0xC018_2101, 0x4008_2102
+"""`SECCOMP_IOCTL_NOTIF_*` (`linux/seccomp.h`)."""
+_QUESTION = struct.Struct("=QIIiIQ6Q")
+"""`struct seccomp_notif`: id, process, flags, call, machine, place, arguments."""
+_ANSWER = struct.Struct("=QqiI")
+_HERE = -100
+"""`AT_FDCWD`."""
+_CHMOD = 90
+"""The number on x86_64; other machines have `fchmodat` only."""
+_OPENAT2 = 437
+_BENEATH, _NO_LINKS = 0x08, 0x04
+_LONGEST = _PAGE = 4096
+_MODE = 0o777
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class ModeChanges:
+    """Answers the calls of one filter. Each call of `answer` answers one of them."""
+
+    def __init__(self, listener: int, folder: str) -> None:
+        """`listener` belongs to the filter; modes below `folder` may change."""
+        self._listener = listener
+        self._folder = os.path.realpath(folder)
+        self._root = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def answer(self) -> None:
+        """Receive a call, and make its change or refuse it; waits if there is none."""
+        buffer = bytearray(_QUESTION.size)
+        with suppress(OSError):  # the caller may have been killed
+            fcntl.ioctl(self._listener, _RECEIVE, buffer)
+            name, pid, _, call, _, _, *arguments = _QUESTION.unpack(buffer)
+            if call == _CHMOD:
+                arguments.insert(0, _HERE)
+            error = self._change(name, pid, arguments)
+            fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(name, 0, -error, 0))
+
+    def _change(self, name: int, pid: int, arguments: list[int]) -> int:
+        """Change a mode, unless the caller has ended; return 0, or the number of an error."""
+        folder, address, mode = arguments[:3]
+        try:
+            path = _locate(pid, ctypes.c_int(folder & 0xFFFF_FFFF).value, address)
+            fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", name))
+            if path != self._folder and not path.startswith(f"{self._folder}/"):
+                return EPERM
+            file = self._open(os.path.relpath(path, self._folder))
+            try:
+                os.chmod(f"/proc/self/fd/{file}", mode & _MODE)  # noqa: PTH101 - starts fast
+            finally:
+                os.close(file)
+        except OSError as error:
+            return error.errno or EPERM
+        return 0
+
+    def _open(self, path: str) -> int:
+        """Open a path below the folder, without any link, which may have been put there since."""
+        how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS)
+        words = (ctypes.c_long(_OPENAT2), self._root, os.fsencode(path), how)
+        file = int(_libc.syscall(*words, ctypes.c_long(len(how))))
+        if file < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return file
+
+
+def _locate(pid: int, folder: int, address: int) -> str:
+    """Return the path that a process names, without links. Raises `OSError`."""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:  # noqa: PTH123 - starts fast
+        name = b""
+        while b"\0" not in name and len(name) < _LONGEST:
+            here = address + len(name)
+            name += os.pread(memory.fileno(), _PAGE - here % _PAGE, here)
+    start = "cwd" if folder == _HERE else f"fd/{folder}"
+    place = os.readlink(f"/proc/{pid}/{start}")  # noqa: PTH115 - starts fast
+    return os.path.realpath(os.path.join(place, os.fsdecode(name.partition(b"\0")[0])))  # noqa: PTH118
